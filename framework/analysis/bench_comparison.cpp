@@ -10,7 +10,7 @@
 
 #include "analysis/difference.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 using nlohmann::json;
 
@@ -19,7 +19,7 @@ namespace {
 /// The smallest share of a step with which a kernel is listed.
 constexpr double least_share = 0.01;
 
-std::span<const double> samples_of(const BenchCase& one, const std::string& quantity) {
+std::span<const double> samples_of(const store::BenchCase& one, const std::string& quantity) {
   const auto found = one.samples.find(quantity);
   return found == one.samples.end() ? std::span<const double>() : std::span<const double>(found->second);
 }
@@ -33,7 +33,7 @@ Change change_of(const Interval& interval, double threshold) {
 
 /// Returns why the seconds of the two cases cannot be compared: fields of the machine and of the work that
 /// differ. Versions of compiler and libraries may differ, because the comparison is to show their effect.
-std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCase& now) {
+std::vector<std::string> why_incomparable(const store::BenchCase& before, const store::BenchCase& now) {
   std::vector<std::string> reasons;
   const auto compare = [&](const char* field, const json& a, const json& b) {
     if (a != b) reasons.push_back(std::string(field) + " is " + a.dump() + " and " + b.dump());
@@ -52,7 +52,7 @@ std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCa
 
 /// Returns the other differences, such as versions. They allow a comparison, but they are the first thing to
 /// check.
-std::vector<std::string> what_changed(const BenchCase& before, const BenchCase& now) {
+std::vector<std::string> what_changed(const store::BenchCase& before, const store::BenchCase& now) {
   std::vector<std::string> changes;
   const auto compare = [&](const char* name, const json& a, const json& b, const char* key) {
     const auto text = [&](const json& object) {
@@ -111,11 +111,11 @@ BenchChange judge(std::span<const double> before, std::span<const double> before
   return change;
 }
 
-BenchComparison compare_benches(const BenchResult& before, const BenchResult& now, double threshold) {
+BenchComparison compare_benches(const store::BenchResult& before, const store::BenchResult& now, double threshold) {
   BenchComparison comparison;
-  for (const BenchCase& old : before.cases) {
+  for (const store::BenchCase& old : before.cases) {
     if (old.machine) continue;
-    const auto same = std::find_if(now.cases.begin(), now.cases.end(), [&](const BenchCase& one) {
+    const auto same = std::find_if(now.cases.begin(), now.cases.end(), [&](const store::BenchCase& one) {
       return !one.machine && one.settings == old.settings;
     });
     if (same == now.cases.end()) {
@@ -128,7 +128,7 @@ BenchComparison compare_benches(const BenchResult& before, const BenchResult& no
       comparison.steps.push_back(refused);
       continue;
     }
-    const BenchCase *old_machine = before.machine_of(old), *new_machine = now.machine_of(*same);
+    const store::BenchCase *old_machine = before.machine_of(old), *new_machine = now.machine_of(*same);
     if (old_machine == nullptr || new_machine == nullptr) throw Error("a measurement lacks its machine");
     const double step = median_of(samples_of(*same, "step"));
     for (const auto& [quantity, seconds] : same->samples) {
@@ -159,4 +159,4 @@ BenchComparison compare_benches(const BenchResult& before, const BenchResult& no
   return comparison;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 #include "analysis/medians.hpp"
 #include "store/bench_result.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 enum class Change {
   slower,       ///< the whole interval lies beyond the threshold: a regression
@@ -48,6 +48,6 @@ BenchChange judge(std::span<const double> before, std::span<const double> before
 
 /// Compares all cases that both measurements have. Throws Error if they have no case in common, or if a
 /// measurement lacks samples of some rounds.
-BenchComparison compare_benches(const BenchResult& before, const BenchResult& now, double threshold);
+BenchComparison compare_benches(const store::BenchResult& before, const store::BenchResult& now, double threshold);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -8,7 +8,7 @@
 #include <limits>
 #include <tuple>
 
-namespace encore {
+namespace encore::analysis {
 
 using nlohmann::json;
 
@@ -23,7 +23,7 @@ constexpr std::string_view product_prefix = "encore::gemm ";
 constexpr std::string_view peak_prefix = "peak ";
 constexpr std::string_view read_prefix = "read ";
 
-std::vector<double> sample_list(const BenchCase& one, const std::string& quantity) {
+std::vector<double> sample_list(const store::BenchCase& one, const std::string& quantity) {
   const auto found = one.samples.find(quantity);
   return found == one.samples.end() ? std::vector<double>() : found->second;
 }
@@ -57,7 +57,7 @@ double spread_of(std::vector<double> values) {
   return (values[values.size() * 3 / 4] - values[values.size() / 4]) / median_of(values);
 }
 
-MachineSummary summarize_machine(const BenchCase& one) {
+MachineSummary summarize_machine(const store::BenchCase& one) {
   MachineSummary machine;
   machine.measured = &one;
   machine.copy = rate(number(part(one.facts, "copy"), "bytes"), sample_list(one, "copy"));
@@ -118,7 +118,7 @@ KernelSummary summarize_kernel(const std::string& label, const std::vector<doubl
 }
 
 /// Returns sums of several quantities, round by round.
-std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>& quantities) {
+std::vector<double> sum_of(const store::BenchCase& one, const std::vector<std::string>& quantities) {
   std::vector<double> sums;
   for (const std::string& quantity : quantities) {
     const std::vector<double> seconds = sample_list(one, quantity);
@@ -128,7 +128,7 @@ std::vector<double> sum_of(const BenchCase& one, const std::vector<std::string>&
   return sums;
 }
 
-void add_prices(const BenchCase& one, StepSummary& step) {
+void add_prices(const store::BenchCase& one, StepSummary& step) {
   const std::vector<double> seconds = sample_list(one, "step");
   std::vector<double> total(seconds.size(), 0.0);
   for (const json& reduction : part(one.facts, "reductions")) {
@@ -152,7 +152,7 @@ void add_prices(const BenchCase& one, StepSummary& step) {
   if (!step.prices.empty()) step.price_of_order = measured(total);
 }
 
-StepSummary summarize_step(const BenchCase& one, const MachineSummary* machine) {
+StepSummary summarize_step(const store::BenchCase& one, const MachineSummary* machine) {
   StepSummary step;
   step.measured = &one;
   step.step = measured(sample_list(one, "step"));
@@ -214,11 +214,11 @@ const MachineSummary* BenchSummary::machine_of(const StepSummary& step) const {
   return nullptr;
 }
 
-BenchSummary summarize(const BenchResult& result) {
+BenchSummary summarize(const store::BenchResult& result) {
   BenchSummary summary;
-  for (const BenchCase& one : result.cases)
+  for (const store::BenchCase& one : result.cases)
     if (one.machine) summary.machines.push_back(summarize_machine(one));
-  for (const BenchCase& one : result.cases) {
+  for (const store::BenchCase& one : result.cases) {
     if (one.machine) continue;
     StepSummary place;
     place.measured = &one;
@@ -227,7 +227,7 @@ BenchSummary summarize(const BenchResult& result) {
   return summary;
 }
 
-std::vector<std::string> noise_notes(const BenchResult& result, const BenchSummary& summary) {
+std::vector<std::string> noise_notes(const store::BenchResult& result, const BenchSummary& summary) {
   std::vector<std::string> notes;
   const auto percent = [](double share) {
     return std::to_string(static_cast<int>(std::lround(100.0 * share))) + " %";
@@ -263,4 +263,4 @@ std::vector<ThreadGain> thread_gains(const BenchSummary& summary) {
   return gains;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -12,10 +12,10 @@
 #include "analysis/medians.hpp"
 #include "store/bench_result.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 struct MachineSummary {
-  const BenchCase* measured = nullptr;
+  const store::BenchCase* measured = nullptr;
   struct Product {
     std::string precision;
     double size = 0.0;  ///< of the square matrices
@@ -71,7 +71,7 @@ struct OrderPrice {
 };
 
 struct StepSummary {
-  const BenchCase* measured = nullptr;
+  const store::BenchCase* measured = nullptr;
   Measured step, matmul, gemm, watched;  ///< seconds
   Measured tokens_per_second;
   Measured step_over_matmul;               ///< round by round
@@ -91,11 +91,11 @@ struct BenchSummary {
 };
 
 /// Summarises a measurement. The summary refers to `result`, which must outlive it.
-BenchSummary summarize(const BenchResult& result);
+BenchSummary summarize(const store::BenchResult& result);
 
 /// Returns warnings about the quality of the measurement: spread, steal, load, other processes. Returns no
 /// warning if the machine was quiet.
-std::vector<std::string> noise_notes(const BenchResult& result, const BenchSummary& summary);
+std::vector<std::string> noise_notes(const store::BenchResult& result, const BenchSummary& summary);
 
 /// How much less time a step takes with more threads, compared with the gain of its matrix products alone.
 struct ThreadGain {
@@ -106,4 +106,4 @@ struct ThreadGain {
 /// Compares cases that differ only in their threads, each with the one with the fewest.
 std::vector<ThreadGain> thread_gains(const BenchSummary& summary);
 
-}  // namespace encore
+}  // namespace encore::analysis

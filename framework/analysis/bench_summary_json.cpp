@@ -5,7 +5,7 @@
 
 #include "analysis/bench_summary.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 using nlohmann::json;
 
@@ -89,9 +89,9 @@ json to_json(const StepSummary& step) {
 
 json BenchSummary::to_json() const {
   json of_machines = json::array(), of_steps = json::array();
-  for (const MachineSummary& machine : machines) of_machines.push_back(encore::to_json(machine));
-  for (const StepSummary& step : steps) of_steps.push_back(encore::to_json(step));
+  for (const MachineSummary& machine : machines) of_machines.push_back(analysis::to_json(machine));
+  for (const StepSummary& step : steps) of_steps.push_back(analysis::to_json(step));
   return {{"machines", of_machines}, {"steps", of_steps}};
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -15,7 +15,7 @@
 #include "base/nearest.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -27,7 +27,7 @@ bool is_repeat(std::string_view text) {
 
 /// Returns "wnut17-layers=4-s1" without its seed. Runs of earlier versions are called
 /// "wnut17-layers=4-seed=1".
-std::string name_without_seed(const RunRow& run) {
+std::string name_without_seed(const store::RunRow& run) {
   for (const char* mark : {"-s", "-seed="}) {
     const std::string part = mark + std::to_string(run.seed);
     const std::size_t at = run.name.rfind(part);
@@ -39,10 +39,10 @@ std::string name_without_seed(const RunRow& run) {
 
 /// Returns the run with its value: for a completed run the value of its best checkpoint, as its result has
 /// it, else the last measured one.
-Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
+Replicate replicate_of(store::Store& store, const store::RunRow& run, const std::string& metric) {
   Replicate replicate{.run = run, .missing = "", .environments = environments_of(store, run)};
-  if (run.state != RunState::completed) {
-    replicate.missing = std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
+  if (run.state != store::RunState::completed) {
+    replicate.missing = std::string(store::name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
     return replicate;
   }
   const nlohmann::json measures = run.result.is_object()
@@ -154,12 +154,12 @@ void leave_out_chosen(const std::map<std::int64_t, std::string>& choosers, std::
 
 }  // namespace
 
-void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric) {
+void require_metric(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& metric) {
   std::set<std::string> names;
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     if (run.result.is_object() && run.result.contains("measures"))
       for (const auto& [name, value] : run.result["measures"].items()) names.insert(name);
-    for (const MetricRow& row : store.read_metrics(run.number)) names.insert(row.name);
+    for (const store::MetricRow& row : store.read_metrics(run.number)) names.insert(row.name);
     if (names.count(metric) > 0) return;
   }
   // Runs without any measurement are shown as candidates without values.
@@ -169,11 +169,11 @@ void require_metric(Store& store, const std::vector<RunRow>& runs, const std::st
               did_you_mean(metric, list, "; there are " + quoted_list(list)));
 }
 
-std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
+std::vector<Candidate> candidates_of(store::Store& store, const std::vector<store::RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices) {
   std::vector<Replicate> all;
   std::vector<RunSource> sources;
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     all.push_back(replicate_of(store, run, options.metric.name));
     sources.push_back({&run, all.back().environments});
   }
@@ -181,7 +181,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
   std::vector<Candidate> candidates;
   std::map<std::string, std::size_t> known;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const RunRow& run = runs[i];
+    const store::RunRow& run = runs[i];
     const auto [at, added] = known.try_emplace(options.by_run ? run.id : keys[i], candidates.size());
     if (added)
       candidates.push_back({options.by_run ? run.name : name_without_seed(run), run.group, run.backend});
@@ -203,7 +203,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
   }
   if (!options.by_run) name_environments(candidates, notices);
   make_names_unique(candidates);
-  leave_out_chosen(choosers_of_runs(store), candidates, notices);
+  leave_out_chosen(store::choosers_of_runs(store), candidates, notices);
   for (Candidate& candidate : candidates) {
     std::stable_sort(candidate.runs.begin(), candidate.runs.end(),
                      [](const Replicate& a, const Replicate& b) { return a.run.seed < b.run.seed; });
@@ -239,7 +239,7 @@ void note_environments(const std::vector<Candidate>& candidates, std::vector<std
 std::vector<double> values_of(const Candidate& candidate, const std::string& measure) {
   std::vector<double> values;
   for (const Replicate& replicate : candidate.runs) {
-    if (replicate.run.state != RunState::completed || !replicate.run.result.is_object()) continue;
+    if (replicate.run.state != store::RunState::completed || !replicate.run.result.is_object()) continue;
     if (replicate.is_chosen) continue;
     const nlohmann::json measures = replicate.run.result.value("measures", nlohmann::json::object());
     if (measures.contains(measure) && measures[measure].is_number())
@@ -248,4 +248,4 @@ std::vector<double> values_of(const Candidate& candidate, const std::string& mea
   return values;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 #include "analysis/statistics.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 struct CandidateOptions {
   Metric metric;  ///< "test/f1"
@@ -22,7 +22,7 @@ struct CandidateOptions {
 
 /// One run of a candidate, with its value of the metric or the reason why it has none.
 struct Replicate {
-  RunRow run;
+  store::RunRow run;
   std::optional<double> value = {};
   std::string missing;
   std::vector<nlohmann::json> environments = {};  ///< numeric, of its attempts
@@ -40,13 +40,13 @@ struct Candidate {
 };
 
 /// Throws Error when no run has the metric, with the nearest name.
-void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
+void require_metric(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& metric);
 
 /// Returns the candidates in the order of the runs. One run counts for all repeats of a question; `notices`
 /// names the repeats, and the candidates that differ only in plugin files or numeric environments. Where a
 /// search trained fresh seeds of a setting, the seeds whose scores chose it do not count, because their mean
 /// is too good.
-std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
+std::vector<Candidate> candidates_of(store::Store& store, const std::vector<store::RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices);
 
 /// Adds notices about candidates with runs from several numeric environments, and about those with another
@@ -56,4 +56,4 @@ void note_environments(const std::vector<Candidate>& candidates, std::vector<std
 /// Returns the values of all complete runs of a candidate that count and have the measure, such as "test/f1".
 std::vector<double> values_of(const Candidate& candidate, const std::string& measure);
 
-}  // namespace encore
+}  // namespace encore::analysis

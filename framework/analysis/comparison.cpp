@@ -13,19 +13,19 @@
 #include "analysis/selection_notice.hpp"
 #include "base/number_text.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
 /// Returns the content hash of the file of that split; empty if the run reads none.
-std::string set_of(Store& store, const RunRow& run, const std::string& split) {
-  for (const DatasetRow& file : store.read_datasets(run.number))
+std::string set_of(store::Store& store, const store::RunRow& run, const std::string& split) {
+  for (const store::DatasetRow& file : store.read_datasets(run.number))
     if (file.role == split) return file.sha256;
   return "";
 }
 
 /// All runs of a candidate read the same files: their hashes are part of its group.
-bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
+bool same_set(store::Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
   return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
 }
 
@@ -198,7 +198,7 @@ std::vector<std::size_t> ranking_of(const Comparison& comparison) {
   return order;
 }
 
-Comparison comparison_of(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+Comparison comparison_of(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options) {
   require_metric(store, runs, options.metric.name);
   Comparison comparison = collect_candidates(store, runs, options);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -226,7 +226,7 @@ const char* name_of(Verdict verdict) {
   return "refused";
 }
 
-Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+Comparison collect_candidates(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
   comparison.candidates = candidates_of(
@@ -248,7 +248,7 @@ std::vector<std::size_t> best_first(const Comparison& comparison) {
   return order;
 }
 
-void test_pairs(Store& store, Comparison& comparison,
+void test_pairs(store::Store& store, Comparison& comparison,
                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family) {
   const CompareOptions& options = comparison.options;
   ExampleTests examples(store, options.metric);
@@ -274,7 +274,7 @@ void test_pairs(Store& store, Comparison& comparison,
   for (std::size_t i = 0; i < comparison.pairs.size(); ++i) judge(comparison, shared[i], comparison.pairs[i]);
 }
 
-Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options) {
+Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options) {
   return reading_values_of(store, [&] { return comparison_of(store, runs, options); });
 }
 
@@ -309,4 +309,4 @@ std::string MeanDigits::text(double value) const {
   return decimals_ && std::isfinite(value) ? fixed_text(value, *decimals_) : metric_text(metric_, value);
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -16,7 +16,7 @@
 #include "base/metric.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 struct CompareOptions {
   Metric metric = {};
@@ -69,7 +69,7 @@ struct Comparison {
 };
 
 /// Collects the candidates and their notices; tests no pair.
-Comparison collect_candidates(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+Comparison collect_candidates(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options);
 
 /// Returns the candidates from the best mean to the worst, those without a value last: the order in which
 /// every table shows them and gives them letters.
@@ -77,11 +77,11 @@ std::vector<std::size_t> best_first(const Comparison& comparison);
 
 /// Fills `pairs` with the tests of these candidates. If more pairs were possible than are tested, `family` is
 /// their number: choosing which to test after seeing the scores is a choice among all of them.
-void test_pairs(Store& store, Comparison& comparison,
+void test_pairs(store::Store& store, Comparison& comparison,
                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
 
 /// Tests all pairs of all candidates, the better one of a pair first. Throws Error like require_metric().
-Comparison compare_runs(Store& store, const std::vector<RunRow>& runs, const CompareOptions& options);
+Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options);
 
 /// Returns the value for users: percent points of a fraction, else four digits.
 std::string metric_text(const Metric& metric, double value);
@@ -100,4 +100,4 @@ class MeanDigits {
   std::optional<int> decimals_ = {};  ///< none: numbers of such a size are written with a power of ten
 };
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 
 #include "config/core_schema.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -45,7 +45,7 @@ std::string origin_text(const std::string& source, const std::string& at) {
 }
 
 void add_setting(Facts& facts, const std::string& key, const json& value, const std::string& origin) {
-  if (!is_path(value) && !only_describes(key)) facts.push_back({"configuration", key, value, origin});
+  if (!is_path(value) && !config::only_describes(key)) facts.push_back({"configuration", key, value, origin});
 }
 
 void add_identity(Facts& facts, std::uint64_t seed, const std::string& backend) {
@@ -53,7 +53,7 @@ void add_identity(Facts& facts, std::uint64_t seed, const std::string& backend) 
   facts.push_back({"configuration", "backend", backend, ""});
 }
 
-void add_settings(Facts& facts, const Specification& specification, const json& table,
+void add_settings(Facts& facts, const record::Specification& specification, const json& table,
                   const std::string& prefix) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = prefix.empty() ? name : prefix + "." + name;
@@ -65,7 +65,7 @@ void add_settings(Facts& facts, const Specification& specification, const json& 
     add_setting(facts, key, value,
                 origin == specification.origin.end()
                     ? "default"
-                    : origin_text(name_of(origin->second.source), origin->second.place.text()));
+                    : origin_text(config::name_of(origin->second.source), origin->second.place.text()));
   }
 }
 
@@ -89,14 +89,14 @@ void add_fingerprint(Facts& facts, std::string_view text) {
   }
 }
 
-void add_attempt(Facts& facts, const AttemptRow& attempt) {
+void add_attempt(Facts& facts, const store::AttemptRow& attempt) {
   add_members(facts, "environment", attempt.environment);
   add_members(facts, "build", attempt.build);
   if (attempt.build.is_object()) add_fingerprint(facts, attempt.build.value("fingerprint", ""));
   add_members(facts, "host", attempt.host);
-  for (const PluginRow& plugin : attempt.plugins)
+  for (const store::PluginRow& plugin : attempt.plugins)
     facts.push_back({"plugins", plugin.name, plugin.version + " (" + plugin.sha256 + ")", ""});
-  const SourceVersion source = attempt.source.value_or(SourceVersion{});
+  const record::SourceVersion source = attempt.source.value_or(record::SourceVersion{});
   facts.push_back({"source of Encore", "commit", source.commit, ""});
   facts.push_back({"source of Encore", "uncommitted changes", source.diff, ""});
   facts.push_back({"source of Encore", "SHA-256 without git", source.sha256, ""});
@@ -106,17 +106,17 @@ void add_attempt(Facts& facts, const AttemptRow& attempt) {
 
 }  // namespace
 
-Facts question_facts(Store& store, const RunRow& run) {
+Facts question_facts(store::Store& store, const store::RunRow& run) {
   Facts facts;
   add_identity(facts, run.seed, run.backend);
-  for (const ParamRow& param : store.read_params(run.number))
+  for (const store::ParamRow& param : store.read_params(run.number))
     add_setting(facts, param.key, param.value, origin_text(param.source, param.at));
-  for (const DatasetRow& file : store.read_datasets(run.number))
+  for (const store::DatasetRow& file : store.read_datasets(run.number))
     facts.push_back({"data", file.role, file.sha256, file.path});
   return sorted(std::move(facts));
 }
 
-Facts question_facts(const Specification& specification) {
+Facts question_facts(const record::Specification& specification) {
   Facts facts;
   add_identity(facts, specification.seed, specification.backend);
   add_settings(facts, specification, specification.config, "");
@@ -124,11 +124,11 @@ Facts question_facts(const Specification& specification) {
   return sorted(std::move(facts));
 }
 
-RunFacts all_facts(Store& store, const RunRow& run) {
+RunFacts all_facts(store::Store& store, const store::RunRow& run) {
   RunFacts facts{question_facts(store, run)};
-  const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
+  const std::vector<store::AttemptRow> attempts = store.read_attempts(run.number);
   const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
-                                 [](const AttemptRow& attempt) { return attempt.started_event.has_value(); });
+                                 [](const store::AttemptRow& attempt) { return attempt.started_event.has_value(); });
   facts.told = told != attempts.rend();
   if (facts.told) add_attempt(facts.fields, *told);
   facts.fields = sorted(std::move(facts.fields));
@@ -175,4 +175,4 @@ std::vector<std::string> environment_differences(const json& a, const json& b) {
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// One fact about a run, such as {"configuration", "model.width", 384, "wnut17.toml:14:3"}.
 struct Field {
@@ -26,9 +26,9 @@ using Facts = std::vector<Field>;
 
 /// Returns the question of a run: settings, seed and backend, and the content of the files it reads. The
 /// place of a file does not count, so settings that are paths are left out.
-Facts question_facts(Store& store, const RunRow& run);
+Facts question_facts(store::Store& store, const store::RunRow& run);
 /// Returns the question of a run that is only planned.
-Facts question_facts(const Specification& specification);
+Facts question_facts(const record::Specification& specification);
 
 struct RunFacts {
   Facts fields;
@@ -36,7 +36,7 @@ struct RunFacts {
 };
 
 /// Returns all facts: the question, and what the last attempt with a report has reported about itself.
-RunFacts all_facts(Store& store, const RunRow& run);
+RunFacts all_facts(store::Store& store, const store::RunRow& run);
 
 struct Difference {
   std::string section, key;
@@ -51,4 +51,4 @@ std::vector<Difference> differences(const Facts& a, const Facts& b);
 /// those that both have, because another layer is a difference of the question. Empty if they are equal.
 std::vector<std::string> environment_differences(const nlohmann::json& a, const nlohmann::json& b);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 
 #include "analysis/statistics.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -85,4 +85,4 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
   return test;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

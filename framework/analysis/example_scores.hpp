@@ -10,7 +10,7 @@
 
 #include "base/measure_cells.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// The two-sided permutation test (approximate randomization; Noreen 1989).
 struct PermutationTest {
@@ -28,4 +28,4 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
                                  const MeasureCells& cells, std::size_t shuffles = 10000,
                                  std::uint64_t seed = 1);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -8,7 +8,7 @@
 #include "store/legacy_metrics.hpp"
 #include "store/metrics.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -19,7 +19,7 @@ std::optional<MeasureCells> cells_of(const Metric& metric) {
 
 }  // namespace
 
-ExampleTests::ExampleTests(Store& store, const Metric& metric)
+ExampleTests::ExampleTests(store::Store& store, const Metric& metric)
     : store_(store), metric_(metric), cells_(cells_of(metric)) {}
 
 void ExampleTests::test(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b,
@@ -43,11 +43,11 @@ PermutationTest ExampleTests::tested(const std::vector<const Replicate*>& a,
 
 std::string ExampleTests::refusal(const std::vector<const Replicate*>& a,
                                   const std::vector<const Replicate*>& b) const {
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   for (const auto* side : {&a, &b})
     for (const Replicate* replicate : *side) runs.push_back(replicate->run);
   std::vector<std::string> others;
-  for (const Metric& other : read_metrics(store_.database(), runs).in_order(metric_.name, {metric_.split()}))
+  for (const Metric& other : store::read_metrics(store_.database(), runs).in_order(metric_.name, {metric_.split()}))
     if (has_value(other.meaning.reducer)) others.push_back(other.name);
   return metric_.name + " does not follow from the statistics of single examples" +
          (others.empty() ? "" : "; " + listed(others) + (others.size() == 1 ? " does" : " do"));
@@ -56,12 +56,12 @@ std::string ExampleTests::refusal(const std::vector<const Replicate*>& a,
 std::vector<ExampleSums> ExampleTests::read(const std::vector<const Replicate*>& replicates) {
   std::vector<ExampleSums> all;
   for (const Replicate* replicate : replicates) {
-    const RunRow& run = replicate->run;
+    const store::RunRow& run = replicate->run;
     auto found = sums_.find(run.number);
     if (found == sums_.end()) {
       const auto file = recorded_artifact(store_, run, predictions_name(metric_.split()));
       const PredictedStatistics read = read_statistics(file);
-      if (read.is_old && legacy_meaning(metric_.name).columns != metric_.meaning.columns)
+      if (read.is_old && store::legacy_meaning(metric_.name).columns != metric_.meaning.columns)
         throw Error(file.string() + " is of an older version, which did not count what " + metric_.name +
                     " needs");
       found = sums_.emplace(run.number, cells_->sums_of(read.statistics)).first;
@@ -71,4 +71,4 @@ std::vector<ExampleSums> ExampleTests::read(const std::vector<const Replicate*>&
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -10,11 +10,11 @@
 
 #include "analysis/comparison.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 class ExampleTests {
  public:
-  ExampleTests(Store& store, const Metric& metric);
+  ExampleTests(store::Store& store, const Metric& metric);
 
   /// Fills `pair.examples`, or `pair.no_examples` with the reason. The predictions of each run are read once.
   void test(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b, Pair& pair);
@@ -26,10 +26,10 @@ class ExampleTests {
   /// Returns why nothing can be tested, and what can be tested instead.
   std::string refusal(const std::vector<const Replicate*>& a, const std::vector<const Replicate*>& b) const;
 
-  Store& store_;
+  store::Store& store_;
   Metric metric_;
   std::optional<MeasureCells> cells_;         ///< nothing if the metric does not follow from examples
   std::map<std::int64_t, ExampleSums> sums_;  ///< by number of the run
 };
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -10,7 +10,7 @@
 #include "config/core_schema.hpp"
 #include "config/setting_text.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -26,18 +26,18 @@ bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
   if (a.is_null() != b.is_null()) return b.is_null();
   if (a.is_number() && b.is_number()) return a.get<double>() < b.get<double>();
   if (a.is_number() != b.is_number()) return a.is_number();
-  return natural_less(setting_text(a), setting_text(b));
+  return natural_less(config::setting_text(a), config::setting_text(b));
 }
 
-std::map<std::string, KeyValues> values_by_key(const std::vector<RunRow>& runs,
-                                               const RunBatch::ByRun<ParamRow>& params) {
+std::map<std::string, KeyValues> values_by_key(const std::vector<store::RunRow>& runs,
+                                               const store::RunBatch::ByRun<store::ParamRow>& params) {
   std::map<std::string, KeyValues> keys;
   const std::string missing = nlohmann::json().dump();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto own = params.find(runs[i].number);
     if (own == params.end()) continue;
-    for (const ParamRow& param : own->second) {
-      if (only_describes(param.key)) continue;
+    for (const store::ParamRow& param : own->second) {
+      if (config::only_describes(param.key)) continue;
       KeyValues& values = keys[param.key];
       values.texts.resize(runs.size(), missing);
       values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -144,10 +144,10 @@ Factor factor_of(const std::string& name, const std::vector<std::string>& keys, 
 }  // namespace
 
 std::string level_text(const nlohmann::json& level) {
-  return level.is_null() ? "absent" : setting_text(level);
+  return level.is_null() ? "absent" : config::setting_text(level);
 }
 
-std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::ByRun<ParamRow>& params) {
+std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs, const store::RunBatch::ByRun<store::ParamRow>& params) {
   const std::map<std::string, KeyValues> keys = values_by_key(runs, params);
   std::map<std::vector<std::size_t>, std::vector<std::string>> together;
   for (const auto& [key, values] : keys)
@@ -162,4 +162,4 @@ std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::
   return factors;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

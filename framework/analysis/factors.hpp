@@ -11,7 +11,7 @@
 
 #include "store/run_batch.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// A setting that differs between runs, with the others that always change together with it. Two settings
 /// that a sweep, a search or the command line has varied are two factors, even if they change together.
@@ -25,9 +25,9 @@ struct Factor {
 };
 
 /// Returns the factors by name, without the seed and without what only describes a run.
-std::vector<Factor> factors_of(const std::vector<RunRow>& runs, const RunBatch::ByRun<ParamRow>& params);
+std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs, const store::RunBatch::ByRun<store::ParamRow>& params);
 
 /// Returns a level for users: "absent" for null.
 std::string level_text(const nlohmann::json& level);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -8,11 +8,11 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// Returns the result of `action`. Throws Error that names the database if a value has another shape.
 template <class Action>
-auto reading_values_of(const Store& store, Action action) {
+auto reading_values_of(const store::Store& store, Action action) {
   try {
     return action();
   } catch (const nlohmann::json::exception& error) {
@@ -21,4 +21,4 @@ auto reading_values_of(const Store& store, Action action) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

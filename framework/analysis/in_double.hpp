@@ -7,8 +7,8 @@
 
 #include <boost/math/policies/policy.hpp>
 
-namespace encore {
+namespace encore::analysis {
 
 using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 /// Returns the probability that fewer than k of n fair coins show heads.
@@ -88,4 +88,4 @@ std::vector<double> quotients(std::span<const double> a, std::span<const double>
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

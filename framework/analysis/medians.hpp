@@ -9,7 +9,7 @@
 
 #include "analysis/statistics.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// A median with its interval at 95 %.
 struct Measured {
@@ -43,4 +43,4 @@ std::optional<Ratio> ratio_of_medians(std::span<const double> a, std::span<const
 /// Returns a[i] / b[i], of equal lengths: for samples of the same round.
 std::vector<double> quotients(std::span<const double> a, std::span<const double> b);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -32,11 +32,11 @@ std::size_t distance(const Numbered& a, const Numbered& b) {
 
 }  // namespace
 
-NearestRun::NearestRun(Store& store) {
+NearestRun::NearestRun(store::Store& store) {
   const auto number = [this](const std::string& text) {
     return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size())).first->second;
   };
-  for (const RunRow& run : store.list_runs()) {
+  for (const store::RunRow& run : store.list_runs()) {
     Question question;
     for (const Field& field : question_facts(store, run))
       question.emplace_back(number(key_of(field)), number(field.value.dump()));
@@ -69,4 +69,4 @@ std::optional<std::int64_t> NearestRun::find(const Facts& facts, const std::set<
   return nearest;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

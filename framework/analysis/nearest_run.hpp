@@ -14,12 +14,12 @@
 #include "analysis/difference.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 class NearestRun {
  public:
   /// Reads the questions of all runs.
-  explicit NearestRun(Store& store);
+  explicit NearestRun(store::Store& store);
 
   /// Returns the number of the run that differs in the fewest fields, the newest among equals; skips those in
   /// `except`.
@@ -35,4 +35,4 @@ class NearestRun {
   std::vector<std::pair<std::int64_t, Question>> runs_;  // newest first
 };
 
-}  // namespace encore
+}  // namespace encore::analysis

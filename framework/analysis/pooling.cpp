@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -43,9 +43,9 @@ std::map<std::string, std::string> fields_of(const std::vector<json>& environmen
 
 }  // namespace
 
-std::vector<json> environments_of(Store& store, const RunRow& run) {
+std::vector<json> environments_of(store::Store& store, const store::RunRow& run) {
   std::vector<json> environments;
-  for (const AttemptRow& attempt : store.read_attempts(run.number))
+  for (const store::AttemptRow& attempt : store.read_attempts(run.number))
     if (attempt.environment.is_object() &&
         std::ranges::find(environments, attempt.environment) == environments.end())
       environments.push_back(attempt.environment);
@@ -53,7 +53,7 @@ std::vector<json> environments_of(Store& store, const RunRow& run) {
 }
 
 std::vector<std::string> candidate_keys(const std::vector<RunSource>& runs, bool pool) {
-  const auto question = [](const RunRow& run) { return run.group + '/' + run.backend; };
+  const auto question = [](const store::RunRow& run) { return run.group + '/' + run.backend; };
   std::map<std::string, std::string> first;  // environments of the first run that has any, by question
   for (const RunSource& source : runs)
     if (!source.environments.empty()) first.try_emplace(question(*source.run), text_of(source.environments));
@@ -85,4 +85,4 @@ std::vector<std::string> environment_names(const std::vector<std::vector<json>>&
   return names;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,16 +11,16 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// A run with the numeric environments of all its attempts. An environment also names the plugin files.
 struct RunSource {
-  const RunRow* run = nullptr;
+  const store::RunRow* run = nullptr;
   std::vector<nlohmann::json> environments;
 };
 
 /// Returns each environment once; none if no attempt has started.
-std::vector<nlohmann::json> environments_of(Store& store, const RunRow& run);
+std::vector<nlohmann::json> environments_of(store::Store& store, const store::RunRow& run);
 
 /// Returns one key for each run; runs of one candidate have the same. A run that has no environment yet
 /// belongs to the first candidate of its question.
@@ -30,4 +30,4 @@ std::vector<std::string> candidate_keys(const std::vector<RunSource>& runs, bool
 /// they differ in one field, else `environment 1`, `environment 2`.
 std::vector<std::string> environment_names(const std::vector<std::vector<nlohmann::json>>& environments);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -16,7 +16,7 @@
 #include "record/run_paths.hpp"
 #include "store/legacy_metrics.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -98,7 +98,7 @@ void add_old_example(Statistics& statistics, const nlohmann::ordered_json& examp
   const std::optional<Words> truth = words_in(example, "truth"), predicted = words_in(example, "predicted");
   if (!truth || !predicted)
     throw Error("has no \"statistics\", and not one label per word in \"truth\" and \"predicted\"");
-  add_legacy_sentence(statistics, *truth, *predicted);
+  store::add_legacy_sentence(statistics, *truth, *predicted);
 }
 
 PredictedExample example_in(const nlohmann::ordered_json& json) {
@@ -120,10 +120,10 @@ PredictedExample example_in(const nlohmann::ordered_json& json) {
 
 }  // namespace
 
-std::filesystem::path recorded_artifact(Store& store, const RunRow& run, const std::string& name) {
-  for (const ArtifactRow& artifact : store.read_artifacts(run.number)) {
+std::filesystem::path recorded_artifact(store::Store& store, const store::RunRow& run, const std::string& name) {
+  for (const store::ArtifactRow& artifact : store.read_artifacts(run.number)) {
     if (artifact.name != name) continue;
-    std::filesystem::path file = path_below(store.run_folder(run.id), artifact.path);
+    std::filesystem::path file = record::path_below(store.run_folder(run.id), artifact.path);
     if (!std::filesystem::exists(file)) throw Error(file.string() + " is gone");
     if (sha256_of_file(file) != artifact.sha256)
       throw Error(file.string() + " is not the file that was recorded");
@@ -151,11 +151,11 @@ PredictedExample read_prediction(const std::string& line) {
   return example_in(object_in(line));
 }
 
-std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split) {
+std::vector<PredictedExample> read_predictions(store::Store& store, const store::RunRow& run, const std::string& split) {
   std::vector<PredictedExample> examples;
   for_each_example(recorded_artifact(store, run, predictions_name(split)),
                    [&](const nlohmann::ordered_json& example) { examples.push_back(example_in(example)); });
   return examples;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 
 #include "base/nearest.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -20,9 +20,9 @@ const std::vector<std::string>& known_names() {
   return names;
 }
 
-Expression parsed(const std::string& text) {
+plan::Expression parsed(const std::string& text) {
   static const std::regex conjunction(R"(\band\b)"), alternative(R"(\bor\b)");
-  return Expression::parse(
+  return plan::Expression::parse(
       std::regex_replace(std::regex_replace(text, conjunction, "&&"), alternative, "||"));
 }
 
@@ -66,4 +66,4 @@ bool PromotionRule::holds(const Retraining& retraining) const {
   return expression_.holds(values);
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

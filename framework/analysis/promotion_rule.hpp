@@ -10,7 +10,7 @@
 #include "analysis/retraining.hpp"
 #include "plan/expression.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// The rule that holds if none is given.
 inline constexpr const char* default_promotion_rule = "old >= -0.5 && new > 0";
@@ -29,7 +29,7 @@ class PromotionRule {
 
  private:
   std::string text_;
-  Expression expression_;
+  plan::Expression expression_;
 };
 
-}  // namespace encore
+}  // namespace encore::analysis

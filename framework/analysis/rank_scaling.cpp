@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -44,7 +44,7 @@ const StepSummary* base_of(const BenchSummary& summary, const StepSummary& step,
   return best;
 }
 
-Measured exchange_share(const BenchCase& one) {
+Measured exchange_share(const store::BenchCase& one) {
   const auto exchange = one.samples.find("exchange"), step = one.samples.find("step");
   std::vector<double> shares;
   if (exchange != one.samples.end() && step != one.samples.end())
@@ -84,4 +84,4 @@ nlohmann::json to_json(const RankScaling& scaling) {
           {"exchange_share", scaling.exchange.median}};
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -10,7 +10,7 @@
 
 #include "analysis/bench_summary.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 struct RankScaling {
   const StepSummary* step = nullptr;
@@ -28,4 +28,4 @@ struct RankScaling {
 std::vector<RankScaling> rank_scaling(const BenchSummary& summary);
 nlohmann::json to_json(const RankScaling& scaling);
 
-}  // namespace encore
+}  // namespace encore::analysis

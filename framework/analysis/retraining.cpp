@@ -15,7 +15,14 @@
 #include "base/measure_json.hpp"
 #include "base/readable_text.hpp"
 
-namespace encore {
+namespace encore::record {
+static void list(auto& field, A<DataFile> auto& file) {
+  field("path", file.path);
+  field("sha256", file.sha256);
+}
+}  // namespace encore::record
+
+namespace encore::analysis {
 
 namespace {
 
@@ -42,11 +49,6 @@ std::string sentence(const Metric& measure, const char* which, const ComparedSet
 }
 
 }  // namespace
-
-static void list(auto& field, A<DataFile> auto& file) {
-  field("path", file.path);
-  field("sha256", file.sha256);
-}
 
 static void list(auto& field, A<ComparedSet> auto& set) {
   field("what", set.what);
@@ -127,4 +129,4 @@ std::vector<std::string> sentences(const Retraining& retraining) {
               (retraining.promoted ? "holds: it was promoted" : "does not hold: it was not promoted")};
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

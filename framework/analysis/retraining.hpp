@@ -14,7 +14,7 @@
 #include "base/metric.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// How much better a run is than its parent on one set. Gains are positive if the run is better: percentage
 /// points of a measure that is a fraction, else in the unit of the measure.
@@ -32,7 +32,7 @@ struct Retraining {
   std::string parent;  ///< id
   Metric measure;      ///< "test/f1"
   ComparedSet old_set, new_set;
-  std::vector<DataFile> new_files;  ///< files from which the new set was made
+  std::vector<record::DataFile> new_files;  ///< files from which the new set was made
   double held_out = 0.0;            ///< the share of their examples in the new set; 0: all
   std::string rule;
   bool promoted = false;
@@ -57,4 +57,4 @@ std::string gain_text(const Metric& measure, const ComparedSet& set);
 /// Returns a sentence about each set, and one about the rule.
 std::vector<std::string> sentences(const Retraining& retraining);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -15,32 +15,32 @@
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
-using search::Observation;
-using search::Outcome;
+using plan::search::Observation;
+using plan::search::Outcome;
 
 namespace {
 
-std::vector<bool> excluded_trials(const SearchRecord& record) {
+std::vector<bool> excluded_trials(const store::SearchRecord& record) {
   std::vector<bool> excluded;
-  for (const TrialRow& trial : record.trials) excluded.push_back(trial.excluded);
+  for (const store::TrialRow& trial : record.trials) excluded.push_back(trial.excluded);
   return excluded;
 }
 
 }  // namespace
 
-SearchView::SearchView(SearchRow row_of, SearchRecord record_of)
+SearchView::SearchView(store::SearchRow row_of, store::SearchRecord record_of)
     : row(std::move(row_of)),
       record(std::move(record_of)),
-      options(search::options_from_json(row.settings)),
-      space(search::space_from_json(row.space)),
+      options(plan::search::options_from_json(row.settings)),
+      space(plan::search::space_from_json(row.space)),
       leaderboard(options, record.history, excluded_trials(record)) {}
 
 std::vector<std::string> SearchView::labels() const {
   std::vector<std::string> labels;
   std::multiset<std::string> ends;
-  for (const RandomVariable& variable : space) {
+  for (const plan::RandomVariable& variable : space) {
     labels.push_back(variable.key.substr(variable.key.rfind('.') + 1));
     ends.insert(labels.back());
   }
@@ -52,33 +52,33 @@ std::vector<std::string> SearchView::labels() const {
 namespace {
 
 /// Returns the metric of the run with this name; its meaning is unknown if the run has no such metric.
-Metric meaning_of(Store& store, const RunRow& run, const std::string& name) {
-  const auto meanings = read_meanings(store.database(), {run}, name);
+Metric meaning_of(store::Store& store, const store::RunRow& run, const std::string& name) {
+  const auto meanings = store::read_meanings(store.database(), {run}, name);
   return meanings.empty() ? Metric{.name = name} : meanings.begin()->second;
 }
 
 }  // namespace
 
-std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective) {
-  const search::Objective& wanted = view.options.objectives.at(objective);
+std::vector<ConfirmedTrial> confirmed_trials(store::Store& store, const SearchView& view, std::size_t objective) {
+  const plan::search::Objective& wanted = view.options.objectives.at(objective);
   const std::string on_test = "test/" + wanted.metric.substr(wanted.metric.find('/') + 1);
   Metric metric;
   std::vector<ConfirmedTrial> confirmed;
   for (std::size_t trial = 0; trial < view.leaderboard.states.size(); ++trial) {
-    const search::TrialState& state = view.leaderboard.states[trial];
+    const plan::search::TrialState& state = view.leaderboard.states[trial];
     if (state.confirmations.empty() || !state.has_values()) continue;
     ConfirmedTrial one{.trial = trial,
                        .selected = state.measured.back()->values.at(objective),
                        .wanted = static_cast<std::size_t>(std::ranges::max(state.confirmations))};
     bool all_tested = true;
     for (const std::int64_t number : view.record.trials[trial].confirmations) {
-      const RunRow run = store.read_run(number);
-      const auto value = judged_measure(store, run, wanted.metric);
+      const store::RunRow run = store.read_run(number);
+      const auto value = store::judged_measure(store, run, wanted.metric);
       if (!metric.is_known()) metric = meaning_of(store, run, wanted.metric);
-      if (run.state != RunState::completed || !value || !std::isfinite(*value)) continue;
+      if (run.state != store::RunState::completed || !value || !std::isfinite(*value)) continue;
       one.seeds.push_back(static_cast<std::int64_t>(run.seed));
       one.fresh.push_back(*value);
-      const auto tested = result_measure(run, on_test);
+      const auto tested = store::result_measure(run, on_test);
       all_tested = all_tested && tested && std::isfinite(*tested);
       one.tested.push_back(tested.value_or(0.0));
     }
@@ -142,14 +142,14 @@ std::vector<BudgetPoint> best_so_far(const SearchView& view) {
 
 std::vector<std::size_t> random_trials(const SearchView& view) {
   std::vector<std::size_t> trials;
-  if (view.options.method == search::Method::quasi_random) return trials;
-  const search::History& history = view.history();
+  if (view.options.method == plan::search::Method::quasi_random) return trials;
+  const plan::search::History& history = view.history();
   for (std::size_t i = 0; i < history.decisions.size(); ++i) {
-    if (history.decisions[i].kind != search::DecisionKind::propose) continue;
-    if (search::is_drawn_at_random(view.options, search::known_to(history, i)))
+    if (history.decisions[i].kind != plan::search::DecisionKind::propose) continue;
+    if (plan::search::is_drawn_at_random(view.options, plan::search::known_to(history, i)))
       trials.push_back(history.decisions[i].trial);
   }
   return trials;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

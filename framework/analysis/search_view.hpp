@@ -14,22 +14,22 @@
 #include "plan/search/leaderboard.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 struct SearchView {
-  SearchView(SearchRow row, SearchRecord record);
+  SearchView(store::SearchRow row, store::SearchRecord record);
   SearchView(const SearchView&) = delete;
   SearchView& operator=(const SearchView&) = delete;
 
-  const search::History& history() const { return record.history; }
+  const plan::search::History& history() const { return record.history; }
   /// Returns the names of the variables, as short as they are still unique: "layers".
   std::vector<std::string> labels() const;
 
-  SearchRow row;
-  SearchRecord record;
-  search::SearchOptions options;
-  std::vector<RandomVariable> space;
-  search::Leaderboard leaderboard;
+  store::SearchRow row;
+  store::SearchRecord record;
+  plan::search::SearchOptions options;
+  std::vector<plan::RandomVariable> space;
+  plan::search::Leaderboard leaderboard;
 };
 
 /// A trial that was trained again with seeds that no trial had.
@@ -45,7 +45,7 @@ struct ConfirmedTrial {
   double mean() const { return mean_of(fresh); }
 };
 /// Returns the confirmed trials for one objective, the best mean over fresh seeds first.
-std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective);
+std::vector<ConfirmedTrial> confirmed_trials(store::Store& store, const SearchView& view, std::size_t objective);
 
 /// Returns notices that name the trials in which an objective has no value; these are ranked after all
 /// others. Empty if all have one.
@@ -64,4 +64,4 @@ std::vector<BudgetPoint> best_so_far(const SearchView& view);
 /// had scores to learn from.
 std::vector<std::size_t> random_trials(const SearchView& view);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -12,18 +12,18 @@
 #include "record/specification.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
-bool breaks_ties_by_loss(const RunRow& run) {
+bool breaks_ties_by_loss(const store::RunRow& run) {
   return run.result.is_object() &&
-         run.result.value("ties", nlohmann::json()) == nlohmann::json(name_of(Ties::loss));
+         run.result.value("ties", nlohmann::json()) == nlohmann::json(record::name_of(record::Ties::loss));
 }
 
 /// Returns "dev/bleu is 0.00 at all 28 evaluations". Returns an empty string if the metric changed, or had
 /// too few values to change.
-std::string still_text(const RunRow& run, const Metric& metric, const SelectionSpread& spread) {
+std::string still_text(const store::RunRow& run, const Metric& metric, const store::SelectionSpread& spread) {
   const auto all = static_cast<std::size_t>(spread.evaluations);
   if (run.result.is_object() && run.result.value("undefined", nlohmann::json()) == true)
     return metric.name +
@@ -39,7 +39,7 @@ std::string still_text(const RunRow& run, const Metric& metric, const SelectionS
 }
 
 /// Returns "the run keeps step 56, that of the lowest dev/loss".
-std::string kept_text(const RunRow& run) {
+std::string kept_text(const store::RunRow& run) {
   if (!run.result.is_object() || !run.result.contains("best_step")) return "";
   const std::string kept = "; the run keeps step " + run.result["best_step"].dump();
   return kept + (breaks_ties_by_loss(run) ? ", that of the lowest dev/" + loss_measure().name
@@ -48,11 +48,11 @@ std::string kept_text(const RunRow& run) {
 
 }  // namespace
 
-std::map<std::int64_t, std::string> selection_notices(Store& store, const std::vector<RunRow>& runs) {
-  const std::map<std::int64_t, SelectionRule> rules = selection_rules(store, runs);
-  const std::map<std::int64_t, SelectionSpread> spreads = selection_spreads(store, runs);
+std::map<std::int64_t, std::string> selection_notices(store::Store& store, const std::vector<store::RunRow>& runs) {
+  const std::map<std::int64_t, store::SelectionRule> rules = store::selection_rules(store, runs);
+  const std::map<std::int64_t, store::SelectionSpread> spreads = store::selection_spreads(store, runs);
   std::map<std::int64_t, std::string> notices;
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     const auto rule = rules.find(run.number);
     const auto spread = spreads.find(run.number);
     if (rule == rules.end() || spread == spreads.end()) continue;
@@ -65,9 +65,9 @@ std::map<std::int64_t, std::string> selection_notices(Store& store, const std::v
   return notices;
 }
 
-void note_selection(Store& store, const std::vector<Candidate>& candidates,
+void note_selection(store::Store& store, const std::vector<Candidate>& candidates,
                     std::vector<std::string>& notices) {
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   for (const Candidate& candidate : candidates)
     for (const Replicate& replicate : candidate.runs) runs.push_back(replicate.run);
   const std::map<std::int64_t, std::string> found = selection_notices(store, runs);
@@ -86,10 +86,10 @@ void note_selection(Store& store, const std::vector<Candidate>& candidates,
   }
 }
 
-std::string ties_text(const std::vector<RunRow>& runs) {
+std::string ties_text(const std::vector<store::RunRow>& runs) {
   const auto by_loss = static_cast<std::size_t>(std::ranges::count_if(runs, breaks_ties_by_loss));
   const auto concluded = static_cast<std::size_t>(
-      std::ranges::count_if(runs, [](const RunRow& run) { return run.result.is_object(); }));
+      std::ranges::count_if(runs, [](const store::RunRow& run) { return run.result.is_object(); }));
   const std::string loss = "of equals that with the lowest dev/" + loss_measure().name + ", then the latest";
   if (by_loss == 0) return "the earliest of equals";
   return by_loss == concluded
@@ -98,4 +98,4 @@ std::string ties_text(const std::vector<RunRow>& runs) {
                    ", of an earlier version, the earliest of equals)";
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -17,7 +17,7 @@
 
 #include "analysis/in_double.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 namespace {
 
@@ -260,4 +260,4 @@ std::optional<std::size_t> seeds_for_welch(double deviation_a, double deviation_
   });
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

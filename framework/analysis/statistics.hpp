@@ -14,7 +14,7 @@
 
 #include "base/metric.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 struct Interval {
   double low = 0.0;
@@ -79,4 +79,4 @@ std::optional<std::size_t> seeds_for_paired(double deviation, double difference,
 std::optional<std::size_t> seeds_for_welch(double deviation_a, double deviation_b, double difference,
                                            double alpha, double power);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -14,7 +14,7 @@
 #include "analysis/in_double.hpp"
 #include "analysis/statistics.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 using FisherF = boost::math::fisher_f_distribution<double, InDouble>;
 
@@ -111,4 +111,4 @@ std::vector<Interval> expected_best_intervals(std::span<const double> values, bo
   return intervals;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -11,7 +11,7 @@
 
 #include "analysis/statistics.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 /// The share of a score's variance that one parameter alone explains: its main effect, from the one-way
 /// analysis of variance. On a balanced grid this is its first-order term of a functional analysis of variance
@@ -38,4 +38,4 @@ std::vector<double> expected_best(std::span<const double> values, bool maximize,
 std::vector<Interval> expected_best_intervals(std::span<const double> values, bool maximize, std::size_t most,
                                               std::size_t resamples = 1000);
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -5,7 +5,7 @@
 
 #include "app/form.hpp"
 
-namespace encore {
+namespace encore::app {
 
 bool confirmed(const App& app, bool yes, const std::string& what, const std::string& consequence) {
   if (yes) return true;
@@ -14,4 +14,4 @@ bool confirmed(const App& app, bool yes, const std::string& what, const std::str
   return app.events.agrees(what + "? " + consequence);
 }
 
-}  // namespace encore
+}  // namespace encore::app

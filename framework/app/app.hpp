@@ -11,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::app {
 
 /// An error after work has started. The request itself was valid.
 class WorkError : public Error {
@@ -59,4 +59,4 @@ struct App {
 bool confirmed(const App& app, bool yes, const std::string& what,
                const std::string& consequence = "This cannot be undone.");
 
-}  // namespace encore
+}  // namespace encore::app

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace encore {
+namespace encore::app {
 
 Form<BackendRequest> backend_options() {
   using R = BackendRequest;
@@ -18,10 +18,10 @@ Form<BackendRequest> backend_options() {
           "the file, before $ENCORE_PLUGIN_PATH");
 }
 
-std::string backend_of(const std::optional<std::string>& written, const Programs& programs) {
+std::string backend_of(const std::optional<std::string>& written, const runner::Programs& programs) {
   if (written) return *written;
   const char* backend = std::getenv("ENCORE_BACKEND");
   return backend != nullptr && *backend != '\0' ? backend : programs.backend;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -10,7 +10,7 @@
 #include "app/form.hpp"
 #include "runner/programs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct BackendRequest {
   std::optional<std::string> backend;
@@ -20,6 +20,6 @@ struct BackendRequest {
 /// The options --backend and --plugin-path, for every verb that looks for plugins.
 Form<BackendRequest> backend_options();
 /// Returns the backend of the request, else $ENCORE_BACKEND, else that of this build.
-std::string backend_of(const std::optional<std::string>& written, const Programs& programs);
+std::string backend_of(const std::optional<std::string>& written, const runner::Programs& programs);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -13,7 +13,7 @@
 #include "runner/check.hpp"
 #include "runner/places.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -54,12 +54,12 @@ std::vector<std::int64_t> number_list(const std::string& list, const std::string
 
 /// One configuration of a step, with its name.
 struct Case {
-  BenchCaseRequest request;
+  record::BenchCaseRequest request;
   nlohmann::json settings;
 };
 
 /// Returns the run of the file that is measured. Runs that differ only in the seed count as one.
-Specification the_run(const PlannedRuns& planned) {
+record::Specification the_run(const PlannedRuns& planned) {
   std::set<std::string> groups;
   for (const PlannedRun& run : planned.runs) groups.insert(run.specification.group);
   if (groups.size() > 1)
@@ -69,7 +69,7 @@ Specification the_run(const PlannedRuns& planned) {
   return planned.runs.front().specification;
 }
 
-void require_length(const Specification& specification, std::int64_t length) {
+void require_length(const record::Specification& specification, std::int64_t length) {
   if (length == 0) return;
   const nlohmann::json& limit = specification.config.at("data").at("max_length");
   if (!limit.is_number())
@@ -82,14 +82,14 @@ void require_length(const Specification& specification, std::int64_t length) {
 }
 
 /// Rejects options that measure a model with one input text, if the model reads two.
-void require_one_text(const MeasureRequest& request, const Specification& specification) {
+void require_one_text(const MeasureRequest& request, const record::Specification& specification) {
   if (!specification.config.at("model").contains("decoder")) return;
   const std::string reads_two = ", but a model with [model.decoder] reads two; remove the option";
   if (!request.length.empty()) throw UsageError("--length cuts sequences of one text" + reads_two);
   if (request.order_cost) throw UsageError("--order-cost times sums over the rows of one text" + reads_two);
 }
 
-Case make_case(const Specification& specification, std::int64_t length) {
+Case make_case(const record::Specification& specification, std::int64_t length) {
   const nlohmann::json& train = specification.config.at("train");
   const bool by_tokens = train.contains("batch_tokens");
   const char* size = by_tokens ? "batch_tokens" : "batch_size";
@@ -119,7 +119,7 @@ std::vector<Case> cases_on(const MeasureRequest& request, const App& app, const 
         PlanRequest{.file = request.file, .set = request.set, .backend = {{}, request.plugin_path}}, app,
         backend, more);
     worker = planned.worker;
-    const Specification specification = the_run(planned);
+    const record::Specification specification = the_run(planned);
     if (ranks > 1) require_ranks_divide(ranks, specification);
     require_one_text(request, specification);
     for (const std::int64_t length : lengths) {
@@ -142,10 +142,10 @@ std::vector<Case> cases_on(const MeasureRequest& request, const App& app, const 
                      std::to_string(ranks * train.at(name).get<std::int64_t>()));
       add(more);
     }
-  std::vector<const Specification*> specifications;
+  std::vector<const record::Specification*> specifications;
   for (const Case& one : cases) specifications.push_back(&one.request.specification);
-  std::vector<Problem> problems = check_with_worker(worker, specifications);
-  if (!problems.empty()) throw ConfigErrors(std::move(problems));
+  std::vector<config::Problem> problems = runner::check_with_worker(worker, specifications);
+  if (!problems.empty()) throw config::ConfigErrors(std::move(problems));
   return cases;
 }
 
@@ -174,19 +174,19 @@ std::vector<int> rank_list(const MeasureRequest& request) {
 
 }  // namespace
 
-std::vector<BenchWorker> bench_workers(const MeasureRequest& request, const App& app) {
-  const Programs programs = installed_programs();
+std::vector<runner::BenchWorker> bench_workers(const MeasureRequest& request, const App& app) {
+  const runner::Programs programs = runner::installed_programs();
   std::vector<std::string> backends = parts_of(request.backend, "backend");
   if (backends.empty()) backends = {backend_of(std::nullopt, programs)};
   std::vector<std::int64_t> threads = number_list(request.threads, "threads");
   if (threads.empty()) threads = {0};
 
-  std::vector<BenchWorker> workers;
+  std::vector<runner::BenchWorker> workers;
   const std::vector<int> wanted_ranks = rank_list(request);
   for (const std::string& backend : backends)
     for (const int ranks : wanted_ranks) {
-      const std::filesystem::path program = worker_program(programs, backend);
-      require_component(programs, backend, "encore-worker-bench");
+      const std::filesystem::path program = runner::worker_program(programs, backend);
+      runner::require_component(programs, backend, "encore-worker-bench");
       require_rank_backend(ranks, backend);
       const std::vector<Case> cases =
           !request.file.empty() ? cases_on(request, app, backend, ranks) : std::vector<Case>();
@@ -199,12 +199,12 @@ std::vector<BenchWorker> bench_workers(const MeasureRequest& request, const App&
           precisions.push_back(precision);
       }
       for (const std::int64_t number : backend == "openmp" ? threads : std::vector<std::int64_t>{0}) {
-        BenchWorker worker;
+        runner::BenchWorker worker;
         worker.backend = backend;
         worker.program = program;
-        const auto places = make_places(usable_cores(), {.workers = 1,
+        const auto places = runner::make_places(world::usable_cores(), {.workers = 1,
                                                          .threads = static_cast<int>(number),
-                                                         .wishes = openmp_wishes(),
+                                                         .wishes = world::openmp_wishes(),
                                                          .backend = backend,
                                                          .ranks = ranks});
         worker.place = places.front();
@@ -225,4 +225,4 @@ std::vector<BenchWorker> bench_workers(const MeasureRequest& request, const App&
   return workers;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -8,11 +8,11 @@
 #include "app/bench_requests.hpp"
 #include "runner/bench_run.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// Returns one worker for each backend and each number of threads and ranks. All have the same cases; several
 /// ranks also have larger batches. Throws UsageError or ConfigErrors if a case cannot be measured; nothing
 /// has started then.
-std::vector<BenchWorker> bench_workers(const MeasureRequest& request, const App& app);
+std::vector<runner::BenchWorker> bench_workers(const MeasureRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

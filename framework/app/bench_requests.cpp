@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -113,4 +113,4 @@ double threshold_of(const std::string& text) {
   return value;
 }
 
-}  // namespace encore
+}  // namespace encore::app

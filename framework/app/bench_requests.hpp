@@ -9,7 +9,7 @@
 
 #include "app/run_ranks.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// How a measurement is printed and compared.
 struct BenchOutputRequest {
@@ -49,4 +49,4 @@ Form<BenchLsRequest> bench_ls_form();
 /// Returns "5%" or "0.05" as a fraction. Throws UsageError.
 double threshold_of(const std::string& text);
 
-}  // namespace encore
+}  // namespace encore::app

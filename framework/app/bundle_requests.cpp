@@ -5,7 +5,7 @@
 
 #include "app/verify.hpp"
 
-namespace encore {
+namespace encore::app {
 
 Form<BundleRequest> bundle_form() {
   using R = BundleRequest;
@@ -94,4 +94,4 @@ Form<DbMergeRequest> db_merge_form() {
       });
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -10,7 +10,7 @@
 
 #include "app/run_selection.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct BundleRequest {
   std::string output;
@@ -45,4 +45,4 @@ Form<BundleRequest> bundle_form();
 Form<BundleShowRequest> bundle_show_form();
 Form<DbMergeRequest> db_merge_form();
 
-}  // namespace encore
+}  // namespace encore::app

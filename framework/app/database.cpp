@@ -19,16 +19,16 @@
 #include "store/newest.hpp"
 #include "store/record_gaps.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Returns the SHA-256 of the files on disk, keyed by path. If several attempts reached one step, the last
 /// one has written the file.
-std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run) {
+std::map<std::string, std::string> checkpoints_of(store::Store& store, std::int64_t run) {
   std::map<std::string, std::string> last;
   std::map<std::string, int> attempt;
-  for (const CheckpointRow& checkpoint : store.read_checkpoints(run)) {
+  for (const store::CheckpointRow& checkpoint : store.read_checkpoints(run)) {
     if (!checkpoint.on_disk || checkpoint.attempt < attempt[checkpoint.path]) continue;
     attempt[checkpoint.path] = checkpoint.attempt;
     last[checkpoint.path] = checkpoint.sha256;
@@ -38,30 +38,30 @@ std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run
 
 /// Reports a missing best checkpoint of a complete run. Encore never removes one. A bundle may lack it, so
 /// runs from elsewhere are not checked.
-void check_best(Store& store, const RunRow& run, std::vector<std::string>& faults) {
-  if (run.origin || run.state != RunState::completed || !run.result.is_object()) return;
+void check_best(store::Store& store, const store::RunRow& run, std::vector<std::string>& faults) {
+  if (run.origin || run.state != store::RunState::completed || !run.result.is_object()) return;
   const std::int64_t best = run.result.value("best_step", std::int64_t{-1});
-  const std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
-  const auto found = std::ranges::find(checkpoints, best, &CheckpointRow::step);
+  const std::vector<store::CheckpointRow> checkpoints = store.read_checkpoints(run.number);
+  const auto found = std::ranges::find(checkpoints, best, &store::CheckpointRow::step);
   if (found != checkpoints.end() && !found->on_disk)
     faults.push_back("run " + run.name + ": the best checkpoint, " + found->path + ", is missing");
 }
 
-void check_files(Store& store, const RunRow& run, const std::filesystem::path& folder,
+void check_files(store::Store& store, const store::RunRow& run, const std::filesystem::path& folder,
                  std::vector<std::string>& faults) {
   for (const auto& [path, sha256] : checkpoints_of(store, run.number))
-    if (sha256_of_file(path_below(folder, path)) != sha256)
+    if (sha256_of_file(record::path_below(folder, path)) != sha256)
       faults.push_back("run " + run.name + ": " + path + " is not the file that was recorded");
-  for (const ArtifactRow& artifact : store.read_artifacts(run.number))
-    if (const auto file = path_below(folder, artifact.path);
+  for (const store::ArtifactRow& artifact : store.read_artifacts(run.number))
+    if (const auto file = record::path_below(folder, artifact.path);
         std::filesystem::exists(file) && sha256_of_file(file) != artifact.sha256)
       faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
 }
 
 /// Checks the spools of a run. Damage is a fault if a complete run has lost records by it.
-void check_spools(Store& store, const RunRow& run, DatabaseFindings& findings) {
-  for (const RecordGap& gap : find_record_gaps(store, run)) {
-    const bool fault = gap.lost && run.state == RunState::completed;
+void check_spools(store::Store& store, const store::RunRow& run, DatabaseFindings& findings) {
+  for (const store::RecordGap& gap : store::find_record_gaps(store, run)) {
+    const bool fault = gap.lost && run.state == store::RunState::completed;
     const std::string rest = fault      ? ""
                              : gap.lost ? "; the run is not complete and may still record it"
                                         : "; the database has all records";
@@ -69,14 +69,14 @@ void check_spools(Store& store, const RunRow& run, DatabaseFindings& findings) {
   }
 }
 
-void check_run(Store& store, const RunRow& run, bool hash, DatabaseFindings& findings) {
+void check_run(store::Store& store, const store::RunRow& run, bool hash, DatabaseFindings& findings) {
   const std::filesystem::path folder = store.run_folder(run.id);
   if (run.attempts > 0 && !std::filesystem::exists(folder)) {
     findings.faults.push_back("run " + run.name + ": the folder " + folder.string() + " is missing");
     return;
   }
   check_spools(store, run, findings);
-  if (const auto metric = wrong_newest(store.database(), run.number))
+  if (const auto metric = store::wrong_newest(store.database(), run.number))
     findings.faults.push_back("run " + run.name + ": the newest value of " + *metric +
                               " in lists differs from that of its points");
   check_best(store, run, findings.faults);
@@ -84,19 +84,19 @@ void check_run(Store& store, const RunRow& run, bool hash, DatabaseFindings& fin
 }
 
 /// Checks the folders of all runs. A copied database has none.
-void check_runs(Store& store, bool hash, DatabaseFindings& findings) {
-  const std::vector<RunRow> runs = store.list_runs({.sight = Sight::any});
+void check_runs(store::Store& store, bool hash, DatabaseFindings& findings) {
+  const std::vector<store::RunRow> runs = store.list_runs({.sight = store::Sight::any});
   const std::filesystem::path all = store.runs_folder();
-  const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
+  const auto trained = std::ranges::count_if(runs, [](const store::RunRow& run) { return run.attempts > 0; });
   if (trained > 0 && !std::filesystem::exists(all)) {
     findings.faults.push_back(
         all.string() + ", the folder with the files of " + counted(static_cast<std::size_t>(trained), "run") +
         ", is missing; a copy of a database needs a copy of this folder beside it, with this name");
     return;
   }
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     try {
-      reading_values_of(store, [&] { check_run(store, run, hash, findings); });
+      analysis::reading_values_of(store, [&] { check_run(store, run, hash, findings); });
     } catch (const Error& error) {
       findings.faults.push_back("run " + run.name + ": " + error.what());
     }
@@ -104,14 +104,14 @@ void check_runs(Store& store, bool hash, DatabaseFindings& findings) {
 }
 
 /// Reports columns with damaged JSON. Programs that show such a value leave it out.
-void check_json(Store& store, std::vector<std::string>& faults) {
+void check_json(store::Store& store, std::vector<std::string>& faults) {
   constexpr std::pair<const char*, const char*> columns[] = {
       {"host", "description"},     {"build", "description"},      {"run", "result"},
       {"attempt", "environment"},  {"attempt", "progress"},       {"attempt", "started_event"},
       {"verification", "details"}, {"bench", "settings"},         {"bench", "noise"},
       {"bench_case", "settings"},  {"bench_case", "environment"}, {"bench_case", "facts"}};
   for (const auto& [table, column] : columns) {
-    Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " + table +
+    store::Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " + table +
                                               " WHERE " + column + " IS NOT NULL");
     while (rows.step()) {
       try {
@@ -125,14 +125,14 @@ void check_json(Store& store, std::vector<std::string>& faults) {
   }
 }
 
-DatabaseFindings look_through(Store& store, bool hash) {
+DatabaseFindings look_through(store::Store& store, bool hash) {
   DatabaseFindings findings;
   std::vector<std::string>& faults = findings.faults;
-  Statement& integrity = store.database().cached("PRAGMA integrity_check");
+  store::Statement& integrity = store.database().cached("PRAGMA integrity_check");
   while (integrity.step())
     if (integrity.text(0) != "ok") faults.push_back("the file is damaged: " + integrity.text(0));
   integrity.reset();
-  Statement& foreign = store.database().cached("PRAGMA foreign_key_check");
+  store::Statement& foreign = store.database().cached("PRAGMA foreign_key_check");
   while (foreign.step())
     faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
                      " that does not exist");
@@ -203,25 +203,25 @@ Form<DbUpgradeRequest> db_upgrade_form() {
 }
 
 DatabaseFindings check_database(const DbCheckRequest& request, const App& app) {
-  Store store(app.database, OpenMode::read);
+  store::Store store(app.database, store::OpenMode::read);
   DatabaseFindings findings = look_through(store, !request.quick);
-  findings.runs = store.list_runs({.sight = Sight::any}).size();
+  findings.runs = store.list_runs({.sight = store::Sight::any}).size();
   return findings;
 }
 
 Backup back_up(const DbBackupRequest& request, const App& app) {
-  const auto database = open_encore_database(app.database, OpenMode::read);
-  backup_database(*database, request.file);
+  const auto database = store::open_encore_database(app.database, store::OpenMode::read);
+  store::backup_database(*database, request.file);
   return {.file = request.file,
           .bytes = std::filesystem::file_size(request.file),
           .runs = static_cast<std::size_t>(
-              *Database(request.file, SQLITE_OPEN_READONLY, {}).integer("SELECT count(*) FROM run"))};
+              *store::Database(request.file, SQLITE_OPEN_READONLY, {}).integer("SELECT count(*) FROM run"))};
 }
 
 Vacuumed vacuum(const App& app) {
-  const auto database = open_encore_database(app.database, OpenMode::write);
+  const auto database = store::open_encore_database(app.database, store::OpenMode::write);
   Vacuumed vacuumed{.before = bytes_of(app.database)};
-  const Unguarded unguarded(*database);  // PRAGMA optimize makes tables of statistics
+  const store::Unguarded unguarded(*database);  // PRAGMA optimize makes tables of statistics
   database->execute("VACUUM");
   database->execute("PRAGMA wal_checkpoint(TRUNCATE)");
   database->execute("PRAGMA optimize");
@@ -229,4 +229,4 @@ Vacuumed vacuum(const App& app) {
   return vacuumed;
 }
 
-}  // namespace encore
+}  // namespace encore::app

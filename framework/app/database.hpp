@@ -12,7 +12,7 @@
 #include "app/form.hpp"
 #include "store/upgrade.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct DbPathRequest {
   bool json = false;
@@ -62,4 +62,4 @@ struct Vacuumed {
 };
 Vacuumed vacuum(const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -7,50 +7,50 @@
 
 #include "analysis/foreign_values.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Removes the fields that only one of the two runs has: all of them would look like differences.
-void keep_question(Facts& facts) {
+void keep_question(analysis::Facts& facts) {
   std::erase_if(
-      facts, [](const Field& field) { return field.section != "configuration" && field.section != "data"; });
+      facts, [](const analysis::Field& field) { return field.section != "configuration" && field.section != "data"; });
 }
 
 /// Returns the two runs of the request. Two words mean one run each, possibly the same one; otherwise the
 /// selection must have two runs.
-std::pair<RunRow, RunRow> two_runs(const DiffRequest& request, const App& app, Store& store) {
-  const RunSelection selection = selection_from(request.selection);
+std::pair<store::RunRow, store::RunRow> two_runs(const DiffRequest& request, const App& app, store::Store& store) {
+  const store::RunSelection selection = selection_from(request.selection);
   const std::vector<std::string>& words = selection.words;
   require_choice(app, selection, "two runs");
   if (words.size() == 2)
     return {selected_run(app, store, selection_from(request.selection, {words[0]})),
             selected_run(app, store, selection_from(request.selection, {words[1]}))};
-  std::vector<RunRow> runs = selected_runs(app, store, selection).runs;
+  std::vector<store::RunRow> runs = selected_runs(app, store, selection).runs;
   if (runs.size() != 2)
     throw UsageError(
         "exp diff needs two runs, but " +
         (runs.size() == 1 ? "one is selected: " : std::to_string(runs.size()) + " are selected: ") +
-        names_text(runs) + " (exp diff -h shows an example)");
+        store::names_text(runs) + " (exp diff -h shows an example)");
   return {std::move(runs[0]), std::move(runs[1])};
 }
 
-RunDifference compare(const DiffRequest& request, const App& app, Store& store) {
+RunDifference compare(const DiffRequest& request, const App& app, store::Store& store) {
   RunDifference result;
   std::tie(result.a, result.b) = two_runs(request, app, store);
-  RunFacts facts_a = all_facts(store, result.a), facts_b = all_facts(store, result.b);
+  analysis::RunFacts facts_a = analysis::all_facts(store, result.a), facts_b = analysis::all_facts(store, result.b);
   result.a_told = facts_a.told;
   result.b_told = facts_b.told;
   if (!facts_a.told || !facts_b.told) {
     keep_question(facts_a.fields);
     keep_question(facts_b.fields);
   }
-  result.found = differences(facts_a.fields, facts_b.fields);
+  result.found = analysis::differences(facts_a.fields, facts_b.fields);
   if (!request.drift) return result;
-  const double tolerance = request.tolerance.value_or(default_tolerance);
-  result.drift = drift_of(
-      step_drifts(store, result.a, result.b),
-      curve_drifts(loss_curves(store, result.a.number), loss_curves(store, result.b.number), tolerance),
+  const double tolerance = request.tolerance.value_or(runner::default_tolerance);
+  result.drift = runner::drift_of(
+      runner::step_drifts(store, result.a, result.b),
+      runner::curve_drifts(runner::loss_curves(store, result.a.number), runner::loss_curves(store, result.b.number), tolerance),
       tolerance);
   return result;
 }
@@ -85,10 +85,10 @@ Form<DiffRequest> diff_form() {
 }
 
 RunDifference diff(const DiffRequest& request, const App& app) {
-  Store store(app.database, OpenMode::read);
+  store::Store store(app.database, store::OpenMode::read);
   RunDifference result;
-  reading_values_of(store, [&] { result = compare(request, app, store); });
+  analysis::reading_values_of(store, [&] { result = compare(request, app, store); });
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -10,7 +10,7 @@
 #include "app/run_selection.hpp"
 #include "runner/drift.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct DiffRequest {
   bool drift = false;
@@ -22,13 +22,13 @@ struct DiffRequest {
 Form<DiffRequest> diff_form();
 
 struct RunDifference {
-  RunRow a, b;
+  store::RunRow a, b;
   bool a_told = true,
        b_told = true;  ///< false: the run has not started, so only settings and data are compared
-  std::vector<Difference> found;
-  std::optional<DriftReport> drift;  ///< none: not asked for
+  std::vector<analysis::Difference> found;
+  std::optional<runner::DriftReport> drift;  ///< none: not asked for
 };
 
 RunDifference diff(const DiffRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

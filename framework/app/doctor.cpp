@@ -30,7 +30,7 @@
 #include "world/lease_clock.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -43,7 +43,7 @@ constexpr double giga = 1024.0 * 1024.0 * 1024.0;
 /// Returns the first line of the program's output. Returns "" if the program is missing or fails.
 std::string answer_of(const std::string& program, const std::vector<std::string>& arguments) {
   try {
-    const ProgramOutput output = run_program(program, arguments, "", {.timeout = answer_patience});
+    const runner::ProgramOutput output = runner::run_program(program, arguments, "", {.timeout = answer_patience});
     if (!output.end.success()) return "";
     std::istringstream lines(output.output.empty() ? output.errors : output.output);
     std::string line;
@@ -122,12 +122,12 @@ DoctorFinding tiles_finding(const std::string& version) {
 }
 
 /// Returns the worker's answer to `version`, or null if no worker answers.
-nlohmann::json examine_programs(const Programs& programs, const std::string& backend,
+nlohmann::json examine_programs(const runner::Programs& programs, const std::string& backend,
                                 DoctorFindings& findings) {
   nlohmann::json version;
   try {
-    const std::filesystem::path worker = worker_program(programs, backend);
-    const ProgramOutput answer = run_program(worker, {"version"}, "", {.timeout = answer_patience});
+    const std::filesystem::path worker = runner::worker_program(programs, backend);
+    const runner::ProgramOutput answer = runner::run_program(worker, {"version"}, "", {.timeout = answer_patience});
     std::string first = answer.errors.substr(0, answer.errors.find('\n'));
     if (first.empty()) first = "ended with " + answer.end.text();
     findings.push_back({"run", "worker", answer.end.success() ? Health::good : Health::problem,
@@ -138,7 +138,7 @@ nlohmann::json examine_programs(const Programs& programs, const std::string& bac
   } catch (const Error& error) {
     findings.push_back({"run", "worker", Health::problem, "none for backend " + backend, error.what()});
   }
-  const std::filesystem::path plugins = plugin_folder(programs, backend);
+  const std::filesystem::path plugins = runner::plugin_folder(programs, backend);
   std::error_code unreadable;
   const bool there = std::filesystem::is_directory(plugins, unreadable);
   findings.push_back({"run", "plugins", there ? Health::good : Health::problem, plugins.string(),
@@ -192,7 +192,7 @@ void examine_storage(const std::filesystem::path& folder, DoctorFindings& findin
     return;
   }
   const std::string kind = file_system_name(static_cast<unsigned long>(status.f_type) & 0xFFFFFFFFu);
-  const bool local = carries_wal(folder);
+  const bool local = store::carries_wal(folder);
   const bool memory = kind == "tmpfs";
   findings.push_back(
       {"storage", "database's folder", memory ? Health::warning : Health::good,
@@ -204,7 +204,7 @@ void examine_storage(const std::filesystem::path& folder, DoctorFindings& findin
   if (::statvfs(folder.c_str(), &space) == 0) {
     const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize) / giga;
     findings.push_back(
-        {"storage", "free space", free < 1.0 ? Health::warning : Health::good, number_text(free) + " GiB",
+        {"storage", "free space", free < 1.0 ? Health::warning : Health::good, document::number_text(free) + " GiB",
          free < 1.0 ? "checkpoints need space; exp gc removes those that are not needed" : ""});
   }
   const bool writable = ::access(folder.c_str(), W_OK) == 0;
@@ -228,23 +228,23 @@ void examine_limits(DoctorFindings& findings) {
        files.rlim_cur < enough_files ? "raise it with ulimit -n 4096: needed for many runs at once" : ""});
   const double machine =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE)) / giga;
-  const std::optional<GroupLimit> granted = memory_limit();
+  const std::optional<world::GroupLimit> granted = world::memory_limit();
   const bool narrower = granted && granted->amount / giga < machine;
   const bool limited = memory.rlim_cur != RLIM_INFINITY;
   findings.push_back(
       {"limits", "memory", limited ? Health::warning : Health::good,
-       number_text(narrower ? granted->amount / giga : machine) + " GiB" +
+       document::number_text(narrower ? granted->amount / giga : machine) + " GiB" +
            (narrower ? ", which the control group " + granted->group + " grants of the machine's " +
-                           number_text(machine) + " GiB"
+                           document::number_text(machine) + " GiB"
                      : "") +
            (limited ? ", address space limited to " + limit_text(memory.rlim_cur) + " bytes" : ""),
        limited ? "use ulimit -v unlimited: mapped files count as address space too" : ""});
-  const Cores cores = usable_cores();
-  const std::optional<GroupLimit> time = cpu_limit();
+  const world::Cores cores = world::usable_cores();
+  const std::optional<world::GroupLimit> time = world::cpu_limit();
   const bool less = time && time->amount < static_cast<double>(cores.numbers.size());
   findings.push_back(
       {"limits", "cores", Health::good,
-       (less ? number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of "
+       (less ? document::number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of "
              : "") +
            std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
            (cores.by_core().size() == 1 ? " core" : " cores"),
@@ -255,12 +255,12 @@ void examine_limits(DoctorFindings& findings) {
 /// if the folder is not writable.
 std::optional<double> file_clock_behind(const std::filesystem::path& folder) {
   const std::filesystem::path probe =
-      folder / (".encore-doctor-" + std::to_string(this_process().pid) + std::string(aside_suffix));
+      folder / (".encore-doctor-" + std::to_string(world::this_process().pid) + std::string(world::aside_suffix));
   std::error_code ignored;
   try {
-    const double before = now_seconds();
-    const FileDescriptor file = open_file(probe, O_WRONLY | O_CREAT | O_EXCL);
-    write_all(file.get(), std::as_bytes(std::span("clock", 5)), probe);
+    const double before = world::now_seconds();
+    const world::FileDescriptor file = world::open_file(probe, O_WRONLY | O_CREAT | O_EXCL);
+    world::write_all(file.get(), std::as_bytes(std::span("clock", 5)), probe);
     struct stat status {};
     const bool known = ::fstat(file.get(), &status) == 0;
     std::filesystem::remove(probe, ignored);
@@ -288,7 +288,7 @@ void examine_clock(const std::filesystem::path& folder, DoctorFindings& findings
   constexpr double tolerance = 5.0;
   const bool apart = std::abs(*behind) > tolerance;
   findings.push_back({"clock", "of the folder's file server", apart ? Health::warning : Health::good,
-                      apart ? number_text(std::abs(*behind)) + " s " + (*behind > 0 ? "behind" : "ahead of") +
+                      apart ? document::number_text(std::abs(*behind)) + " s " + (*behind > 0 ? "behind" : "ahead of") +
                                   " this machine's"
                             : "as this machine's",
                       apart ? "set both by NTP" : ""});
@@ -342,7 +342,7 @@ Form<DoctorRequest> doctor_form() {
 
 std::vector<DoctorFinding> examine(const DoctorRequest& request, const App& app) {
   DoctorFindings findings;
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   const nlohmann::json version = examine_programs(programs, backend_of(request.backend, programs), findings);
   examine_build(findings);
   examine_cluster(version, findings);
@@ -353,4 +353,4 @@ std::vector<DoctorFinding> examine(const DoctorRequest& request, const App& app)
   return findings;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -11,7 +11,7 @@
 #include "app/app.hpp"
 #include "app/backend.hpp"
 
-namespace encore {
+namespace encore::app {
 
 enum class Health : std::uint8_t {
   good,     ///< present and working
@@ -43,4 +43,4 @@ std::vector<DoctorFinding> examine(const DoctorRequest& request, const App& app)
 /// Returns a name such as "ext4" or "NFS", or "an unknown kind (0x1234)".
 std::string file_system_name(unsigned long magic);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -9,7 +9,7 @@
 #include "base/shell_word.hpp"
 #include "report/section_choice.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -49,7 +49,7 @@ Form<ReportRequest> report_form() {
       .option("template", &R::templates, "FILE", "a template or a folder of templates of your own")
       .option("table", &R::table, "ID", "for csv: write only this table")
       .flag("brief", &R::brief, "two pages: abstract, one table, one picture, how to repeat it")
-      .option("sections", &R::sections, "A,B", "write only these: " + listed_words(report_sections()))
+      .option("sections", &R::sections, "A,B", "write only these: " + listed_words(report::report_sections()))
       .option("without", &R::without, "A,B",
               "leave these out. Examples are always left out if [data] private = true, unless --sections "
               "names them")
@@ -214,4 +214,4 @@ Form<ExportRequest> export_form() {
       });
 }
 
-}  // namespace encore
+}  // namespace encore::app

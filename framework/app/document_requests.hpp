@@ -9,7 +9,7 @@
 
 #include "app/run_plugins.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct ReportRequest {
   std::string output;
@@ -65,4 +65,4 @@ Form<CompareRequest> compare_form();
 Form<AttentionPageRequest> attention_form();
 Form<ExportRequest> export_form();
 
-}  // namespace encore
+}  // namespace encore::app

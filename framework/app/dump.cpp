@@ -13,7 +13,7 @@
 #include "record/run_paths.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -31,18 +31,18 @@ std::string plain_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
-void write_runs_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
-  AtomicFile file(path);
-  file.write(csv_record({"id", "name", "state", "reason", "backend", "seed", "repeat", "sweep", "question",
+void write_runs_csv(store::Store& store, const std::vector<store::RunRow>& runs, const fs::path& path) {
+  world::AtomicFile file(path);
+  file.write(document::csv_record({"id", "name", "state", "reason", "backend", "seed", "repeat", "sweep", "question",
                          "group", "tags", "note", "created", "finished", "best_step", "result"}));
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     std::string tags;
     for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ",") + tag;
     const auto result = [&](const char* key) {
       return run.result.is_object() && run.result.contains(key) ? plain_text(run.result[key]) : "";
     };
     file.write(
-        csv_record({run.id, run.name, name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
+        document::csv_record({run.id, run.name, store::name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
                     std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note,
                     shortest_number(run.created), run.finished ? shortest_number(*run.finished) : "",
                     result("best_step"), result("measures")}));
@@ -50,24 +50,24 @@ void write_runs_csv(Store& store, const std::vector<RunRow>& runs, const fs::pat
   file.commit();
 }
 
-void write_params_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
-  AtomicFile file(path);
-  file.write(csv_record({"id", "key", "type", "value", "source", "at"}));
-  for (const RunRow& run : runs)
-    for (const ParamRow& param : store.read_params(run.number))
+void write_params_csv(store::Store& store, const std::vector<store::RunRow>& runs, const fs::path& path) {
+  world::AtomicFile file(path);
+  file.write(document::csv_record({"id", "key", "type", "value", "source", "at"}));
+  for (const store::RunRow& run : runs)
+    for (const store::ParamRow& param : store.read_params(run.number))
       file.write(
-          csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
+          document::csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
   file.commit();
 }
 
-void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::path& path) {
-  AtomicFile file(path);
-  file.write(csv_record({"id", "metric", "step", "attempt", "value"}));
-  for (const RunRow& run : runs)
-    for (const MetricRow& metric : store.read_metrics(run.number)) {
+void write_points_csv(store::Store& store, const std::vector<store::RunRow>& runs, const fs::path& path) {
+  world::AtomicFile file(path);
+  file.write(document::csv_record({"id", "metric", "step", "attempt", "value"}));
+  for (const store::RunRow& run : runs)
+    for (const store::MetricRow& metric : store.read_metrics(run.number)) {
       std::string records;
-      for (const CurvePoint& point : store.read_curve(run.number, metric.name))
-        records += csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
+      for (const store::CurvePoint& point : store.read_curve(run.number, metric.name))
+        records += document::csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
                                shortest_number(point.value)});
       file.write(records);
     }
@@ -76,7 +76,7 @@ void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::p
 
 /// Returns the folder of a run; TensorBoard shows its name. Special characters are replaced and long names
 /// are cut, so a user's name cannot become a path; the id keeps the names unique.
-std::string folder_name(const RunRow& run) {
+std::string folder_name(const store::RunRow& run) {
   constexpr std::size_t longest_folder_name = 200;  // file systems allow 255 bytes; an id follows
   std::string name = run.name;
   for (char& letter : name) {
@@ -116,34 +116,34 @@ Form<DumpRequest> dump_form() {
       });
 }
 
-std::vector<RunRow> dumped_runs(const DumpRequest& request, Store& store) {
-  const RunSelection selection = selection_from(request.selection);
-  SelectedRuns selected = select_runs(store, selection);
+std::vector<store::RunRow> dumped_runs(const DumpRequest& request, store::Store& store) {
+  const store::RunSelection selection = selection_from(request.selection);
+  store::SelectedRuns selected = store::select_runs(store, selection);
   if (selected.runs.empty() && (selection.narrows() || !selection.words.empty()))
-    throw UnknownRun(none_text(store, selection, selected));
+    throw store::UnknownRun(none_text(store, selection, selected));
   return std::move(selected.runs);
 }
 
-void write_tables(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
-  make_folder(folder);
+void write_tables(store::Store& store, const std::vector<store::RunRow>& runs, const fs::path& folder) {
+  world::make_folder(folder);
   write_runs_csv(store, runs, folder / "runs.csv");
   write_params_csv(store, runs, folder / "params.csv");
   write_points_csv(store, runs, folder / "points.csv");
 }
 
-void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::path& folder) {
-  for (const RunRow& run : runs) {
-    require_run_id(run.id, "database " + store.path().string());
+void write_tensorboard(store::Store& store, const std::vector<store::RunRow>& runs, const fs::path& folder) {
+  for (const store::RunRow& run : runs) {
+    record::require_run_id(run.id, "database " + store.path().string());
     const fs::path place = folder / folder_name(run);
-    make_folder(place);
+    world::make_folder(place);
     // Points have no time of their own, so all get the start of the last attempt.
     const double time = run.started.value_or(run.created);
-    AtomicFile file(place / ("events.out.tfevents." + std::to_string(static_cast<std::int64_t>(run.created)) +
+    world::AtomicFile file(place / ("events.out.tfevents." + std::to_string(static_cast<std::int64_t>(run.created)) +
                              "." + run.id));
     file.write(tensorboard_head(time));
-    for (const MetricRow& metric : store.read_metrics(run.number)) {
+    for (const store::MetricRow& metric : store.read_metrics(run.number)) {
       std::string records;
-      for (const CurvePoint& point : store.read_curve(run.number, metric.name))
+      for (const store::CurvePoint& point : store.read_curve(run.number, metric.name))
         records += tensorboard_scalar(metric.name, point.step, point.value, time);
       file.write(records);
     }
@@ -151,4 +151,4 @@ void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::
   }
 }
 
-}  // namespace encore
+}  // namespace encore::app

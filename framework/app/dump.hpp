@@ -9,7 +9,7 @@
 
 #include "app/run_selection.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct DumpRequest {
   bool csv = false;
@@ -21,10 +21,10 @@ struct DumpRequest {
 
 Form<DumpRequest> dump_form();
 
-std::vector<RunRow> dumped_runs(const DumpRequest& request, Store& store);
+std::vector<store::RunRow> dumped_runs(const DumpRequest& request, store::Store& store);
 /// Writes a folder with runs.csv, params.csv and points.csv.
-void write_tables(Store& store, const std::vector<RunRow>& runs, const std::filesystem::path& folder);
+void write_tables(store::Store& store, const std::vector<store::RunRow>& runs, const std::filesystem::path& folder);
 /// Writes a folder with one folder of scalars for each run.
-void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const std::filesystem::path& folder);
+void write_tensorboard(store::Store& store, const std::vector<store::RunRow>& runs, const std::filesystem::path& folder);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -7,7 +7,7 @@
 
 #include "app/worker_answer.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -30,13 +30,13 @@ Corpus corpus_in(const std::string& content, const std::string& file) {
   return corpus;
 }
 
-EmbedRequest request_of(const EmbedTextRequest& request, const Corpus& corpus) {
+record::EmbedRequest request_of(const EmbedTextRequest& request, const Corpus& corpus) {
   const auto count = static_cast<std::size_t>(request.count);
-  if (!request.analogy.empty()) return {EmbedRequest::Of::analogy, request.analogy, {}, count};
+  if (!request.analogy.empty()) return {record::EmbedRequest::Of::analogy, request.analogy, {}, count};
   if (!request.near.empty() && !request.texts.empty())
-    return {EmbedRequest::Of::texts, request.near, corpus.texts, count};
-  if (!request.near.empty()) return {EmbedRequest::Of::words, request.near, {}, count};
-  return {EmbedRequest::Of::texts, !request.texts.empty() ? corpus.texts : request.text, {}, 0};
+    return {record::EmbedRequest::Of::texts, request.near, corpus.texts, count};
+  if (!request.near.empty()) return {record::EmbedRequest::Of::words, request.near, {}, count};
+  return {record::EmbedRequest::Of::texts, !request.texts.empty() ? corpus.texts : request.text, {}, 0};
 }
 
 std::string wrong_question(const EmbedTextRequest& request) {
@@ -55,9 +55,9 @@ std::string wrong_question(const EmbedTextRequest& request) {
 
 /// Replaces the numbers of candidates by line numbers of the corpus, and removes the numbers of words, which
 /// are rows of the vocabulary.
-void name_places(EmbedAnswer& answer, const Corpus& corpus) {
-  for (NearestTexts& nearest : answer.nearest)
-    for (NearText& neighbour : nearest.neighbours) {
+void name_places(record::EmbedAnswer& answer, const Corpus& corpus) {
+  for (record::NearestTexts& nearest : answer.nearest)
+    for (record::NearText& neighbour : nearest.neighbours) {
       if (!corpus.lines.empty()) neighbour.line = corpus.lines.at(neighbour.number.value());
       neighbour.number.reset();
     }
@@ -101,20 +101,20 @@ Form<EmbedTextRequest> embed_form() {
 
 Embedding embed(const EmbedTextRequest& request, const App& app, const std::string& content) {
   const Corpus corpus = request.texts.empty() ? Corpus() : corpus_in(content, request.texts);
-  Store store(app.database, OpenMode::read);
-  const RunRow row = selected_run(app, store, selection_from(request.selection, {request.run}));
+  store::Store store(app.database, store::OpenMode::read);
+  const store::RunRow row = selected_run(app, store, selection_from(request.selection, {request.run}));
   const TrainedRun run = find_trained_run(store, row, request.model.backend);
-  const EmbedRequest wanted = request_of(request, corpus);
+  const record::EmbedRequest wanted = request_of(request, corpus);
   Embedding embedding{.run = row.name, .of_words = corpus.lines.empty()};
   const std::vector<std::string> arguments = worker_arguments(
       app, request.model, run, "embed", {"--threads", std::to_string(request.model.threads)});
   if (request.json && wanted.asks_for_vectors()) {
     embedding.text = worker_answer_text(app.events, run.worker, arguments, wanted.text());
   } else {
-    embedding.answer = worker_answer<EmbedAnswer>(app.events, run.worker, arguments, wanted.text());
+    embedding.answer = worker_answer<record::EmbedAnswer>(app.events, run.worker, arguments, wanted.text());
     name_places(embedding.answer, corpus);
   }
   return embedding;
 }
 
-}  // namespace encore
+}  // namespace encore::app

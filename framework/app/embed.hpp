@@ -9,7 +9,7 @@
 #include "app/run_plugins.hpp"
 #include "record/embed_request.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct EmbedTextRequest {
   std::vector<std::string> near;
@@ -27,7 +27,7 @@ Form<EmbedTextRequest> embed_form();
 
 struct Embedding {
   std::string run;  ///< name
-  EmbedAnswer answer = {};
+  record::EmbedAnswer answer = {};
   std::string text =
       {};  ///< the worker's own text instead, for vectors as JSON, which can be millions of numbers
   bool of_words = false;  ///< neighbours are words, not lines of the corpus
@@ -36,4 +36,4 @@ struct Embedding {
 /// given.
 Embedding embed(const EmbedTextRequest& request, const App& app, const std::string& corpus);
 
-}  // namespace encore
+}  // namespace encore::app

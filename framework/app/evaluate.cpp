@@ -6,16 +6,16 @@
 #include "app/worker_answer.hpp"
 #include "record/text_reference.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Refuses --reference for a run that has one from its training, which stays as it is.
 void require_no_reference(const App& app, const std::vector<TrainedRun>& runs) {
-  Store store(app.database, OpenMode::read);
+  store::Store store(app.database, store::OpenMode::read);
   for (const TrainedRun& run : runs)
-    for (const ArtifactRow& artifact : store.read_artifacts(store.find_run(run.name).number))
-      if (artifact.name == reference_artifact)
+    for (const store::ArtifactRow& artifact : store.read_artifacts(store.find_run(run.name).number))
+      if (artifact.name == record::reference_artifact)
         throw UsageError("run " + run.name +
                          " already has a reference from its development set; remove --reference");
 }
@@ -69,11 +69,11 @@ EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
   EvaluateResult evaluation{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {
     evaluation.runs.push_back(
-        {run.name, worker_answer<EvaluateAnswer>(
+        {run.name, worker_answer<record::EvaluateAnswer>(
                        app.events, run.worker, worker_arguments(app, request.model, run, "evaluate", more))});
     scored(evaluation.runs.back());
   }
   return evaluation;
 }
 
-}  // namespace encore
+}  // namespace encore::app

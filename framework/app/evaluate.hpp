@@ -10,7 +10,7 @@
 #include "app/run_plugins.hpp"
 #include "record/evaluate_answer.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct EvaluateRequest {
   std::vector<std::string> with;
@@ -26,7 +26,7 @@ Form<EvaluateRequest> evaluate_form();
 
 struct RunScores {
   std::string run;  ///< name
-  EvaluateAnswer answer;
+  record::EvaluateAnswer answer;
 };
 struct EvaluateResult {
   std::vector<RunScores> runs;
@@ -36,4 +36,4 @@ struct EvaluateResult {
 EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
                         const std::function<void(const RunScores&)>& scored);
 
-}  // namespace encore
+}  // namespace encore::app

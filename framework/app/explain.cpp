@@ -9,47 +9,47 @@
 #include "analysis/nearest_run.hpp"
 #include "app/plan_comparison.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Explains a difference in identity without a different stored field: a version or the rules of identity.
-std::string apart_without_a_field(Store& store, const RunRow& run, const RunRow& nearest) {
+std::string apart_without_a_field(store::Store& store, const store::RunRow& run, const store::RunRow& nearest) {
   if (run.question == nearest.question)
     return "same question as " + nearest.name + ": a repeat, trained again with --fresh";
   std::string text =
       "no stored field differs from " + nearest.name + ": the version of a type or a default has changed";
-  const auto plugins_of = [&](const RunRow& row) {
-    const std::vector<AttemptRow> attempts = store.read_attempts(row.number);
-    return attempts.empty() ? std::vector<PluginRow>() : attempts.back().plugins;
+  const auto plugins_of = [&](const store::RunRow& row) {
+    const std::vector<store::AttemptRow> attempts = store.read_attempts(row.number);
+    return attempts.empty() ? std::vector<store::PluginRow>() : attempts.back().plugins;
   };
-  for (const PluginRow& one : plugins_of(run))
-    for (const PluginRow& other : plugins_of(nearest))
+  for (const store::PluginRow& one : plugins_of(run))
+    for (const store::PluginRow& other : plugins_of(nearest))
       if (one.name == other.name && one.version != other.version)
         text += "; plugin " + one.name + " was " + other.version + " and is " + one.version;
   return text;
 }
 
-NearestToIt nearest_to(Store& store, std::int64_t number, const Facts& question, const RunRow& run) {
+NearestToIt nearest_to(store::Store& store, std::int64_t number, const analysis::Facts& question, const store::RunRow& run) {
   NearestToIt nearest{.run = store.read_run(number), .found = {}, .without_a_field = {}};
-  nearest.found = differences(question_facts(store, nearest.run), question);
+  nearest.found = analysis::differences(analysis::question_facts(store, nearest.run), question);
   if (nearest.found.empty()) nearest.without_a_field = apart_without_a_field(store, run, nearest.run);
   return nearest;
 }
 
-ExplainedRun explain_stored(Store& store, const RunRow& run) {
+ExplainedRun explain_stored(store::Store& store, const store::RunRow& run) {
   ExplainedRun explained{.run = run, .starts_from = {}, .learns_from = {}};
   if (const auto parent = store.read_parent(run))
     explained.starts_from = parent->run ? parent->run->name : parent->experiment;
-  if (const auto teacher = store.read_parent(run, Need::teacher))
+  if (const auto teacher = store.read_parent(run, store::Need::teacher))
     explained.learns_from = teacher->run ? teacher->run->name : teacher->experiment;
-  const Facts question = question_facts(store, run);
+  const analysis::Facts question = analysis::question_facts(store, run);
   // Replicates differ only in the seed, so a run with another question is preferred.
   std::set<std::int64_t> replicates;
-  for (const RunRow& other : store.list_runs())
+  for (const store::RunRow& other : store.list_runs())
     if (other.group == run.group && other.question != run.question) replicates.insert(other.number);
   explained.replicates = replicates.size();
-  const NearestRun runs(store);
+  const analysis::NearestRun runs(store);
   replicates.insert(run.number);
   auto nearest = runs.find(question, replicates);
   if (!nearest) nearest = runs.find(question, {run.number});
@@ -57,24 +57,24 @@ ExplainedRun explain_stored(Store& store, const RunRow& run) {
   return explained;
 }
 
-Explanation explain_runs(const App& app, const RunSelection& selection) {
-  Store store(app.database, OpenMode::read);
-  const SelectedRuns selected = selected_runs(app, store, selection);
+Explanation explain_runs(const App& app, const store::RunSelection& selection) {
+  store::Store store(app.database, store::OpenMode::read);
+  const store::SelectedRuns selected = selected_runs(app, store, selection);
   Explanation explanation{.runs = {}, .one = asks_for_one(selection, selected)};
-  for (const RunRow& run : selected.runs) explanation.runs.push_back(explain_stored(store, run));
+  for (const store::RunRow& run : selected.runs) explanation.runs.push_back(explain_stored(store, run));
   return explanation;
 }
 
 Explanation explain_file(const PlanRequest& request, const App& app) {
   Explanation explanation{.runs = {}, .planned = std::make_unique<PlannedRuns>(read_plan(request, app))};
   PlannedRuns& planned = *explanation.planned;
-  std::optional<Store> store;
+  std::optional<store::Store> store;
   if (std::filesystem::exists(app.database)) {
-    store.emplace(app.database, OpenMode::read);
+    store.emplace(app.database, store::OpenMode::read);
     compare_with(*store, planned, app);
   }
   explanation.has_database = store.has_value();
-  std::optional<NearestRun> nearest_run;
+  std::optional<analysis::NearestRun> nearest_run;
   for (const PlannedRun& run : planned.runs) {
     ExplainedRun& explained = explanation.runs.emplace_back();
     explained.run = run.before;
@@ -83,7 +83,7 @@ Explanation explain_file(const PlanRequest& request, const App& app) {
     explained.learns_from = run.learns_from;
     if (!store || run.before) continue;
     if (!nearest_run) nearest_run.emplace(*store);
-    const Facts question = question_facts(run.specification);
+    const analysis::Facts question = analysis::question_facts(run.specification);
     if (const auto nearest = nearest_run->find(question))
       explained.nearest = nearest_to(*store, *nearest, question, {});
   }
@@ -122,7 +122,7 @@ Form<ExplainRequest> explain_form() {
 
 Explanation explain(const ExplainRequest& request, const App& app) {
   const std::vector<std::string>& words = request.selection.runs;
-  const RunSelection selection = selection_from(request.selection);
+  const store::RunSelection selection = selection_from(request.selection);
   if (words.empty() || !names_a_file(app, words.front())) return explain_runs(app, selection);
   if (words.size() > 1 || selection.narrows())
     throw UsageError(
@@ -133,4 +133,4 @@ Explanation explain(const ExplainRequest& request, const App& app) {
   return explain_file(plan, app);
 }
 
-}  // namespace encore
+}  // namespace encore::app

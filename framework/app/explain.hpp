@@ -12,7 +12,7 @@
 #include "app/planned_runs.hpp"
 #include "app/run_selection.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct ExplainRequest {
   PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
@@ -24,13 +24,13 @@ Form<ExplainRequest> explain_form();
 
 /// The run with the most similar question, and the differences.
 struct NearestToIt {
-  RunRow run;
-  std::vector<Difference> found;  ///< the nearest run's value first
+  store::RunRow run;
+  std::vector<analysis::Difference> found;  ///< the nearest run's value first
   std::string without_a_field;    ///< the reason if no stored field differs
 };
 
 struct ExplainedRun {
-  std::optional<RunRow> run = {};        ///< as the database has it
+  std::optional<store::RunRow> run = {};        ///< as the database has it
   const PlannedRun* planned = nullptr;   ///< of an experiment file
   std::string starts_from, learns_from;  ///< names of the runs that it needs; empty: none
   std::optional<NearestToIt> nearest = {};
@@ -46,4 +46,4 @@ struct Explanation {
 
 Explanation explain(const ExplainRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

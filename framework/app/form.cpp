@@ -7,7 +7,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -34,7 +34,7 @@ std::optional<double> number_in(const FieldSlot& slot) {
 
 std::string with_value(std::string message, double value) {
   const std::size_t at = message.find("{}");
-  if (at != std::string::npos) message.replace(at, 2, shortest(value));
+  if (at != std::string::npos) message.replace(at, 2, config::shortest(value));
   return message;
 }
 
@@ -120,4 +120,4 @@ void FormFields::check(const void* request) const {
     if (const std::string wrong = refusal(rule, request); !wrong.empty()) throw UsageError(wrong);
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -17,7 +17,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::app {
 
 /// An invalid request. Nothing has started.
 class UsageError : public Error {
@@ -207,4 +207,4 @@ class Form : public FormFields {
   }
 };
 
-}  // namespace encore
+}  // namespace encore::app

@@ -8,7 +8,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::app {
 
 class HeldSignals {
  public:
@@ -38,4 +38,4 @@ class HeldSignals {
   sigset_t held_ = {}, before_ = {};
 };
 
-}  // namespace encore
+}  // namespace encore::app

@@ -18,7 +18,7 @@
 #include "runner/launched_runs.hpp"
 #include "runner/programs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -30,7 +30,7 @@ struct Adopter {
   AdoptedModel model;
 };
 
-std::vector<Adopter> adopters_in(const Catalogue& catalogue) {
+std::vector<Adopter> adopters_in(const config::Catalogue& catalogue) {
   std::vector<Adopter> all;
   for (const std::string& name : catalogue.names(Kind::task))
     for (const AdoptedModel& model : catalogue.get(Kind::task, name).adopted) all.push_back({name, model});
@@ -55,12 +55,12 @@ std::string sources_of(const std::string& architecture) {
   const std::size_t slash = architecture.find('/');
   if (slash == std::string::npos) return "architectures";
   return std::string("architectures, ") +
-         (architecture.substr(slash) == plain_labels ? "id2label" : "problem_type");
+         (architecture.substr(slash) == pretrained::plain_labels ? "id2label" : "problem_type");
 }
 
 /// Returns the adopter for the folder's architecture. A named task that imports encoders also accepts the
 /// encoder of a model with another head.
-Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, const Catalogue& catalogue) {
+Adopter adopter_of(const pretrained::HuggingFaceFolder& folder, const std::string& task, const config::Catalogue& catalogue) {
   std::vector<Adopter> all = adopters_in(catalogue);
   const auto of = [&](const std::string& architecture) {
     std::vector<Adopter> found;
@@ -72,16 +72,16 @@ Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, con
   if (!task.empty()) static_cast<void>(catalogue.get(Kind::task, task));  // throws with the nearest name
   std::vector<Adopter> found = of(folder.architecture);
   // With a named task, tags of entities also count as labels.
-  if (found.empty() && !task.empty()) found = of(folder.architecture + plain_labels);
-  if (found.empty() && !task.empty()) found = of(body_architecture);
+  if (found.empty() && !task.empty()) found = of(folder.architecture + pretrained::plain_labels);
+  if (found.empty() && !task.empty()) found = of(pretrained::body_architecture);
   const std::string what = folder.path.string() + " (config.json: " + sources_of(folder.architecture) +
                            ") holds a model \"" + folder.architecture + "\"";
   if (found.empty())
     throw UsageError(what + ", which " +
                      (task.empty() ? "no task can import" : "the task \"" + task + "\" cannot import") +
                      "; expected one of " + listed(all, false) +
-                     (task.empty() && !of(body_architecture).empty()
-                          ? "; for its encoder alone: " + listed(of(body_architecture), true)
+                     (task.empty() && !of(pretrained::body_architecture).empty()
+                          ? "; for its encoder alone: " + listed(of(pretrained::body_architecture), true)
                           : ""));
   if (found.size() > 1)
     throw UsageError(what + ", which several tasks can import; choose one: " + listed(found, true));
@@ -101,7 +101,7 @@ std::string name_of_folder(const fs::path& folder) {
 }
 
 /// Returns the experiment of zero epochs. Optimizer and schedule are required in it but unused.
-std::string experiment_text(const HuggingFaceFolder& folder, std::int64_t max_length, const Adopter& adopter,
+std::string experiment_text(const pretrained::HuggingFaceFolder& folder, std::int64_t max_length, const Adopter& adopter,
                             const std::string& name) {
   const AdoptedModel& model = adopter.model;
   std::string text =
@@ -116,28 +116,28 @@ std::string experiment_text(const HuggingFaceFolder& folder, std::int64_t max_le
 }
 
 bool joins_inputs(const AdoptedModel& model, const ImportRequest& request) {
-  if (model.architecture == body_architecture) return false;  // each input has a sequence of its own
+  if (model.architecture == pretrained::body_architecture) return false;  // each input has a sequence of its own
   return model.architecture == "ForQuestionAnswering" ||
          std::ranges::any_of(request.set,
                              [](const std::string& set) { return set.starts_with("data.text2_"); });
 }
 
-ExperimentFile experiment_of(const ImportRequest& request, const App& app, const std::string& backend) {
-  const HuggingFaceFolder folder = open_hugging_face_folder(fs::absolute(request.folder).lexically_normal());
-  const FolderSettings settings = settings_of(folder);
+config::ExperimentFile experiment_of(const ImportRequest& request, const App& app, const std::string& backend) {
+  const pretrained::HuggingFaceFolder folder = pretrained::open_hugging_face_folder(fs::absolute(request.folder).lexically_normal());
+  const pretrained::FolderSettings settings = pretrained::settings_of(folder);
   for (const std::string& notice : settings.notices) app.events.noticed("note: " + notice);
-  const Programs programs = installed_programs();
-  const Catalogue catalogue =
-      Catalogue::load(plugin_search_path({}, request.backend.plugin_path, programs, backend),
-                      fingerprint_of(programs, backend));
+  const runner::Programs programs = runner::installed_programs();
+  const config::Catalogue catalogue =
+      config::Catalogue::load(runner::plugin_search_path({}, request.backend.plugin_path, programs, backend),
+                      runner::fingerprint_of(programs, backend));
   catalogue.require_all_built(Kind::task);
   const Adopter adopter = adopter_of(folder, request.task.value_or(""), catalogue);
-  if (family_of(folder.config).shape.doubles_separator && joins_inputs(adopter.model, request))
+  if (pretrained::family_of(folder.config).shape.doubles_separator && joins_inputs(adopter.model, request))
     app.events.noticed(
         "note: two inputs are joined by one separator here and by two in transformers, so answers and scores "
         "differ until the model is trained here: docs/reference/pretrained_families.md");
   const std::string name = request.name.value_or(name_of_folder(folder.path));
-  return parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),
+  return config::parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),
                                fs::absolute(name + ".toml"), request.set);
 }
 
@@ -168,23 +168,23 @@ Form<ImportRequest> import_form() {
 }
 
 ImportResult import(const ImportRequest& request, const App& app, SessionEvents& events) {
-  const std::string backend = backend_of(request.backend.backend, installed_programs());
-  SessionFile session(runs_folder_of(app.database), "exp import " + request.folder);
-  const ExperimentFile document = experiment_of(request, app, backend);
+  const std::string backend = backend_of(request.backend.backend, runner::installed_programs());
+  runner::SessionFile session(record::runs_folder_of(app.database), "exp import " + request.folder);
+  const config::ExperimentFile document = experiment_of(request, app, backend);
   PlannedRuns planned = plan_document(app, document, backend, request.backend.plugin_path);
   planned.overrides = request.set;
   name_like_experiment(planned);
   session.works_on(planned.plan.name);
-  Store store(app.database, OpenMode::create);
+  store::Store store(app.database, store::OpenMode::create);
   store.settle();
-  settle_launched(store);
+  runner::settle_launched(store);
   compare_with(store, planned, app);
   record_descriptions(store, planned);
   if (planned.to_do() == 0) return {.known = planned.runs.front().before};
   require_startable(planned, app);
   const std::int64_t sweep = add_sweep(store, planned);
-  const std::vector<WorkerPlace> places = session_places(request.session, backend, planned.to_do());
+  const std::vector<runner::WorkerPlace> places = session_places(request.session, backend, planned.to_do());
   return {.session = work_on(request.session, app, events, store, planned, sweep, places, session)};
 }
 
-}  // namespace encore
+}  // namespace encore::app

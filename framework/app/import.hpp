@@ -9,7 +9,7 @@
 
 #include "app/run_session.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct ImportRequest {
   std::string folder;
@@ -23,10 +23,10 @@ struct ImportRequest {
 Form<ImportRequest> import_form();
 
 struct ImportResult {
-  std::optional<RunRow> known = {};  ///< the run that has this model already, or works on it
+  std::optional<store::RunRow> known = {};  ///< the run that has this model already, or works on it
   std::optional<SessionResult> session = {};
 };
 
 ImportResult import(const ImportRequest& request, const App& app, SessionEvents& events);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -3,29 +3,29 @@
 // prints them. Read next: labels.hpp.
 #include "app/labels.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Returns the runs of a request of tag. A word after the first run may be meant as a tag, which the error
 /// message says.
-SelectedRuns tagged_runs(const TagRequest& request, const App& app, Store& store) try {
+store::SelectedRuns tagged_runs(const TagRequest& request, const App& app, store::Store& store) try {
   return selected_runs(app, store, selection_from(request.selection));
-} catch (const UnknownRun& error) {
+} catch (const store::UnknownRun& error) {
   const std::vector<std::string>& words = request.selection.runs;
-  throw UnknownRun(error.what() +
+  throw store::UnknownRun(error.what() +
                    (words.size() > 1 ? "; write +" + words.back() + " to add it as a tag" : ""));
 }
 
 /// Asks before the notes of runs that the user did not name are replaced.
-bool may_replace(const NoteRequest& request, const App& app, const SelectedRuns& selected) {
-  std::vector<RunRow> losing = selected.runs;
-  std::erase_if(losing, [&](const RunRow& run) { return run.note.empty() || run.note == *request.text; });
+bool may_replace(const NoteRequest& request, const App& app, const store::SelectedRuns& selected) {
+  std::vector<store::RunRow> losing = selected.runs;
+  std::erase_if(losing, [&](const store::RunRow& run) { return run.note.empty() || run.note == *request.text; });
   if (selected.named || losing.empty()) return true;
   constexpr std::size_t most = 30;
   return confirmed(app, request.yes,
                    "replace the notes of " + std::to_string(losing.size()) +
-                       (losing.size() == 1 ? " run, " : " runs, ") + names_text(losing, most));
+                       (losing.size() == 1 ? " run, " : " runs, ") + store::names_text(losing, most));
 }
 
 }  // namespace
@@ -61,9 +61,9 @@ Form<NoteRequest> note_form() {
 }
 
 std::vector<TaggedRun> tag(const TagRequest& request, const App& app) {
-  Store store(app.database, request.changes.empty() ? OpenMode::read : OpenMode::write);
+  store::Store store(app.database, request.changes.empty() ? store::OpenMode::read : store::OpenMode::write);
   std::vector<TaggedRun> tagged;
-  for (const RunRow& run : tagged_runs(request, app, store).runs) {
+  for (const store::RunRow& run : tagged_runs(request, app, store).runs) {
     for (const TagChange& change : request.changes) store.set_tag(run.number, change.tag, change.present);
     tagged.push_back({run, store.read_tags(run.number)});
   }
@@ -71,18 +71,18 @@ std::vector<TaggedRun> tag(const TagRequest& request, const App& app) {
 }
 
 NoteResult note(const NoteRequest& request, const App& app) {
-  Store store(app.database, request.text ? OpenMode::write : OpenMode::read);
-  const SelectedRuns selected = selected_runs(app, store, selection_from(request.selection, {request.run}));
+  store::Store store(app.database, request.text ? store::OpenMode::write : store::OpenMode::read);
+  const store::SelectedRuns selected = selected_runs(app, store, selection_from(request.selection, {request.run}));
   NoteResult result{.runs = selected.runs};
   if (!request.text) return result;
   result.declined = !may_replace(request, app, selected);
   result.written = !result.declined;
   if (result.declined) return result;
-  for (RunRow& run : result.runs) {
+  for (store::RunRow& run : result.runs) {
     store.set_note(run.number, *request.text);
     run.note = *request.text;
   }
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::app

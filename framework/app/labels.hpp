@@ -9,7 +9,7 @@
 
 #include "app/run_selection.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct TagChange {
   std::string tag;
@@ -25,7 +25,7 @@ struct TagRequest {
 Form<TagRequest> tag_form();
 
 struct TaggedRun {
-  RunRow run;
+  store::RunRow run;
   std::vector<std::string> tags;  ///< current tags
 };
 std::vector<TaggedRun> tag(const TagRequest& request, const App& app);
@@ -41,10 +41,10 @@ struct NoteRequest {
 Form<NoteRequest> note_form();
 
 struct NoteResult {
-  std::vector<RunRow> runs;  ///< with their current notes
+  std::vector<store::RunRow> runs;  ///< with their current notes
   bool written = false;      ///< false: they were only read, or the user did not agree
   bool declined = false;
 };
 NoteResult note(const NoteRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

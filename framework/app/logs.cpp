@@ -11,7 +11,7 @@
 #include "runner/launched_runs.hpp"
 #include "store/metrics.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -24,14 +24,14 @@ class AttemptLog {
       : reader_(spool, {run, 0}), log_(std::filesystem::path(spool).replace_extension(".log")) {}
 
   void read_new(const Take& take) {
-    SpoolRecord record;
+    record::SpoolRecord record;
     while (reader_.next(record)) {
-      if (record.kind == SpoolKind::metric) define(metric_from(record.name, record.unit, record.meaning));
-      if (record.kind != SpoolKind::event) continue;
-      const ReadEvent event = record.event();
+      if (record.kind == record::SpoolKind::metric) define(store::metric_from(record.name, record.unit, record.meaning));
+      if (record.kind != record::SpoolKind::event) continue;
+      const record::ReadEvent event = record.event();
       take({.event = &event, .metrics = &metrics_});
     }
-    if ((reader_.end() == SpoolEnd::refused || reader_.end() == SpoolEnd::damaged) &&
+    if ((reader_.end() == record::SpoolEnd::refused || reader_.end() == record::SpoolEnd::damaged) &&
         problem_ != reader_.problem()) {
       problem_ = reader_.problem();
       take({.text = problem_, .is_problem = true});
@@ -54,7 +54,7 @@ class AttemptLog {
       *known = metric;
   }
 
-  SpoolReader reader_;
+  record::SpoolReader reader_;
   std::filesystem::path log_;
   std::vector<Metric> metrics_;  ///< as the spool defines them
   std::string problem_;          ///< reported already
@@ -73,9 +73,9 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
 /// All attempts of a run, including those that begin while the run is followed.
 class RunLog {
  public:
-  RunLog(const Store& store, RunRow run) : run_(std::move(run)), folder_(store.run_folder(run_.id)) {}
+  RunLog(const store::Store& store, store::RunRow run) : run_(std::move(run)), folder_(store.run_folder(run_.id)) {}
 
-  const RunRow& run() const { return run_; }
+  const store::RunRow& run() const { return run_; }
 
   void read_new(const Take& take) {
     const auto spools = spools_in(folder_);
@@ -93,7 +93,7 @@ class RunLog {
   }
 
  private:
-  RunRow run_;
+  store::RunRow run_;
   std::filesystem::path folder_;
   bool is_empty_ = false;  ///< it was reported that nothing was logged
   std::vector<std::unique_ptr<AttemptLog>> attempts_;
@@ -115,17 +115,17 @@ Form<LogsRequest> logs_form() {
 }
 
 void read_logs(const LogsRequest& request, const App& app,
-               const std::function<void(const RunRow& run, const LogEntry& entry)>& take) {
-  Store store(app.database, OpenMode::read);
+               const std::function<void(const store::RunRow& run, const LogEntry& entry)>& take) {
+  store::Store store(app.database, store::OpenMode::read);
   std::vector<RunLog> logs;
-  for (const RunRow& run : selected_runs(app, store, selection_from(request.selection)).runs)
+  for (const store::RunRow& run : selected_runs(app, store, selection_from(request.selection)).runs)
     logs.emplace_back(store, run);
   for (;;) {
     bool running = false;
-    settle_launched_in_passing(app.database);
+    runner::settle_launched_in_passing(app.database);
     for (RunLog& log : logs) {
       // The state is read first, so everything that was written before the run ended is printed.
-      running = store.read_run(log.run().number).state == RunState::running || running;
+      running = store.read_run(log.run().number).state == store::RunState::running || running;
       log.read_new([&](LogEntry entry) {
         entry.of_several = logs.size() > 1;
         take(log.run(), entry);
@@ -136,4 +136,4 @@ void read_logs(const LogsRequest& request, const App& app,
   }
 }
 
-}  // namespace encore
+}  // namespace encore::app

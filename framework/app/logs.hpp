@@ -13,7 +13,7 @@
 #include "base/metric.hpp"
 #include "record/spool_reader.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct LogsRequest {
   bool follow = false;
@@ -26,7 +26,7 @@ Form<LogsRequest> logs_form();
 /// A part of the log of a run.
 struct LogEntry {
   std::size_t attempt = 0;                  ///< counts from 1; 0: the run has not logged anything
-  const ReadEvent* event = nullptr;         ///< what the worker reported
+  const record::ReadEvent* event = nullptr;         ///< what the worker reported
   const std::vector<Metric>* metrics = {};  ///< those that the attempt has defined
   std::string text = {};  ///< what it wrote to its standard error, or a problem of the spool
   bool is_problem = false;
@@ -35,6 +35,6 @@ struct LogEntry {
 
 /// Calls `take` with each entry, in order, with its run. With `follow` it returns when all runs have ended.
 void read_logs(const LogsRequest& request, const App& app,
-               const std::function<void(const RunRow& run, const LogEntry& entry)>& take);
+               const std::function<void(const store::RunRow& run, const LogEntry& entry)>& take);
 
-}  // namespace encore
+}  // namespace encore::app

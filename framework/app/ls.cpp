@@ -12,17 +12,17 @@
 #include "store/run_columns.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 constexpr int usual_number = 100;
 
 /// Returns the seconds of all attempts, without the pauses between them.
-double working_seconds(Store& store, std::int64_t run) {
-  Statement& row =
+double working_seconds(store::Store& store, std::int64_t run) {
+  store::Statement& row =
       store.database().cached("SELECT sum(coalesce(finished, ?) - started) FROM attempt WHERE run = ?");
-  row.with(now_seconds(), run).step();
+  row.with(world::now_seconds(), run).step();
   const double seconds = row.number(0);
   row.reset();
   return seconds;
@@ -52,16 +52,16 @@ void set_titles(std::vector<ListColumn>& columns) {
 
 /// Returns a column that store/run_columns.hpp knows. Throws UsageError that names `option`, such as
 /// "--sort".
-ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std::string& option,
+ListColumn named_column(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& option,
                         const std::string& name) {
-  RunColumns columns(store);
+  store::RunColumns columns(store);
   if (!columns.expression(name))
     throw UsageError(
         "unknown column " + option + " \"" + name + "\"" +
         did_you_mean(name, columns.names(), "; docs/guides/selecting_runs.md lists all columns"));
   std::vector<ListColumn> one = {{.name = name, .title = name, .values = columns.values(runs, name)}};
   if (columns.is_measure(name))
-    one.front().metric = read_metrics(store.database(), runs).of(name);
+    one.front().metric = store::read_metrics(store.database(), runs).of(name);
   else
     set_titles(one);
   return std::move(one.front());
@@ -70,26 +70,26 @@ ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std
 bool is_below(const nlohmann::json& a, const nlohmann::json& b) {
   if (a.is_number() && b.is_number()) return a.get<double>() < b.get<double>();
   if (a.is_number() != b.is_number()) return a.is_number();
-  return natural_less(setting_text(a), setting_text(b));
+  return natural_less(config::setting_text(a), config::setting_text(b));
 }
 
 /// Sorts by a column: measures begin with the best value, other columns with the smallest. Runs without a
 /// value come last.
-void sort_by(const ListColumn& column, bool reverse, std::vector<RunRow>& runs) {
+void sort_by(const ListColumn& column, bool reverse, std::vector<store::RunRow>& runs) {
   const bool falling =
       (!column.metric.name.empty() && column.metric.meaning.better == Better::higher) != reverse;
-  std::stable_sort(runs.begin(), runs.end(), [&](const RunRow& a, const RunRow& b) {
+  std::stable_sort(runs.begin(), runs.end(), [&](const store::RunRow& a, const store::RunRow& b) {
     const nlohmann::json one = value_of(column, a), other = value_of(column, b);
     if (one.is_null() || other.is_null()) return !one.is_null();
     return falling ? is_below(other, one) : is_below(one, other);
   });
 }
 
-RunSelection selection_of(const LsRequest& request) {
+store::RunSelection selection_of(const LsRequest& request) {
   std::vector<std::string> words = request.selection.runs;
   if (request.name) words.push_back(*request.name);
-  RunSelection selection = selection_from(request.selection, words);
-  if (request.removed) selection.sight = Sight::removed;
+  store::RunSelection selection = selection_from(request.selection, words);
+  if (request.removed) selection.sight = store::Sight::removed;
   return selection;
 }
 
@@ -99,25 +99,25 @@ std::size_t limit_of(const LsRequest& request) {
   return all ? 0 : static_cast<std::size_t>(request.number.value_or(usual_number));
 }
 
-bool chooses(const RunSelection& selection) {
+bool chooses(const store::RunSelection& selection) {
   return !selection.words.empty() || selection.narrows();
 }
 
 /// Returns whether the list shows the varied options, as for runs of one sweep. Large lists leave them out,
 /// because gathering them is slow.
-bool shows_varied(const LsRequest& request, bool chosen, const std::vector<RunRow>& runs, bool of_one_sweep) {
+bool shows_varied(const LsRequest& request, bool chosen, const std::vector<store::RunRow>& runs, bool of_one_sweep) {
   constexpr std::size_t many = 1000;
   if (request.varied) return true;
   if (!chosen) return false;
   return runs.size() > 1 && runs.size() <= many &&
-         (of_one_sweep || std::all_of(runs.begin(), runs.end(), [&](const RunRow& run) {
+         (of_one_sweep || std::all_of(runs.begin(), runs.end(), [&](const store::RunRow& run) {
             return !run.sweep.empty() && run.sweep == runs.front().sweep;
           }));
 }
 
-std::string why_empty(Store& store, const RunSelection& selection) {
-  if (!chooses(selection)) return selection.sight == Sight::present ? "no runs yet" : "no runs are removed";
-  return none_text(store, selection, select_runs(store, selection));
+std::string why_empty(store::Store& store, const store::RunSelection& selection) {
+  if (!chooses(selection)) return selection.sight == store::Sight::present ? "no runs yet" : "no runs are removed";
+  return none_text(store, selection, store::select_runs(store, selection));
 }
 
 }  // namespace
@@ -153,15 +153,15 @@ Form<LsRequest> ls_form() {
       .exclude("search", "csv", "--search has no CSV; use --json");
 }
 
-LsResult list_runs(const LsRequest& request, Store& store) {
-  RunSelection selection = selection_of(request);
+LsResult list_runs(const LsRequest& request, store::Store& store) {
+  store::RunSelection selection = selection_of(request);
   const bool chosen = chooses(selection);
   const std::size_t limit = limit_of(request);
   // One more than requested shows whether there are more.
   if (limit > 0 && !request.sort) selection.limit = static_cast<std::int64_t>(limit) + 1;
-  SelectedRuns selected = select_runs(store, selection);
-  std::vector<RunRow> runs = std::move(selected.runs);
-  std::sort(runs.begin(), runs.end(), [](const RunRow& a, const RunRow& b) { return a.number > b.number; });
+  store::SelectedRuns selected = store::select_runs(store, selection);
+  std::vector<store::RunRow> runs = std::move(selected.runs);
+  std::sort(runs.begin(), runs.end(), [](const store::RunRow& a, const store::RunRow& b) { return a.number > b.number; });
   if (request.sort)
     sort_by(named_column(store, runs, "--sort", *request.sort), request.reverse, runs);
   else if (request.reverse)
@@ -172,43 +172,43 @@ LsResult list_runs(const LsRequest& request, Store& store) {
   if (!result.complete) runs.resize(limit);
   RunList& list = result.list;
   list.runs = std::move(runs);
-  list.scores = scores_of(store, list.runs);
-  for (const RunRow& run : list.runs) list.seconds.push_back(working_seconds(store, run.number));
+  list.scores = store::scores_of(store, list.runs);
+  for (const store::RunRow& run : list.runs) list.seconds.push_back(working_seconds(store, run.number));
   if (shows_varied(request, chosen, list.runs, !selected.sweep.empty()))
     list.columns = varied_columns(store, list.runs);
   for (const std::string& name : request.columns)
     list.columns.push_back(named_column(store, list.runs, "--column", name));
   if (!result.complete && !chosen)  // elsewhere counting would cost as much as selecting
     result.present = store.database()
-                         .integer("SELECT count(*) FROM run WHERE " + condition_of(selection.sight))
+                         .integer("SELECT count(*) FROM run WHERE " + store::condition_of(selection.sight))
                          .value_or(0);
   if (list.runs.empty()) result.why_empty = why_empty(store, selection);
   return result;
 }
 
-std::vector<ListColumn> varied_columns(Store& store, const std::vector<RunRow>& runs) {
+std::vector<ListColumn> varied_columns(store::Store& store, const std::vector<store::RunRow>& runs) {
   std::vector<ListColumn> columns;
-  for (const Factor& factor : factors_of(runs, RunBatch(store, runs).params())) {
+  for (const analysis::Factor& factor : analysis::factors_of(runs, store::RunBatch(store, runs).params())) {
     ListColumn& column = columns.emplace_back(ListColumn{.name = factor.name, .title = ""});
     for (std::size_t i = 0; i < runs.size(); ++i)
       column.values[runs[i].number] = factor.levels[factor.level[i]];
   }
   set_titles(columns);
-  const auto has_other_seed = [&](const RunRow& run) { return run.seed != runs.front().seed; };
+  const auto has_other_seed = [&](const store::RunRow& run) { return run.seed != runs.front().seed; };
   if (std::any_of(runs.begin(), runs.end(), has_other_seed)) {
     ListColumn& column = columns.emplace_back(ListColumn{.name = "seed", .title = "seed"});
-    for (const RunRow& run : runs) column.values[run.number] = run.seed;
+    for (const store::RunRow& run : runs) column.values[run.number] = run.seed;
   }
   return columns;
 }
 
-std::optional<double> selected_value(const std::string& split, const RunRow& run, const RunScore& score) {
-  return result_measure(run, split + "/" + score.rule.metric.measure_name());
+std::optional<double> selected_value(const std::string& split, const store::RunRow& run, const store::RunScore& score) {
+  return store::result_measure(run, split + "/" + score.rule.metric.measure_name());
 }
 
-nlohmann::json value_of(const ListColumn& column, const RunRow& run) {
+nlohmann::json value_of(const ListColumn& column, const store::RunRow& run) {
   const auto found = column.values.find(run.number);
   return found == column.values.end() ? nlohmann::json() : found->second;
 }
 
-}  // namespace encore
+}  // namespace encore::app

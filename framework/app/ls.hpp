@@ -13,7 +13,7 @@
 #include "app/run_selection.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct LsRequest {
   SelectionRequest selection = {};
@@ -40,8 +40,8 @@ struct ListColumn {
 };
 
 struct RunList {
-  std::vector<RunRow> runs;
-  std::vector<RunScore> scores;  ///< of each
+  std::vector<store::RunRow> runs;
+  std::vector<store::RunScore> scores;  ///< of each
   std::vector<double> seconds;   ///< in which an attempt worked on it
   std::vector<ListColumn> columns = {};
 };
@@ -54,14 +54,14 @@ struct LsResult {
 };
 
 /// Returns the list. Throws UsageError for a column that no run has.
-LsResult list_runs(const LsRequest& request, Store& store);
+LsResult list_runs(const LsRequest& request, store::Store& store);
 
 /// Returns one column for each option that differs between the runs, the seed too. Options that always change
 /// together share one.
-std::vector<ListColumn> varied_columns(Store& store, const std::vector<RunRow>& runs);
+std::vector<ListColumn> varied_columns(store::Store& store, const std::vector<store::RunRow>& runs);
 /// Returns the value of the measure that chooses the run's checkpoints, on "dev" or "test".
-std::optional<double> selected_value(const std::string& split, const RunRow& run, const RunScore& score);
+std::optional<double> selected_value(const std::string& split, const store::RunRow& run, const store::RunScore& score);
 /// Returns the value of a column of one run; null if it has none.
-nlohmann::json value_of(const ListColumn& column, const RunRow& run);
+nlohmann::json value_of(const ListColumn& column, const store::RunRow& run);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,7 +12,7 @@
 #include "runner/parent_weights.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -28,19 +28,19 @@ std::string ring_text(const std::vector<fs::path>& chain, std::vector<fs::path>:
 
 /// Reads the tables of a stored run as its resolved experiment had them, and whether each option was a
 /// default.
-void read_settings(Store& store, std::int64_t run, Parent& parent) {
-  for (const ParamRow& param : store.read_params(run)) {
+void read_settings(store::Store& store, std::int64_t run, plan::Parent& parent) {
+  for (const store::ParamRow& param : store.read_params(run)) {
     std::string pointer = "/" + param.key;
     std::ranges::replace(pointer, '.', '/');
     parent.config[nlohmann::json::json_pointer(pointer)] = param.value;
-    parent.origin[param.key] = {param.source == name_of(Source::fallback) ? Source::fallback : Source::file,
+    parent.origin[param.key] = {param.source == config::name_of(config::Source::fallback) ? config::Source::fallback : config::Source::file,
                                 {}};
   }
 }
 
-const RunPoint& chosen_point(const Plan& plan, const fs::path& file, const std::string& name) {
+const plan::RunPoint& chosen_point(const plan::Plan& plan, const fs::path& file, const std::string& name) {
   std::vector<std::string> names;
-  for (const RunPoint& point : plan.points) {
+  for (const plan::RunPoint& point : plan.points) {
     if (!name.empty() && point.name == name) return point;
     names.push_back(point.name);
   }
@@ -66,31 +66,31 @@ ParentRuns::ParentRuns(fs::path database, const fs::path& file, PluginFolders pl
       fingerprint_(std::move(fingerprint)),
       chain_{fs::weakly_canonical(file)} {}
 
-const Parent& ParentRuns::keep(const std::string& key, Parent parent) {
+const plan::Parent& ParentRuns::keep(const std::string& key, plan::Parent parent) {
   known_[key] = &found_.emplace_back(std::move(parent));
   return found_.back();
 }
 
-const Parent& ParentRuns::run(const std::string& word) {
+const plan::Parent& ParentRuns::run(const std::string& word) {
   const std::string key = "run " + word;
   if (const auto known = known_.find(key); known != known_.end()) return *known->second;
   if (!fs::exists(database_))
     throw Error("there is no run \"" + word + "\": the database " + database_.string() +
                 " does not exist yet");
-  Store store(database_, OpenMode::read);
-  const RunRow row = store.find_run(word);
-  Parent parent;
+  store::Store store(database_, store::OpenMode::read);
+  const store::RunRow row = store.find_run(word);
+  plan::Parent parent;
   parent.title = "run " + row.name + " (" + row.id + ")";
   parent.id = row.id;
   parent.question = row.question;
-  const DataFile weights = weights_of(store, row);
+  const record::DataFile weights = runner::weights_of(store, row);
   parent.weights = {weights.path, weights.sha256};
   parent.vocabulary = fs::path(weights.path).parent_path() / "vocab.txt";
   read_settings(store, row.number, parent);
   return keep(key, std::move(parent));
 }
 
-const Parent& ParentRuns::experiment(const fs::path& file, const std::string& name) {
+const plan::Parent& ParentRuns::experiment(const fs::path& file, const std::string& name) {
   const std::string key = "experiment " + file.string() + "\n" + name;
   if (const auto known = known_.find(key); known != known_.end()) return *known->second;
   const fs::path canonical = fs::weakly_canonical(file);
@@ -98,17 +98,17 @@ const Parent& ParentRuns::experiment(const fs::path& file, const std::string& na
     throw Error("a run cannot start from itself: " + ring_text(chain_, ring));
   chain_.push_back(canonical);
   PlannedParent planned;
-  planned.document = load_experiment_file(file);
+  planned.document = config::load_experiment_file(file);
   planned.plugin_folders = plugin_folders_(planned.document);
-  const Catalogue catalogue = Catalogue::load(planned.plugin_folders, fingerprint_);
-  catalogue.require_built(strings_of(planned.document));
-  planned.plan = make_plan(planned.document, catalogue, sha256_of_content, {}, this);
+  const config::Catalogue catalogue = config::Catalogue::load(planned.plugin_folders, fingerprint_);
+  catalogue.require_built(config::strings_of(planned.document));
+  planned.plan = plan::make_plan(planned.document, catalogue, pretrained::sha256_of_content, {}, this);
   chain_.pop_back();
   planned.point = chosen_point(planned.plan, file, name);
   if (planned.plan.points.size() == 1 && planned.point.varied.empty())
     planned.point.name = planned.point.group_name;
 
-  Parent parent;
+  plan::Parent parent;
   parent.title = file.string();
   parent.question = planned.point.question;
   parent.config = planned.point.config;
@@ -119,4 +119,4 @@ const Parent& ParentRuns::experiment(const fs::path& file, const std::string& na
   return keep(key, std::move(parent));
 }
 
-}  // namespace encore
+}  // namespace encore::app

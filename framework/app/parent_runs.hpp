@@ -17,42 +17,42 @@
 #include "plan/parent.hpp"
 #include "plan/plan.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// A run of another experiment file, from which a run starts.
 struct PlannedParent {
-  ExperimentFile document;
-  Plan plan;  ///< of the whole file
-  RunPoint point;
+  config::ExperimentFile document;
+  plan::Plan plan;  ///< of the whole file
+  plan::RunPoint point;
   std::vector<std::filesystem::path> plugin_folders;
 };
 
-class ParentRuns final : public ParentSource {
+class ParentRuns final : public plan::ParentSource {
  public:
   /// Returns the folders in which the plugins of an experiment file are searched.
-  using PluginFolders = std::function<std::vector<std::filesystem::path>(const ExperimentFile& document)>;
+  using PluginFolders = std::function<std::vector<std::filesystem::path>(const config::ExperimentFile& document)>;
 
   /// Prepares the search for parents. `file` is the experiment file to plan, `fingerprint` that of the build
   /// that would train.
   ParentRuns(std::filesystem::path database, const std::filesystem::path& file, PluginFolders plugin_folders,
              std::string fingerprint);
 
-  const Parent& run(const std::string& word) override;
-  const Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
+  const plan::Parent& run(const std::string& word) override;
+  const plan::Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
 
   /// Returns the runs that experiment() found, parents first.
   std::vector<PlannedParent> take() { return std::move(planned_); }
 
  private:
-  const Parent& keep(const std::string& key, Parent parent);
+  const plan::Parent& keep(const std::string& key, plan::Parent parent);
 
   std::filesystem::path database_;
   PluginFolders plugin_folders_;
   std::string fingerprint_;
   std::vector<std::filesystem::path> chain_;  ///< files that are being planned, the first asked for first
-  std::deque<Parent> found_;
-  std::map<std::string, const Parent*> known_;
+  std::deque<plan::Parent> found_;
+  std::map<std::string, const plan::Parent*> known_;
   std::vector<PlannedParent> planned_;
 };
 
-}  // namespace encore
+}  // namespace encore::app

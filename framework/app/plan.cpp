@@ -22,12 +22,12 @@
 #include "runner/worker_process.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-using search::Decision;
-using search::DecisionKind;
+using plan::search::Decision;
+using plan::search::DecisionKind;
 
 std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::string& pattern) {
   std::vector<std::size_t> shown;
@@ -46,10 +46,10 @@ std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::strin
   return shown;
 }
 
-std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRuns& planned) {
+std::vector<std::optional<TimeEstimate>> times_of(store::Store* store, const PlannedRuns& planned) {
   std::vector<std::optional<TimeEstimate>> times(planned.runs.size());
   if (store == nullptr || planned.to_do() == 0) return times;
-  RunTimes past(*store, planned.backend, this_process().host);
+  RunTimes past(*store, planned.backend, world::this_process().host);
   for (std::size_t i = 0; i < times.size(); ++i) {
     const PlannedRun& run = planned.runs[i];
     const bool goes_on = run.goes_on() && run.has_checkpoint;
@@ -84,16 +84,16 @@ std::string model_key(const nlohmann::json& config) {
 }
 
 nlohmann::json ask(const App& app, const PlannedRuns& planned, const std::vector<std::string>& arguments,
-                   const std::vector<const Specification*>& models) {
+                   const std::vector<const record::Specification*>& models) {
   nlohmann::json request = nlohmann::json::array();
-  for (const Specification* model : models) request.push_back(model->to_json());
+  for (const record::Specification* model : models) request.push_back(model->to_json());
   std::size_t done = 0;
   const ProgressEnd end{app.events};
   const auto seen = [&](std::string_view text) {
     done += static_cast<std::size_t>(std::ranges::count(text, '\n'));
     app.events.progressed("sized", std::min(done, models.size()), models.size(), "models");
   };
-  const ProgramOutput answer = run_program(planned.worker, arguments, request.dump(), {.seen = seen});
+  const runner::ProgramOutput answer = runner::run_program(planned.worker, arguments, request.dump(), {.seen = seen});
   nlohmann::json sizes = json_or_null(answer.output);
   if (!answer.end.success() || !sizes.is_array() || sizes.size() != models.size())
     throw Error(planned.worker.string() + " size ended with " + answer.end.text() + " and printed no answer" +
@@ -101,17 +101,17 @@ nlohmann::json ask(const App& app, const PlannedRuns& planned, const std::vector
   return sizes;
 }
 
-std::vector<SizeAnswer> sizes_in(const nlohmann::json& answers,
-                                 const std::vector<const Specification*>& models) {
-  Problems problems;
-  std::vector<SizeAnswer> sizes;
+std::vector<record::SizeAnswer> sizes_in(const nlohmann::json& answers,
+                                 const std::vector<const record::Specification*>& models) {
+  config::Problems problems;
+  std::vector<record::SizeAnswer> sizes;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].contains("message")) {
-      sizes.push_back(from_json_object<SizeAnswer>(answers[i]));
+      sizes.push_back(from_json_object<record::SizeAnswer>(answers[i]));
       continue;
     }
-    const auto [key, message] = from_json_object<SizeProblem>(answers[i]);
-    const Place place = key.empty() ? Place() : place_of(models[i]->origin, key);
+    const auto [key, message] = from_json_object<record::SizeProblem>(answers[i]);
+    const config::Place place = key.empty() ? config::Place() : config::place_of(models[i]->origin, key);
     problems.add(place, key, place.known() || key.empty() ? message : key + ": " + message);
   }
   problems.require_none();
@@ -122,10 +122,10 @@ std::vector<SizedModel> sizes_of(const App& app, const PlannedRuns& planned,
                                  const std::vector<std::size_t>& shown,
                                  const std::vector<std::string>& arguments) {
   std::map<std::string, std::size_t> numbers;
-  std::vector<const Specification*> models;
+  std::vector<const record::Specification*> models;
   std::vector<std::vector<std::string>> runs;
   for (const std::size_t index : shown) {
-    const Specification& specification = planned.runs[index].specification;
+    const record::Specification& specification = planned.runs[index].specification;
     const auto [known, is_new] = numbers.emplace(model_key(specification.config), models.size());
     if (is_new) {
       models.push_back(&specification);
@@ -133,7 +133,7 @@ std::vector<SizedModel> sizes_of(const App& app, const PlannedRuns& planned,
     }
     runs[known->second].push_back(specification.name);
   }
-  std::vector<SizeAnswer> answers;
+  std::vector<record::SizeAnswer> answers;
   try {
     answers = sizes_in(ask(app, planned, arguments, models), models);
   } catch (const FieldError& error) {
@@ -155,10 +155,10 @@ std::vector<SizedModel> sizes_of(const App& app, const PlannedRuns& planned,
 /// Returns the next decisions, in order, assuming that no trial ends meanwhile.
 std::vector<Decision> next_decisions(const PlannedSearch& planned, std::size_t most) {
   std::vector<Decision> decisions;
-  search::History history = planned.record.history;
-  const search::Search& wanted = planned.plan->search();
+  plan::search::History history = planned.record.history;
+  const plan::search::Search& wanted = planned.plan->search();
   while (decisions.size() < most) {
-    Decision decision = search::decide(planned.space(), wanted.options, wanted.limits, history);
+    Decision decision = plan::search::decide(planned.space(), wanted.options, wanted.limits, history);
     if (decision.kind == DecisionKind::wait || decision.kind == DecisionKind::finish) break;
     if (decision.kind == DecisionKind::propose)
       history.trials.push_back({decision.point, std::vector<bool>(decision.point.size(), true)});
@@ -169,21 +169,21 @@ std::vector<Decision> next_decisions(const PlannedSearch& planned, std::size_t m
 }
 
 std::size_t trials_in_progress(const PlannedSearch& planned) {
-  const std::vector<search::TrialState> states = search::trial_states(planned.record.history);
-  return static_cast<std::size_t>(std::ranges::count_if(states, &search::TrialState::active));
+  const std::vector<plan::search::TrialState> states = plan::search::trial_states(planned.record.history);
+  return static_cast<std::size_t>(std::ranges::count_if(states, &plan::search::TrialState::active));
 }
 
 NextDecision shown(PlannedSearch& planned, const Decision& decision) {
   NextDecision shown{.decision = decision};
   if (decision.kind != DecisionKind::propose) return shown;
-  search::TrialRuns runs = planned.plan->make(decision.point);
+  plan::search::TrialRuns runs = planned.plan->make(decision.point);
   shown.trial = {decision.point, runs.active};
   shown.problem = runs.problem;
   shown.excluded = runs.excluded;
   if (!shown.problem.empty()) return shown;
-  const Specification specification =
+  const record::Specification specification =
       specification_of(runs.runs.front(), planned.file.backend, planned.plugin_folders);
-  const std::vector<Problem> problems = check_with_worker(planned.file.worker, {&specification});
+  const std::vector<config::Problem> problems = runner::check_with_worker(planned.file.worker, {&specification});
   if (!problems.empty()) shown.problem = problems.front().text();
   return shown;
 }
@@ -246,9 +246,9 @@ Form<PlanVerbRequest> plan_form() {
 PlanView plan_runs(const PlanVerbRequest& request, const App& app) {
   PlanView view{.planned = read_plan(request.plan, app), .shown = {}, .times = {}, .jobs = request.jobs};
   notice_unused_tables(app, view.planned.sources);
-  std::optional<Store> store;
+  std::optional<store::Store> store;
   if (std::filesystem::exists(app.database)) {
-    store.emplace(app.database, OpenMode::read);
+    store.emplace(app.database, store::OpenMode::read);
     compare_with(*store, view.planned, app);
   }
   require_startable(view.planned, app);
@@ -285,7 +285,7 @@ SearchPreview plan_search(const PlanVerbRequest& request, const App& app) {
   SearchPreview view{.planned = read_search_plan(request.plan, app)};
   notice_unused_tables(app, view.planned->file.sources);
   if (std::filesystem::exists(app.database)) {
-    Store store(app.database, OpenMode::read);
+    store::Store store(app.database, store::OpenMode::read);
     compare_with(store, *view.planned);
   }
   view.in_progress = trials_in_progress(*view.planned);
@@ -295,4 +295,4 @@ SearchPreview plan_search(const PlanVerbRequest& request, const App& app) {
   return view;
 }
 
-}  // namespace encore
+}  // namespace encore::app

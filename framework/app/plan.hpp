@@ -12,7 +12,7 @@
 #include "app/run_time.hpp"
 #include "record/size_answer.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// The shape for which the cost of a model is computed.
 struct SizeRequest {
@@ -51,11 +51,11 @@ PlanView plan_runs(const PlanVerbRequest& request, const App& app);
 /// What a model costs, with the names of its runs.
 struct SizedModel {
   std::vector<std::string> runs;
-  SizeAnswer size;
+  record::SizeAnswer size;
 };
 void list(auto& field, A<SizedModel> auto& model) {
   field("runs", model.runs);
-  list(field, model.size);
+  record::list(field, model.size);
 }
 
 /// Returns the costs of the models of the shown runs, in the order of the plan; runs whose models cost the
@@ -66,8 +66,8 @@ std::vector<SizedModel> plan_sizes(const PlanVerbRequest& request, const App& ap
 /// A decision that a search would make next. A proposal has the settings that its conditions leave, and the
 /// reason why it cannot be trained, if any.
 struct NextDecision {
-  search::Decision decision;
-  search::Trial trial = {};
+  plan::search::Decision decision;
+  plan::search::Trial trial = {};
   std::string problem = {};
   bool excluded = false;  ///< by a condition of the search itself
 };
@@ -81,4 +81,4 @@ struct SearchPreview {
 
 SearchPreview plan_search(const PlanVerbRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,51 +12,51 @@
 #include "record/checkpoint.hpp"
 #include "runner/parent_weights.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Gives the run's parent its name in the database.
-void name_parent(Store& store, const PlannedRuns& planned, PlannedRun& run) {
+void name_parent(store::Store& store, const PlannedRuns& planned, PlannedRun& run) {
   if (run.parent)
     run.starts_from = planned.runs[*run.parent].name();
-  else if (const auto parent = parent_of(store, run.specification))
+  else if (const auto parent = runner::parent_of(store, run.specification))
     run.starts_from = parent->name;
   if (run.teacher)
     run.learns_from = planned.runs[*run.teacher].name();
-  else if (const auto teacher = parent_of(store, run.specification, Need::teacher))
+  else if (const auto teacher = runner::parent_of(store, run.specification, store::Need::teacher))
     run.learns_from = teacher->name;
 }
 
-Action action_for(RunState state) {
+Action action_for(store::RunState state) {
   switch (state) {
-    case RunState::completed:
+    case store::RunState::completed:
       return Action::skip;
-    case RunState::running:
+    case store::RunState::running:
       return Action::elsewhere;
-    case RunState::failed:
+    case store::RunState::failed:
       return Action::retry;
-    case RunState::pending:
+    case store::RunState::pending:
       return Action::start;
-    case RunState::interrupted:
-    case RunState::lost:
-    case RunState::stopped:
-    case RunState::pruned:
+    case store::RunState::interrupted:
+    case store::RunState::lost:
+    case store::RunState::stopped:
+    case store::RunState::pruned:
       break;
   }
   return Action::resume;
 }
 
 /// Compares the plugins and the build of the last attempt that reported any with the current ones.
-void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
-  run.has_checkpoint = run.goes_on() && !list_checkpoints(store.run_folder(run.before->id)).empty();
+void compare_origin(store::Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
+  run.has_checkpoint = run.goes_on() && !record::list_checkpoints(store.run_folder(run.before->id)).empty();
   if (run.goes_on() && !run.has_checkpoint) return;  // it starts from scratch
   if (!run.goes_on() && run.action != Action::skip) return;
   const auto with = store.read_trained_with(run.before->number);
   if (!with) return;
   run.changed_plugins = plugin_changes(with->plugins, files.used_by(run.specification, planned.catalogue));
   if (with->build.is_object() && !planned.fingerprint.empty())
-    run.other_build = fingerprint_difference(with->build.value("fingerprint", planned.fingerprint),
+    run.other_build = config::fingerprint_difference(with->build.value("fingerprint", planned.fingerprint),
                                              planned.fingerprint, "in its build");
 }
 
@@ -74,7 +74,7 @@ void keep_to_changed(PlannedRun& run) {
 
 }  // namespace
 
-void compare_with(Store& store, PlannedRuns& planned, const App& app) {
+void compare_with(store::Store& store, PlannedRuns& planned, const App& app) {
   PluginFiles files;
   const ProgressEnd end{app.events};
   for (PlannedRun& run : planned.runs) {
@@ -127,4 +127,4 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
   return lines;
 }
 
-}  // namespace encore
+}  // namespace encore::app

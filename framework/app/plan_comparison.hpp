@@ -8,14 +8,14 @@
 
 #include "app/planned_runs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// Adds the facts of the database to the planned runs.
-void compare_with(Store& store, PlannedRuns& planned, const App& app);
+void compare_with(store::Store& store, PlannedRuns& planned, const App& app);
 /// Checks that each run resumes with the plugin files that wrote its checkpoint. Throws Error that lists all
 /// changed files of all runs, and says what to do.
 void require_same_plugins(const PlannedRuns& planned);
 /// Returns one line for each difference in plugins or build between now and the training of complete runs.
 std::vector<std::string> kept_though(const PlannedRuns& planned);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -16,47 +16,47 @@
 #include "runner/check.hpp"
 #include "runner/programs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Plans the runs of a document. Writes the runs that they start from into `parents`.
-PlannedRuns plan_own(const App& app, const ExperimentFile& document, const std::string& backend,
-                     const std::vector<std::string>& plugin_path, const ContentHash& hash,
+PlannedRuns plan_own(const App& app, const config::ExperimentFile& document, const std::string& backend,
+                     const std::vector<std::string>& plugin_path, const plan::ContentHash& hash,
                      std::vector<PlannedParent>& parents) {
   PlannedRuns planned;
   planned.file = document.file;
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   planned.backend = backend;
-  planned.worker = worker_program(programs, planned.backend);
+  planned.worker = runner::worker_program(programs, planned.backend);
   planned.sources = document.sources;
-  const auto folders_of = [&](const ExperimentFile& file) {
-    return plugin_search_path(plugin_folders(file), plugin_path, programs, planned.backend);
+  const auto folders_of = [&](const config::ExperimentFile& file) {
+    return runner::plugin_search_path(config::plugin_folders(file), plugin_path, programs, planned.backend);
   };
   const std::vector<std::filesystem::path> folders = folders_of(document);
-  planned.fingerprint = fingerprint_of(programs, planned.backend);
-  planned.catalogue = Catalogue::load(folders, planned.fingerprint);
-  planned.catalogue.require_built(strings_of(document));
+  planned.fingerprint = runner::fingerprint_of(programs, planned.backend);
+  planned.catalogue = config::Catalogue::load(folders, planned.fingerprint);
+  planned.catalogue.require_built(config::strings_of(document));
   const ProgressEnd end{app.events};
   const auto made = [&](std::size_t done, std::size_t all) {
     app.events.progressed("planned", done, all, "points");
   };
   ParentRuns parent_runs(app.database, planned.file, folders_of, planned.fingerprint);
-  planned.plan = make_plan(document, planned.catalogue, hash, made, &parent_runs);
+  planned.plan = plan::make_plan(document, planned.catalogue, hash, made, &parent_runs);
   parents = parent_runs.take();
-  for (RunPoint& point : planned.plan.points)
+  for (plan::RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders), std::move(point.varied)});
   return planned;
 }
 
 /// Plans the runs of the file of the request, as plan_own() does for a document.
 PlannedRuns read_all(const PlanRequest& request, const App& app, const std::string& backend,
-                     const std::vector<std::string>& more, const ContentHash& hash,
+                     const std::vector<std::string>& more, const plan::ContentHash& hash,
                      std::vector<PlannedParent>& parents) {
   std::vector<std::string> overrides = overrides_of(request);
   overrides.insert(overrides.end(), more.begin(), more.end());
-  SweepTexts sweep = sweep_of(request);
-  PlannedRuns planned = plan_own(app, load_experiment_file(request.file, overrides, sweep), backend,
+  config::SweepTexts sweep = sweep_of(request);
+  PlannedRuns planned = plan_own(app, config::load_experiment_file(request.file, overrides, sweep), backend,
                                  request.backend.plugin_path, hash, parents);
   planned.overrides = std::move(overrides);
   planned.sweep = std::move(sweep);
@@ -97,7 +97,7 @@ void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
   }
 }
 
-nlohmann::json files_behind_first(const std::vector<SourceFile>& sources) {
+nlohmann::json files_behind_first(const std::vector<config::SourceFile>& sources) {
   nlohmann::json files = nlohmann::json::array();
   for (std::size_t i = 1; i < sources.size(); ++i)
     files.push_back({{"file", sources[i].file}, {"content", sources[i].text}});
@@ -112,7 +112,7 @@ std::string context_of(const PlannedRuns& planned) {
   if (planned.sweep.seeds) context["seeds"] = *planned.sweep.seeds;
   nlohmann::json parents = nlohmann::json::array();
   for (const ParentFile& parent : planned.parents)
-    for (const SourceFile& source : parent.sources)
+    for (const config::SourceFile& source : parent.sources)
       parents.push_back({{"file", source.file}, {"content", source.text}});
   if (!parents.empty()) context["parents"] = std::move(parents);
   return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -129,7 +129,7 @@ std::string context_of(const ParentFile& parent) {
 /// Returns text as the value of an override, which is TOML: in quotes if TOML would read it as another type,
 /// such as a number or nan.
 std::string as_written(const std::string& text) {
-  const Value read = parse_override("name=" + text).value;
+  const config::Value read = config::parse_override("name=" + text).value;
   return read.is_text() && read.text() == text
              ? text
              : nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -144,19 +144,19 @@ std::vector<std::string> overrides_of(const PlanRequest& request) {
   return overrides;
 }
 
-SweepTexts sweep_of(const PlanRequest& request) {
+config::SweepTexts sweep_of(const PlanRequest& request) {
   return {request.grid, request.seeds};
 }
 
-Specification specification_of(RunPoint& point, const std::string& backend,
+record::Specification specification_of(plan::RunPoint& point, const std::string& backend,
                                const std::vector<std::filesystem::path>& folders) {
-  Specification specification;
+  record::Specification specification;
   specification.name = point.name;
   specification.seed = static_cast<std::uint64_t>(point.seed);
   specification.question = point.question;
   specification.group = point.group;
   specification.backend = backend;
-  specification.ties = Ties::loss;
+  specification.ties = record::Ties::loss;
   specification.config = std::move(point.config);
   specification.origin = std::move(point.origin);
   specification.types = std::move(point.types);
@@ -183,7 +183,7 @@ const char* name_of(Action action) {
   return "";
 }
 
-const Plan& PlannedRuns::plan_of(const PlannedRun& run) const {
+const plan::Plan& PlannedRuns::plan_of(const PlannedRun& run) const {
   return run.parent_file ? parents[*run.parent_file].plan : plan;
 }
 
@@ -221,9 +221,9 @@ Form<PlanRequest> plan_arguments() {
   return plan_options().argument("file", &PlanRequest::file, "an experiment file");
 }
 
-PlannedRuns read_plan(const PlanRequest& request, const App& app, const ContentHash& hash) {
+PlannedRuns read_plan(const PlanRequest& request, const App& app, const plan::ContentHash& hash) {
   std::vector<PlannedParent> parents;
-  const std::string backend = backend_of(request.backend.backend, installed_programs());
+  const std::string backend = backend_of(request.backend.backend, runner::installed_programs());
   PlannedRuns planned = read_all(request, app, backend, {}, hash, parents);
   put_first(std::move(parents), planned);
   planned.fresh = request.fresh;
@@ -235,8 +235,8 @@ PlannedRuns read_plan(const PlanRequest& request, const App& app, const ContentH
   return planned;
 }
 
-void notice_unused_tables(const App& app, const std::vector<SourceFile>& sources) {
-  for (const std::string& note : unused_tables(sources)) app.events.noticed("note: " + note);
+void notice_unused_tables(const App& app, const std::vector<config::SourceFile>& sources) {
+  for (const std::string& note : config::unused_tables(sources)) app.events.noticed("note: " + note);
 }
 
 void leave_spent_parents(PlannedRuns& planned) {
@@ -251,7 +251,7 @@ void leave_spent_parents(PlannedRuns& planned) {
 }
 
 void name_like_experiment(PlannedRuns& planned) {
-  RunPoint& point = planned.plan.points.front();
+  plan::RunPoint& point = planned.plan.points.front();
   point.name = point.group_name;
   planned.runs.front().specification.name = point.name;
 }
@@ -259,23 +259,23 @@ void name_like_experiment(PlannedRuns& planned) {
 PlannedRuns read_own_plan(const PlanRequest& request, const App& app, const std::string& backend,
                           const std::vector<std::string>& more) {
   std::vector<PlannedParent> parents;
-  return read_all(request, app, backend, more, sha256_of_content, parents);
+  return read_all(request, app, backend, more, pretrained::sha256_of_content, parents);
 }
 
-PlannedRuns plan_document(const App& app, const ExperimentFile& document, const std::string& backend,
+PlannedRuns plan_document(const App& app, const config::ExperimentFile& document, const std::string& backend,
                           const std::vector<std::string>& plugin_path) {
   std::vector<PlannedParent> parents;
-  return plan_own(app, document, backend, plugin_path, sha256_of_content, parents);
+  return plan_own(app, document, backend, plugin_path, pretrained::sha256_of_content, parents);
 }
 
-void record_descriptions(Store& store, const PlannedRuns& planned) {
-  std::vector<Store::RunToDescribe> known;
+void record_descriptions(store::Store& store, const PlannedRuns& planned) {
+  std::vector<store::Store::RunToDescribe> known;
   for (const PlannedRun& run : planned.runs)
     if (run.before) known.push_back({run.before->number, &run.specification});
   store.describe(known);
 }
 
-std::int64_t add_sweep(Store& store, PlannedRuns& planned) {
+std::int64_t add_sweep(store::Store& store, PlannedRuns& planned) {
   const std::int64_t sweep = store.add_sweep(planned.plan.name, planned.file.string(),
                                              planned.sources.front().text, context_of(planned));
   for (ParentFile& parent : planned.parents)
@@ -285,15 +285,15 @@ std::int64_t add_sweep(Store& store, PlannedRuns& planned) {
 }
 
 void require_startable(const PlannedRuns& planned, const App& app) {
-  std::vector<const Specification*> specifications;
+  std::vector<const record::Specification*> specifications;
   for (const PlannedRun& run : planned.runs)
     if (run.to_do()) specifications.push_back(&run.specification);
   const ProgressEnd end{app.events};
   const auto checked = [&](std::size_t done, std::size_t all) {
     app.events.progressed("checked", done, all, "settings");
   };
-  std::vector<Problem> problems = check_with_worker(planned.worker, specifications, checked);
-  if (!problems.empty()) throw ConfigErrors(std::move(problems));
+  std::vector<config::Problem> problems = runner::check_with_worker(planned.worker, specifications, checked);
+  if (!problems.empty()) throw config::ConfigErrors(std::move(problems));
 }
 
-}  // namespace encore
+}  // namespace encore::app

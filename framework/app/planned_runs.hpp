@@ -16,7 +16,7 @@
 #include "plan/plan.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 enum class Action {
   start,      ///< a new question
@@ -29,11 +29,11 @@ enum class Action {
 const char* name_of(Action action);
 
 struct PlannedRun {
-  Specification specification;
+  record::Specification specification;
   /// The settings of the sweep, as text: {"model.layers", "4"}.
   std::vector<std::pair<std::string, std::string>> varied = {};
   Action action = Action::start;
-  std::optional<RunRow> before = {};  ///< its row in the database, if any
+  std::optional<store::RunRow> before = {};  ///< its row in the database, if any
   bool new_repeat = false;            ///< --fresh: in addition to existing repeats
   bool from_start = false;            ///< without the checkpoints of earlier attempts (exp retry --failed)
   bool has_checkpoint = false;        ///< for a run to resume: false means that it starts again
@@ -57,21 +57,21 @@ struct PlannedRun {
 
 /// Another experiment file, which has a parent of a run.
 struct ParentFile {
-  Plan plan;
+  plan::Plan plan;
   std::filesystem::path file;
-  std::vector<SourceFile> sources;
+  std::vector<config::SourceFile> sources;
   std::optional<std::int64_t> sweep = {};  ///< its row, once it is stored
 };
 
 struct PlannedRuns {
-  Plan plan;
+  plan::Plan plan;
   std::filesystem::path file;
-  std::vector<SourceFile> sources;     ///< content of the file and its bases
+  std::vector<config::SourceFile> sources;     ///< content of the file and its bases
   std::vector<std::string> overrides;  ///< key=value, of the command line
-  SweepTexts sweep;                    ///< --grid and --seeds
+  config::SweepTexts sweep;                    ///< --grid and --seeds
   std::string backend;
   std::filesystem::path worker;
-  Catalogue catalogue;
+  config::Catalogue catalogue;
   std::string fingerprint;       ///< of the build that trains; may be empty (runner/programs.hpp)
   std::vector<PlannedRun> runs;  ///< parents come first
   std::vector<ParentFile> parents;
@@ -79,7 +79,7 @@ struct PlannedRuns {
   bool changed = false;  ///< only train runs again whose plugin files have changed
 
   /// Returns the facts of the file from which the run comes.
-  const Plan& plan_of(const PlannedRun& run) const;
+  const plan::Plan& plan_of(const PlannedRun& run) const;
   std::size_t count(Action action) const;
   std::size_t to_do() const;
 };
@@ -102,35 +102,35 @@ Form<PlanRequest> plan_options();
 Form<PlanRequest> plan_arguments();
 /// Returns settings, seed and name of the request as key=value.
 std::vector<std::string> overrides_of(const PlanRequest& request);
-SweepTexts sweep_of(const PlanRequest& request);
+config::SweepTexts sweep_of(const PlanRequest& request);
 /// Returns the specification of a point, and removes config and origin from the point: in a plan of many runs
 /// they need most of the memory.
-Specification specification_of(RunPoint& point, const std::string& backend,
+record::Specification specification_of(plan::RunPoint& point, const std::string& backend,
                                const std::vector<std::filesystem::path>& folders);
 /// Reads and checks the file. Reads only the runs of `[model] from` from the database. Throws ConfigErrors or
 /// UsageError with all problems. `hash` computes the hash of a data file.
 PlannedRuns read_plan(const PlanRequest& request, const App& app,
-                      const ContentHash& hash = sha256_of_content);
+                      const plan::ContentHash& hash = pretrained::sha256_of_content);
 /// Works like read_plan() without parents, on this backend; the overrides `more` follow those of the request.
 PlannedRuns read_own_plan(const PlanRequest& request, const App& app, const std::string& backend,
                           const std::vector<std::string>& more);
 /// Works like read_plan() for a document, without overrides and sweep. The names of its runs are made of the
 /// experiment's name and the seed.
-PlannedRuns plan_document(const App& app, const ExperimentFile& document, const std::string& backend,
+PlannedRuns plan_document(const App& app, const config::ExperimentFile& document, const std::string& backend,
                           const std::vector<std::string>& plugin_path);
 /// Notices tables in base files that the experiment does not use (config/unused_tables.hpp).
-void notice_unused_tables(const App& app, const std::vector<SourceFile>& sources);
+void notice_unused_tables(const App& app, const std::vector<config::SourceFile>& sources);
 /// Leaves parents alone that no run needs: initial weights are read only at step 0, a teacher only while its
 /// student trains.
 void leave_spent_parents(PlannedRuns& planned);
 /// Gives a single run the experiment's own name.
 void name_like_experiment(PlannedRuns& planned);
 /// Updates descriptive settings (name of the sweep, note, tags) of known runs to those of the file.
-void record_descriptions(Store& store, const PlannedRuns& planned);
+void record_descriptions(store::Store& store, const PlannedRuns& planned);
 /// Stores the experiment file and the inputs that planning it again needs, and the same for its parents'
 /// files. Returns its row.
-std::int64_t add_sweep(Store& store, PlannedRuns& planned);
+std::int64_t add_sweep(store::Store& store, PlannedRuns& planned);
 /// Lets the worker check all runs that would start. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

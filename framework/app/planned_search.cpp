@@ -8,7 +8,7 @@
 #include "pretrained/content_hash.hpp"
 #include "runner/programs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -22,58 +22,58 @@ void refuse_options_of_sweeps(const PlanRequest& request) {
 }  // namespace
 
 bool names_search(const PlanRequest& request) {
-  return search::has_search(load_experiment_file(request.file, overrides_of(request)));
+  return plan::search::has_search(config::load_experiment_file(request.file, overrides_of(request)));
 }
 
 std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, const App& app) {
   refuse_options_of_sweeps(request);
   auto planned = std::make_unique<PlannedSearch>();
-  const SweepTexts sweep = sweep_of(request);
+  const config::SweepTexts sweep = sweep_of(request);
   const std::vector<std::string> overrides = overrides_of(request);
-  planned->document = load_experiment_file(request.file, overrides, sweep);
+  planned->document = config::load_experiment_file(request.file, overrides, sweep);
   PlannedRuns& file = planned->file;
   file.file = planned->document.file;
   file.overrides = overrides;
   file.sweep = sweep;
   file.sources = planned->document.sources;
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   file.backend = backend_of(request.backend.backend, programs);
-  file.worker = worker_program(programs, file.backend);
-  const auto folders_of = [&request, programs, backend = file.backend](const ExperimentFile& document) {
-    return plugin_search_path(plugin_folders(document), request.backend.plugin_path, programs, backend);
+  file.worker = runner::worker_program(programs, file.backend);
+  const auto folders_of = [&request, programs, backend = file.backend](const config::ExperimentFile& document) {
+    return runner::plugin_search_path(config::plugin_folders(document), request.backend.plugin_path, programs, backend);
   };
   planned->plugin_folders = folders_of(planned->document);
-  file.fingerprint = fingerprint_of(programs, file.backend);
-  file.catalogue = Catalogue::load(planned->plugin_folders, file.fingerprint);
-  file.catalogue.require_built(strings_of(planned->document));
+  file.fingerprint = runner::fingerprint_of(programs, file.backend);
+  file.catalogue = config::Catalogue::load(planned->plugin_folders, file.fingerprint);
+  file.catalogue.require_built(config::strings_of(planned->document));
   planned->parents = std::make_unique<ParentRuns>(app.database, file.file, folders_of, file.fingerprint);
-  planned->plan = std::make_unique<search::SearchPlan>(planned->document, file.catalogue, sha256_of_content,
+  planned->plan = std::make_unique<plan::search::SearchPlan>(planned->document, file.catalogue, pretrained::sha256_of_content,
                                                        planned->parents.get());
   if (!planned->parents->take().empty())
     throw Error(
         "[model] from = { experiment = ... } cannot be used in a search; train that run first with exp run, "
         "and write from = { run = \"NAME\" }");
-  const PlanHeader& header = planned->plan->header();
+  const plan::PlanHeader& header = planned->plan->header();
   file.plan.name = header.name;
   file.plan.note = header.note;
   file.plan.tags = header.tags;
   planned->row.name = header.name;
   planned->row.identity = planned->plan->identity();
   planned->row.backend = file.backend;
-  planned->row.settings = search::settings_json(planned->plan->search().options);
-  planned->row.space = search::space_json(planned->space());
+  planned->row.settings = plan::search::settings_json(planned->plan->search().options);
+  planned->row.space = plan::search::space_json(planned->space());
   return planned;
 }
 
-void compare_with(Store& store, PlannedSearch& planned) {
-  const Snapshot snapshot(store.database());
-  if (auto row = find_search(store, planned.row.identity, planned.row.backend)) {
+void compare_with(store::Store& store, PlannedSearch& planned) {
+  const store::Snapshot snapshot(store.database());
+  if (auto row = store::find_search(store, planned.row.identity, planned.row.backend)) {
     planned.row = std::move(*row);
-    planned.record = read_search(store, planned.row);
+    planned.record = store::read_search(store, planned.row);
   }
 }
 
-PlannedRuns runs_of(Store& store, const PlannedSearch& planned, search::TrialRuns trial, const App& app) {
+PlannedRuns runs_of(store::Store& store, const PlannedSearch& planned, plan::search::TrialRuns trial, const App& app) {
   PlannedRuns runs;
   runs.plan = planned.file.plan;
   runs.file = planned.file.file;
@@ -81,19 +81,19 @@ PlannedRuns runs_of(Store& store, const PlannedSearch& planned, search::TrialRun
   runs.worker = planned.file.worker;
   runs.fingerprint = planned.file.fingerprint;
   runs.catalogue = planned.file.catalogue;
-  for (RunPoint& run : trial.runs)
+  for (plan::RunPoint& run : trial.runs)
     runs.runs.push_back(
         {specification_of(run, planned.file.backend, planned.plugin_folders), std::move(run.varied)});
   compare_with(store, runs, app);
   return runs;
 }
 
-std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words) {
+std::optional<store::SearchRow> named_search(store::Store& store, const std::vector<std::string>& words) {
   if (words.size() != 1 || words.front() == "all") return std::nullopt;
-  Statement& runs = store.database().cached("SELECT 1 FROM run WHERE name = ?");
+  store::Statement& runs = store.database().cached("SELECT 1 FROM run WHERE name = ?");
   const bool is_run = runs.with(words.front()).step();
   runs.reset();
-  return is_run ? std::nullopt : find_search_called(store, words.front());
+  return is_run ? std::nullopt : store::find_search_called(store, words.front());
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -8,7 +8,7 @@
 #include "base/sha256.hpp"
 #include "config/experiment.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -41,8 +41,8 @@ nlohmann::json PluginChange::json() const {
           {"new_version", now.version}, {"new_sha256", now.sha256},      {"file", now.file.string()}};
 }
 
-const std::vector<UsedPlugin>& PluginFiles::used_by(const Specification& specification,
-                                                    const Catalogue& catalogue) {
+const std::vector<UsedPlugin>& PluginFiles::used_by(const record::Specification& specification,
+                                                    const config::Catalogue& catalogue) {
   std::string types;
   collect_types(specification.config, types);
   const auto [known, is_new] = used_.try_emplace(types);
@@ -50,11 +50,11 @@ const std::vector<UsedPlugin>& PluginFiles::used_by(const Specification& specifi
   return known->second;
 }
 
-std::vector<UsedPlugin> PluginFiles::look_up(const Specification& specification, const Catalogue& catalogue) {
+std::vector<UsedPlugin> PluginFiles::look_up(const record::Specification& specification, const config::Catalogue& catalogue) {
   std::vector<UsedPlugin> used;
-  for (const TypeName& type :
-       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
-    const Manifest* owner = catalogue.owner(type.kind, type.name);
+  for (const config::TypeName& type :
+       config::needed_types(config::make_experiment(specification.config, catalogue, specification.origin))) {
+    const config::Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr) throw Error(catalogue.unknown(type.kind, type.name));
     const std::filesystem::path file = owner->library_path();
     const auto is_this = [&](const UsedPlugin& plugin) { return plugin.file == file; };
@@ -66,10 +66,10 @@ std::vector<UsedPlugin> PluginFiles::look_up(const Specification& specification,
   return used;
 }
 
-std::vector<PluginChange> plugin_changes(const std::vector<PluginRow>& recorded,
+std::vector<PluginChange> plugin_changes(const std::vector<store::PluginRow>& recorded,
                                          const std::vector<UsedPlugin>& now) {
   std::vector<PluginChange> changes;
-  for (const PluginRow& before : recorded) {
+  for (const store::PluginRow& before : recorded) {
     const auto same_file = [&](const UsedPlugin& plugin) {
       return plugin.name == before.name && plugin.sha256 == before.sha256;
     };
@@ -81,4 +81,4 @@ std::vector<PluginChange> plugin_changes(const std::vector<PluginRow>& recorded,
   return changes;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -14,7 +14,7 @@
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// The current plugin file of a type that an experiment uses.
 struct UsedPlugin {
@@ -23,7 +23,7 @@ struct UsedPlugin {
 };
 
 struct PluginChange {
-  PluginRow before;
+  store::PluginRow before;
   UsedPlugin now;  ///< its name is empty if the run no longer uses this plugin
 
   /// Returns `plugin "highway" was 1.0.0 (1a2b3c4d5e6f) and is now 1.0.1 (0918273645aa),
@@ -36,20 +36,20 @@ struct PluginChange {
 class PluginFiles {
  public:
   /// Returns the plugins of the types in `specification.config`, each once. Throws ConfigError or Error.
-  const std::vector<UsedPlugin>& used_by(const Specification& specification, const Catalogue& catalogue);
+  const std::vector<UsedPlugin>& used_by(const record::Specification& specification, const config::Catalogue& catalogue);
 
  private:
-  std::vector<UsedPlugin> look_up(const Specification& specification, const Catalogue& catalogue);
+  std::vector<UsedPlugin> look_up(const record::Specification& specification, const config::Catalogue& catalogue);
 
   std::map<std::string, std::vector<UsedPlugin>> used_;  // keyed by the types of a configuration
   std::map<std::filesystem::path, std::string> hashes_;
 };
 
 /// Returns the differences between `recorded`, the plugins of an attempt, and the current files.
-std::vector<PluginChange> plugin_changes(const std::vector<PluginRow>& recorded,
+std::vector<PluginChange> plugin_changes(const std::vector<store::PluginRow>& recorded,
                                          const std::vector<UsedPlugin>& now);
 
 /// Returns the beginning of a SHA-256, for tables.
 std::string short_hash(const std::string& sha256);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -16,7 +16,7 @@
 #include "record/crash_line.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -60,13 +60,13 @@ class PluginCheck {
   PluginCheck(const PluginCheckRequest& request, CheckEvents& events)
       : request_(request),
         file_(request.file),
-        backend_(backend_of(request.backend, installed_programs())),
+        backend_(backend_of(request.backend, runner::installed_programs())),
         timeout_(request.timeout),
         events_(events) {}
 
   CheckResult run() {
     require_files();
-    require_component(installed_programs(), backend_, "encore-worker-check-plugin");
+    runner::require_component(runner::installed_programs(), backend_, "encore-worker-check-plugin");
     find_reader();
     const std::string before = sha256_of_file(file_);
     const Answer one = ask(1, false);
@@ -99,18 +99,18 @@ class PluginCheck {
   void find_reader() {
     std::string type;
     for (const std::string& setting : request_.settings)
-      if (const Override read = parse_override(setting); read.key == "data.type" && read.value.is_text())
+      if (const config::Override read = config::parse_override(setting); read.key == "data.type" && read.value.is_text())
         type = read.value.text();
     if (type.empty()) return;
-    const Manifest own = load_manifest(std::filesystem::path(file_).replace_extension(".json"));
-    const auto is_reader = [&](const ManifestOffer& offer) {
+    const config::Manifest own = config::load_manifest(std::filesystem::path(file_).replace_extension(".json"));
+    const auto is_reader = [&](const config::ManifestOffer& offer) {
       return offer.kind == Kind::reader && offer.name == type;
     };
     if (std::ranges::any_of(own.offers, is_reader)) return;
-    const Programs programs = installed_programs();
-    const Catalogue catalogue =
-        Catalogue::survey(plugin_search_path({}, {}, programs, backend_), fingerprint_of(programs, backend_));
-    const Manifest* owner = catalogue.owner(Kind::reader, type);
+    const runner::Programs programs = runner::installed_programs();
+    const config::Catalogue catalogue =
+        config::Catalogue::survey(runner::plugin_search_path({}, {}, programs, backend_), runner::fingerprint_of(programs, backend_));
+    const config::Manifest* owner = catalogue.owner(Kind::reader, type);
     if (owner == nullptr) throw Error("-S data.type=" + type + ": " + catalogue.unknown(Kind::reader, type));
     reader_plugin_ = owner->library_path();
   }
@@ -142,8 +142,8 @@ class PluginCheck {
       arguments.insert(arguments.end(), {"--reader-plugin", reader_plugin_.string()});
     if (request_.width) arguments.insert(arguments.end(), {"--width", std::to_string(*request_.width)});
     if (request_.length) arguments.insert(arguments.end(), {"--length", std::to_string(*request_.length)});
-    const ProgramOutput output = run_program(
-        worker_program(installed_programs(), backend_), arguments, "",
+    const runner::ProgramOutput output = runner::run_program(
+        runner::worker_program(runner::installed_programs(), backend_), arguments, "",
         {.seen = [&](std::string_view text) { reader(text); },
          .waiting = [&](std::chrono::seconds time) { say_what_is_waited_for(answer.doing, time); },
          .timeout = timeout_});
@@ -170,8 +170,8 @@ class PluginCheck {
   }
 
   /// Returns the worker's message if it refused the plugin; otherwise says how the plugin ended the worker.
-  std::string why_unfinished(const ProgramOutput& output) const {
-    const std::optional<CrashLine> crash = find_crash_line(output.errors);
+  std::string why_unfinished(const runner::ProgramOutput& output) const {
+    const std::optional<record::CrashLine> crash = record::find_crash_line(output.errors);
     const std::string where = crash ? " during " + crash->work : "";
     if (output.silent)
       return "no output for " + std::to_string(timeout_.count()) + " s, so its worker was stopped" + where +
@@ -298,4 +298,4 @@ CheckResult check_plugin(const PluginCheckRequest& request, CheckEvents& events)
   return PluginCheck(request, events).run();
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -14,7 +14,7 @@
 
 #include "app/form.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct PluginCheckRequest {
   std::optional<std::string> backend;
@@ -48,4 +48,4 @@ struct CheckResult {
 /// Stores a pass (plugin_passes.hpp). Throws Error if the plugin does not exist.
 CheckResult check_plugin(const PluginCheckRequest& request, CheckEvents& events);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,18 +12,18 @@
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 fs::path pass_file(const std::string& sha256) {
-  const fs::path cache = cache_folder();
+  const fs::path cache = record::cache_folder();
   return cache.empty() ? fs::path() : cache / "plugin_checks" / (sha256 + ".json");
 }
 
-bool ships(const Manifest& manifest, const fs::path& built_in) {
+bool ships(const config::Manifest& manifest, const fs::path& built_in) {
   std::error_code failure;
   return fs::equivalent(manifest.file.parent_path(), built_in, failure);
 }
@@ -36,10 +36,10 @@ void note_pass(const fs::path& plugin, const std::string& sha256, const std::str
   if (file.empty()) return;
   try {
     fs::create_directories(file.parent_path());
-    replace_file(file, nlohmann::json{{"file", fs::absolute(plugin).string()},
+    world::replace_file(file, nlohmann::json{{"file", fs::absolute(plugin).string()},
                                       {"backend", backend},
                                       {"checks", checks},
-                                      {"passed", now_seconds()}}
+                                      {"passed", world::now_seconds()}}
                            .dump());
   } catch (const std::exception&) {
     // The cache is not writable: see the header.
@@ -52,10 +52,10 @@ bool has_passed(const std::string& sha256) {
 }
 
 std::vector<UsedPlugin> unchecked_plugins(const PlannedRuns& planned) {
-  const fs::path built_in = plugin_folder(installed_programs(), planned.backend);
-  const std::vector<Manifest>& manifests = planned.catalogue.manifests();
+  const fs::path built_in = runner::plugin_folder(runner::installed_programs(), planned.backend);
+  const std::vector<config::Manifest>& manifests = planned.catalogue.manifests();
   std::vector<UsedPlugin> unchecked;
-  if (std::ranges::all_of(manifests, [&](const Manifest& manifest) { return ships(manifest, built_in); }))
+  if (std::ranges::all_of(manifests, [&](const config::Manifest& manifest) { return ships(manifest, built_in); }))
     return unchecked;
   PluginFiles files;
   for (const PlannedRun& run : planned.runs) {
@@ -71,4 +71,4 @@ std::vector<UsedPlugin> unchecked_plugins(const PlannedRuns& planned) {
   return unchecked;
 }
 
-}  // namespace encore
+}  // namespace encore::app

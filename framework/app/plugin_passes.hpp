@@ -10,7 +10,7 @@
 
 #include "app/planned_runs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// Stores that the plugin passed. Errors while writing are ignored; `exp run` then continues to warn.
 void note_pass(const std::filesystem::path& plugin, const std::string& sha256, const std::string& backend,
@@ -21,4 +21,4 @@ bool has_passed(const std::string& sha256);
 /// because the project tests them.
 std::vector<UsedPlugin> unchecked_plugins(const PlannedRuns& planned);
 
-}  // namespace encore
+}  // namespace encore::app

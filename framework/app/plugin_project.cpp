@@ -13,7 +13,7 @@
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -70,20 +70,20 @@ void require_good_name(const std::string& name) {
     throw UsageError("\"" + name + "\" is a reserved name in builds; choose another name");
 }
 
-void require_other_names(const std::string& name, const Manifest& manifest) {
+void require_other_names(const std::string& name, const config::Manifest& manifest) {
   if (manifest.name == name)
     throw UsageError("the plugin \"" + name + "\" already exists (" + manifest.file.string() +
                      "); choose another name");
-  for (const ManifestOffer& offer : manifest.offers)
+  for (const config::ManifestOffer& offer : manifest.offers)
     if (offer.name == name)
-      throw UsageError(with_article(offer.kind) + " \"" + name + "\" already exists (" +
+      throw UsageError(config::with_article(offer.kind) + " \"" + name + "\" already exists (" +
                        manifest.file.string() + "); choose another name");
 }
 
 void require_free_name(const std::string& name, const fs::path& plugins) {
-  const Catalogue catalogue = Catalogue::load({plugins});
-  for (const Manifest& manifest : catalogue.manifests()) require_other_names(name, manifest);
-  for (const Manifest& manifest : catalogue.unbuilt()) require_other_names(name, manifest);
+  const config::Catalogue catalogue = config::Catalogue::load({plugins});
+  for (const config::Manifest& manifest : catalogue.manifests()) require_other_names(name, manifest);
+  for (const config::Manifest& manifest : catalogue.unbuilt()) require_other_names(name, manifest);
 }
 
 /// Returns the template folder of this kind.
@@ -140,7 +140,7 @@ fs::path require_project(const std::string& name) {
 
 bool has_ninja() {
   try {
-    return run_program("ninja", {"--version"}).end.success();
+    return runner::run_program("ninja", {"--version"}).end.success();
   } catch (const Error&) {
     return false;
   }
@@ -157,7 +157,7 @@ bool configure(const App& app, const fs::path& source, const fs::path& build, co
                                         "-Dencore_DIR=" + package.string()};
   if (!fs::exists(build / "CMakeCache.txt") && has_ninja())
     arguments.insert(arguments.end(), {"-G", "Ninja"});
-  const ProgramOutput output = run_program("cmake", arguments);
+  const runner::ProgramOutput output = runner::run_program("cmake", arguments);
   if (!output.end.success()) app.events.relayed(output.output + output.errors);
   return output.end.success();
 }
@@ -195,10 +195,10 @@ Form<PluginBuildRequest> plugin_build_form() {
 }
 
 PluginProject new_plugin(const PluginNewRequest& request) {
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   require_good_name(request.name);
-  const fs::path from = find_template(template_folder(programs), request.kind);
-  require_free_name(request.name, plugin_folder(programs, programs.backend));
+  const fs::path from = find_template(runner::template_folder(programs), request.kind);
+  require_free_name(request.name, runner::plugin_folder(programs, programs.backend));
   PluginProject made{.folder = (fs::path(request.into) / request.name).lexically_normal(), .files = {}};
   require_free_folder(made.folder);
   made.files = copy_template(from, made.folder,
@@ -212,23 +212,23 @@ BuiltPlugins build_plugin(
     const PluginBuildRequest& request, const App& app,
     const std::function<void(const std::string& step, const std::string& folder)>& step) {
   const fs::path source = require_project(request.folder);
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   const std::string backend = backend_of(request.backend, programs);
-  const fs::path package = package_folder(programs, backend);
-  require_component(programs, backend, "encore_testing");  // what the plugin's own tests link
+  const fs::path package = runner::package_folder(programs, backend);
+  runner::require_component(programs, backend, "encore_testing");  // what the plugin's own tests link
   const fs::path build = source / "build" / backend;
   step("configuring", build.string());
   if (!configure(app, source, build, package))
     throw WorkError("CMake could not configure " + source.string() + "; see its message above");
   step("building", build.string());
-  if (!run_attached("cmake", {"--build", build.string()}).success())
+  if (!runner::run_attached("cmake", {"--build", build.string()}).success())
     throw WorkError(source.string() + " could not be built; see the message above");
   BuiltPlugins built{.folder = build / "plugins", .manifests = {}};
-  built.manifests = Catalogue::load({built.folder}).manifests();
+  built.manifests = config::Catalogue::load({built.folder}).manifests();
   if (built.manifests.empty())
     throw WorkError("built " + source.string() + ", but found no plugin in " + built.folder.string() +
                     ": call encore_add_plugin() in its CMakeLists.txt");
   return built;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -13,7 +13,7 @@
 #include "app/form.hpp"
 #include "config/catalogue.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct PluginNewRequest {
   std::string kind = "layer";
@@ -42,7 +42,7 @@ PluginProject new_plugin(const PluginNewRequest& request);
 
 struct BuiltPlugins {
   std::filesystem::path folder;
-  std::vector<Manifest> manifests;
+  std::vector<config::Manifest> manifests;
 };
 /// Configures and builds a project with CMake, for the build or installation of this program (see
 /// cmake/encore_plugin.cmake). `step` receives "configuring" and "building" with the folder. Throws
@@ -51,4 +51,4 @@ BuiltPlugins build_plugin(
     const PluginBuildRequest& request, const App& app,
     const std::function<void(const std::string& step, const std::string& folder)>& step);
 
-}  // namespace encore
+}  // namespace encore::app

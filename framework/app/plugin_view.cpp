@@ -14,38 +14,38 @@
 #include "config/experiment_file.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 PluginView read_plugin_view(const PluginViewRequest& request) {
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   PluginView view;
   view.backend = backend_of(request.backend.backend, programs);
-  require_backend(view.backend);
+  runner::require_backend(view.backend);
   std::vector<std::filesystem::path> of_file;
-  if (!request.file.empty()) of_file = plugin_folders(load_experiment_file(request.file));
-  view.folders = plugin_search_path(of_file, request.backend.plugin_path, programs, view.backend);
-  view.catalogue = Catalogue::survey(view.folders, fingerprint_of(programs, view.backend));
+  if (!request.file.empty()) of_file = config::plugin_folders(config::load_experiment_file(request.file));
+  view.folders = runner::plugin_search_path(of_file, request.backend.plugin_path, programs, view.backend);
+  view.catalogue = config::Catalogue::survey(view.folders, runner::fingerprint_of(programs, view.backend));
   view.catalogue.require_all_built();
-  for (const RefusedPlugin& plugin : view.catalogue.refused())
+  for (const config::RefusedPlugin& plugin : view.catalogue.refused())
     view.refused.push_back({plugin.file.string(), plugin.reason});
   return view;
 }
 
 /// Reads the worker's answer after it loaded all plugins: see worker/plugins_verb.cpp.
 void load_with_worker(PluginView& view) {
-  const std::filesystem::path worker = worker_program(installed_programs(), view.backend);
+  const std::filesystem::path worker = runner::worker_program(runner::installed_programs(), view.backend);
   std::vector<std::string> arguments = {"plugins"};
   for (const std::filesystem::path& folder : view.folders) arguments.push_back(folder.string());
-  const ProgramOutput answer = run_program(worker, arguments);
+  const runner::ProgramOutput answer = runner::run_program(worker, arguments);
   const nlohmann::json told = json_or_null(answer.output);
   if (!answer.end.success() || !told.is_object())
     throw Error(worker.string() + " plugins ended with " + answer.end.text() +
                 " while it loaded plugins; run exp plugin check FILE.so to find the plugin" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
   try {
-    auto loaded = from_json_object<PluginsAnswer>(told);
+    auto loaded = from_json_object<record::PluginsAnswer>(told);
     view.load_milliseconds = loaded.milliseconds;
     view.refused = std::move(loaded.refused);
   } catch (const FieldError& error) {
@@ -55,13 +55,13 @@ void load_with_worker(PluginView& view) {
 
 /// Returns the plugins with this name or with a type of this name: a head and a schedule may both be
 /// "linear".
-std::vector<Manifest> find_named(const Catalogue& catalogue, const std::string& name) {
-  std::vector<Manifest> found;
+std::vector<config::Manifest> find_named(const config::Catalogue& catalogue, const std::string& name) {
+  std::vector<config::Manifest> found;
   std::set<std::string> names;
-  for (const Manifest& manifest : catalogue.manifests()) {
+  for (const config::Manifest& manifest : catalogue.manifests()) {
     bool fits = manifest.name == name;
     names.insert(manifest.name);
-    for (const ManifestOffer& offer : manifest.offers) {
+    for (const config::ManifestOffer& offer : manifest.offers) {
       fits = fits || offer.name == name;
       names.insert(offer.name);
     }
@@ -72,7 +72,7 @@ std::vector<Manifest> find_named(const Catalogue& catalogue, const std::string& 
                      did_you_mean(name, {names.begin(), names.end()}) + " (searched:";
   for (const std::filesystem::path& folder : catalogue.folders()) text += " " + folder.string();
   text += ")";
-  for (const RefusedPlugin& refused : catalogue.refused()) text += "\n  refused: " + refused.reason;
+  for (const config::RefusedPlugin& refused : catalogue.refused()) text += "\n  refused: " + refused.reason;
   throw Error(text);
 }
 
@@ -116,11 +116,11 @@ Form<PluginInfoRequest> plugin_info_form() {
       .exclude("json", "markdown");
 }
 
-std::vector<const Manifest*> PluginView::usable() const {
-  std::vector<const Manifest*> manifests;
-  for (const Manifest& manifest : catalogue.manifests()) {
+std::vector<const config::Manifest*> PluginView::usable() const {
+  std::vector<const config::Manifest*> manifests;
+  for (const config::Manifest& manifest : catalogue.manifests()) {
     bool good = true;
-    for (const RefusedFile& refusal : refused)
+    for (const record::RefusedFile& refusal : refused)
       if (refusal.file == manifest.library_path()) good = false;
     if (good) manifests.push_back(&manifest);
   }
@@ -133,14 +133,14 @@ PluginView list_plugins(const PluginLsRequest& request) {
   return view;
 }
 
-std::vector<Manifest> find_plugins(const PluginInfoRequest& request) {
+std::vector<config::Manifest> find_plugins(const PluginInfoRequest& request) {
   return find_named(read_plugin_view(request.view).catalogue, request.name);
 }
 
-nlohmann::ordered_json plugin_json(const Manifest& manifest) {
+nlohmann::ordered_json plugin_json(const config::Manifest& manifest) {
   nlohmann::ordered_json offers = nlohmann::ordered_json::array();
-  for (const ManifestOffer& offer : manifest.offers)
-    offers.push_back(nlohmann::ordered_json(offer_to_json(offer)));
+  for (const config::ManifestOffer& offer : manifest.offers)
+    offers.push_back(nlohmann::ordered_json(config::offer_to_json(offer)));
   return {{"name", manifest.name},
           {"version", manifest.version},
           {"file", manifest.library_path().string()},
@@ -149,4 +149,4 @@ nlohmann::ordered_json plugin_json(const Manifest& manifest) {
           {"offers", offers}};
 }
 
-}  // namespace encore
+}  // namespace encore::app

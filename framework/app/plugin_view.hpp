@@ -16,7 +16,7 @@
 #include "config/catalogue.hpp"
 #include "record/plugins_answer.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct PluginViewRequest {
   BackendRequest backend;
@@ -43,21 +43,21 @@ Form<PluginInfoRequest> plugin_info_form();
 struct PluginView {
   std::string backend;
   std::vector<std::filesystem::path> folders;
-  Catalogue catalogue;
-  std::vector<RefusedFile> refused;
+  config::Catalogue catalogue;
+  std::vector<record::RefusedFile> refused;
   std::optional<double> load_milliseconds;  ///< the time in which the worker loaded all of them
 
   /// Returns the plugins with a valid manifest that were not refused.
-  std::vector<const Manifest*> usable() const;
+  std::vector<const config::Manifest*> usable() const;
 };
 
 /// Throws ConfigErrors for an invalid experiment file.
 PluginView list_plugins(const PluginLsRequest& request);
 /// Returns the plugins with this name or with a type of this name: a head and a schedule may both be
 /// "linear". Throws Error if there is none.
-std::vector<Manifest> find_plugins(const PluginInfoRequest& request);
+std::vector<config::Manifest> find_plugins(const PluginInfoRequest& request);
 
 /// Returns the manifest with the file and its SHA-256.
-nlohmann::ordered_json plugin_json(const Manifest& manifest);
+nlohmann::ordered_json plugin_json(const config::Manifest& manifest);
 
-}  // namespace encore
+}  // namespace encore::app

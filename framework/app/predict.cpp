@@ -5,18 +5,18 @@
 
 #include "base/utf8.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-std::string reader_of(Store& store, const RunRow& run) {
-  for (const ParamRow& param : store.read_params(run.number))
+std::string reader_of(store::Store& store, const store::RunRow& run) {
+  for (const store::ParamRow& param : store.read_params(run.number))
     if (param.key == "data.type" && param.value.is_string()) return param.value.get<std::string>();
   return "";
 }
 
 /// Checks --format: text, jsonl, or the format of the data that the run was trained with.
-void require_format(const std::string& format, const std::string& reader, const RunRow& run) {
+void require_format(const std::string& format, const std::string& reader, const store::RunRow& run) {
   if (format == "text" || format == "jsonl" || (format == reader && !reader.empty())) return;
   throw UsageError("invalid --format \"" + format + "\": expected text, jsonl or " + reader +
                    ", the format of the data of " + run.name);
@@ -28,8 +28,8 @@ bool file_is_data(const PredictRequest& request, const std::string& reader) {
   return !request.file.empty() && !request.json && request.format == reader && request.format != "text";
 }
 
-DecodingWishes wishes_of(const GenerateTextRequest& request) {
-  DecodingWishes wishes;
+record::DecodingWishes wishes_of(const GenerateTextRequest& request) {
+  record::DecodingWishes wishes;
   wishes.beam = request.beam;
   wishes.texts = request.texts;
   wishes.top_k = request.top_k;
@@ -45,12 +45,12 @@ DecodingWishes wishes_of(const GenerateTextRequest& request) {
 
 /// Returns a contradiction between the options, if any. The worker checks them against the options of the
 /// task.
-std::string contradiction_of(const DecodingWishes& wishes) {
+std::string contradiction_of(const record::DecodingWishes& wishes) {
   Decoding alone;
   if (wishes.texts && !wishes.beam && !wishes.temperature && !wishes.top_k && !wishes.top_p)
     alone.beam = *wishes.texts;  // the task may have a beam
   const Decoding decoding = wishes.over(alone);
-  if (const std::string wrong = contradiction_in(decoding, generate_options); !wrong.empty()) return wrong;
+  if (const std::string wrong = record::contradiction_in(decoding, record::generate_options); !wrong.empty()) return wrong;
   if (wishes.seed && wishes.beam && decoding.temperature == 0.0)
     return "--seed and --beam exclude each other: a beam draws nothing";
   return "";
@@ -150,12 +150,12 @@ Form<GenerateTextRequest> generate_form() {
 
 ModelCall predict_call(const PredictRequest& request, const App& app) {
   const std::string format = request.json ? "jsonl" : request.format;
-  const RunSelection selection = selection_from(request.selection, {request.run});
+  const store::RunSelection selection = selection_from(request.selection, {request.run});
   ModelCall call{.run = {}, .arguments = {}, .best_of = selection.best};
   std::vector<std::string> more = {"--format", format, "--threads", threads_of(request.model)};
   {
-    Store store(app.database, OpenMode::read);
-    const RunRow row = selected_run(app, store, selection);
+    store::Store store(app.database, store::OpenMode::read);
+    const store::RunRow row = selected_run(app, store, selection);
     const std::string reader = reader_of(store, row);
     require_format(format, reader, row);
     if (format == reader && format != "text" && format != "jsonl") call.reader = reader;
@@ -174,8 +174,8 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
 ModelCall generate_call(const GenerateTextRequest& request, const App& app) {
   ModelCall call;
   {
-    Store store(app.database, OpenMode::read);
-    const RunSelection selection = selection_from(request.selection, {request.run});
+    store::Store store(app.database, store::OpenMode::read);
+    const store::RunSelection selection = selection_from(request.selection, {request.run});
     call.run = find_trained_run(store, selected_run(app, store, selection), request.model.backend);
   }
   call.arguments =
@@ -184,9 +184,9 @@ ModelCall generate_call(const GenerateTextRequest& request, const App& app) {
 }
 
 std::string generate_input(const GenerateTextRequest& request, std::vector<std::string> prompts) {
-  GenerateRequest input{.decoding = wishes_of(request), .json = request.json};
+  record::GenerateRequest input{.decoding = wishes_of(request), .json = request.json};
   input.prompts = std::move(prompts);
   return input.text();
 }
 
-}  // namespace encore
+}  // namespace encore::app

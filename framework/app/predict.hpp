@@ -10,7 +10,7 @@
 #include "app/run_plugins.hpp"
 #include "record/generate_request.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct PredictRequest {
   std::string file;
@@ -58,4 +58,4 @@ ModelCall generate_call(const GenerateTextRequest& request, const App& app);
 /// Returns the input of the worker of generate.
 std::string generate_input(const GenerateTextRequest& request, std::vector<std::string> prompts);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -6,7 +6,7 @@
 #include "app/worker_answer.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::app {
 
 Form<QuantizeRequest> quantize_form() {
   using R = QuantizeRequest;
@@ -52,14 +52,14 @@ Form<QuantizeRequest> quantize_form() {
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
                         const std::function<void(const QuantizedRun&)>& written) {
   std::vector<std::string> options = {
-      "--bits",     std::to_string(request.bits),     "--tolerance", shortest(request.tolerance),
+      "--bits",     std::to_string(request.bits),     "--tolerance", config::shortest(request.tolerance),
       "--examples", std::to_string(request.examples), "--threads",   std::to_string(request.model.threads)};
   if (!request.texts.empty()) options.insert(options.end(), {"--texts", request.texts});
   for (const std::string& path : request.keep) options.insert(options.end(), {"--keep", path});
   const auto [runs, one] = find_trained_runs(app, selection_from(request.selection), request.model.backend);
   QuantizeResult result{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {
-    result.runs.push_back({run.name, worker_answer<QuantizeAnswer>(
+    result.runs.push_back({run.name, worker_answer<record::QuantizeAnswer>(
                                          app.events, run.worker,
                                          worker_arguments(app, request.model, run, "quantize", options))});
     written(result.runs.back());
@@ -67,4 +67,4 @@ QuantizeResult quantize(const QuantizeRequest& request, const App& app,
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -10,7 +10,7 @@
 #include "app/run_plugins.hpp"
 #include "record/quantize_answer.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct QuantizeRequest {
   int bits = 8;
@@ -28,7 +28,7 @@ Form<QuantizeRequest> quantize_form();
 
 struct QuantizedRun {
   std::string run;  ///< name
-  QuantizeAnswer answer;
+  record::QuantizeAnswer answer;
 };
 struct QuantizeResult {
   std::vector<QuantizedRun> runs;
@@ -38,4 +38,4 @@ struct QuantizeResult {
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
                         const std::function<void(const QuantizedRun&)>& written);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,13 +12,13 @@
 #include "store/encore_database.hpp"
 #include "store/foreign_schema.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 class Query {
  public:
-  Query(Database& database, const std::string& sql) : database_(database) {
+  Query(store::Database& database, const std::string& sql) : database_(database) {
     const char* rest = nullptr;
     const int code = sqlite3_prepare_v2(database.handle(), sql.c_str(), -1, &statement_, &rest);
     if (code != SQLITE_OK) fail();
@@ -103,7 +103,7 @@ class Query {
                      " .schema shows the tables)");
   }
 
-  Database& database_;
+  store::Database& database_;
   sqlite3_stmt* statement_ = nullptr;
   std::vector<std::string> names_;
 };
@@ -131,9 +131,9 @@ Form<QueryRequest> query_form() {
 }
 
 void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer) {
-  const auto database = open_encore_database(app.database, OpenMode::read);
+  const auto database = store::open_encore_database(app.database, store::OpenMode::read);
   database->execute("PRAGMA query_only = ON");
-  const Unguarded own_question(*database);  // Query allows only reading
+  const store::Unguarded own_question(*database);  // Query allows only reading
   app.events.started();
   constexpr int steps = 10000;  // of SQLite's virtual machine between two checks: well below a millisecond
   sqlite3_progress_handler(database->handle(), steps, is_stopped, const_cast<std::atomic<int>*>(&app.stop));
@@ -146,4 +146,4 @@ void answer_query(const QueryRequest& request, const App& app, const QueryWriter
   }
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,7 +12,7 @@
 #include "app/app.hpp"
 #include "app/form.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct QueryRequest {
   bool csv = false;
@@ -32,4 +32,4 @@ struct QueryWriter {
 /// Throws UsageError for invalid SQL or a statement that writes, WorkError if the user interrupted the query.
 void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -11,7 +11,7 @@
 #include "app/app.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RecordedBuild {
   std::filesystem::path clone;  ///< of Encore; empty: the tree in which this program was built
@@ -21,13 +21,13 @@ struct RecordedBuild {
 
 /// Returns the commit and diff of Encore that trained these runs, or empty ones if none is recorded. Throws
 /// Error if the runs have several, or if Encore was built without git.
-CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs);
+store::CodeVersion recorded_code(store::Store& store, const std::vector<store::RunRow>& runs);
 
 /// Returns the tree in which this program was built, or "" if it is installed.
 std::filesystem::path own_source_tree();
 
 /// Returns the path of the built `exp`, and reuses an earlier build. Throws Error if the commit is not in the
 /// clone or cannot be built, or if it has a diff and `with_diff` is false.
-std::filesystem::path build_recorded(const CodeVersion& code, const RecordedBuild& build, const App& app);
+std::filesystem::path build_recorded(const store::CodeVersion& code, const RecordedBuild& build, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -5,37 +5,37 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-std::vector<std::int64_t> numbers_of(const std::vector<RunRow>& runs) {
+std::vector<std::int64_t> numbers_of(const std::vector<store::RunRow>& runs) {
   std::vector<std::int64_t> numbers;
-  for (const RunRow& run : runs) numbers.push_back(run.number);
+  for (const store::RunRow& run : runs) numbers.push_back(run.number);
   return numbers;
 }
 
 /// Returns "a" or "3 runs, a, b, c,". A long list has the first names and the number of the others.
-std::string list_of(const std::vector<RunRow>& runs) {
+std::string list_of(const std::vector<store::RunRow>& runs) {
   constexpr std::size_t most = 30;
-  return (runs.size() > 1 ? std::to_string(runs.size()) + " runs, " : "") + names_text(runs, most) +
+  return (runs.size() > 1 ? std::to_string(runs.size()) + " runs, " : "") + store::names_text(runs, most) +
          (runs.size() > 1 ? "," : "");
 }
 
-RunSelection with_sight(const SelectionRequest& request, Sight sight) {
-  RunSelection selection = selection_from(request);
+store::RunSelection with_sight(const SelectionRequest& request, store::Sight sight) {
+  store::RunSelection selection = selection_from(request);
   selection.sight = sight;
   return selection;
 }
 
 /// Throws Error if a run that stays starts or learns from one of these.
-void require_unneeded(const RmRequest& request, Store& store, const std::vector<RunRow>& runs) {
+void require_unneeded(const RmRequest& request, store::Store& store, const std::vector<store::RunRow>& runs) {
   if (request.force) return;
   std::string text;
-  for (const RunRow& run : runs) {
-    std::vector<RunRow> children = store.list_children(run);
-    std::erase_if(children, [&](const RunRow& child) {
-      return std::ranges::find(runs, child.number, &RunRow::number) != runs.end();
+  for (const store::RunRow& run : runs) {
+    std::vector<store::RunRow> children = store.list_children(run);
+    std::erase_if(children, [&](const store::RunRow& child) {
+      return std::ranges::find(runs, child.number, &store::RunRow::number) != runs.end();
     });
     if (children.empty()) continue;
     text += (text.empty() ? "" : "\n") + std::string("run ") + run.name + " (" + run.id +
@@ -46,24 +46,24 @@ void require_unneeded(const RmRequest& request, Store& store, const std::vector<
     throw Error(text + "\nAlso name the runs that need it, or pass --force to remove it anyway.");
 }
 
-RmResult purge(const RmRequest& request, const App& app, Store& store) {
-  RmResult result{.runs = selected_runs(app, store, with_sight(request.selection, Sight::any)).runs};
-  for (const RunRow& run : result.runs) store.require_idle(run.number);
+RmResult purge(const RmRequest& request, const App& app, store::Store& store) {
+  RmResult result{.runs = selected_runs(app, store, with_sight(request.selection, store::Sight::any)).runs};
+  for (const store::RunRow& run : result.runs) store.require_idle(run.number);
   require_unneeded(request, store, result.runs);
   result.declined = !confirmed(
       app, request.yes, "remove " + list_of(result.runs) + " for good, with checkpoints and predictions");
   if (result.declined) return result;
-  for (const RunRow& run : result.runs) store.purge_run(run.number);
+  for (const store::RunRow& run : result.runs) store.purge_run(run.number);
   return result;
 }
 
 /// Returns the garbage of all runs and of folders without a run. Returns an empty list if the user answers
 /// no.
-std::optional<std::vector<Garbage>> collect_all(const GcRequest& request, const App& app, Store& store) {
-  std::vector<Garbage> list = find_garbage(store);
+std::optional<std::vector<store::Garbage>> collect_all(const GcRequest& request, const App& app, store::Store& store) {
+  std::vector<store::Garbage> list = store::find_garbage(store);
   if (request.dry_run) return list;
   const auto folders = std::count_if(
-      list.begin(), list.end(), [](const Garbage& garbage) { return garbage.kind == GarbageKind::folder; });
+      list.begin(), list.end(), [](const store::Garbage& garbage) { return garbage.kind == store::GarbageKind::folder; });
   // Such a folder may be the only record of its run, if the database was lost.
   const bool sure =
       folders == 0 || confirmed(app, request.yes,
@@ -71,15 +71,15 @@ std::optional<std::vector<Garbage>> collect_all(const GcRequest& request, const 
                                     (folders == 1 ? " folder of a run that " : " folders of runs that ") +
                                     store.path().string() + " does not know");
   if (!sure) return std::nullopt;
-  return remove_garbage(store, folders > 0);
+  return store::remove_garbage(store, folders > 0);
 }
 
-std::optional<std::vector<Garbage>> collect(const GcRequest& request, const App& app, Store& store) {
-  RunSelection selection = selection_from(request.selection);
-  selection.sight = Sight::any;
+std::optional<std::vector<store::Garbage>> collect(const GcRequest& request, const App& app, store::Store& store) {
+  store::RunSelection selection = selection_from(request.selection);
+  selection.sight = store::Sight::any;
   if (selection.words.empty() && !selection.narrows()) return collect_all(request, app, store);
-  const std::vector<RunRow> runs = selected_runs(app, store, selection).runs;
-  return request.dry_run ? find_garbage(store, runs) : remove_garbage(store, runs);
+  const std::vector<store::RunRow> runs = selected_runs(app, store, selection).runs;
+  return request.dry_run ? store::find_garbage(store, runs) : store::remove_garbage(store, runs);
 }
 
 }  // namespace
@@ -109,9 +109,9 @@ Form<UndeleteRequest> undelete_form() {
 }
 
 RmResult remove_runs(const RmRequest& request, const App& app) {
-  Store store(app.database, OpenMode::write);
+  store::Store store(app.database, store::OpenMode::write);
   if (request.purge) return purge(request, app, store);
-  const SelectedRuns selected = selected_runs(app, store, with_sight(request.selection, Sight::present));
+  const store::SelectedRuns selected = selected_runs(app, store, with_sight(request.selection, store::Sight::present));
   RmResult result{.runs = selected.runs};
   require_unneeded(request, store, result.runs);
   result.declined =
@@ -121,9 +121,9 @@ RmResult remove_runs(const RmRequest& request, const App& app) {
   return result;
 }
 
-std::vector<RunRow> undelete_runs(const UndeleteRequest& request, const App& app) {
-  Store store(app.database, OpenMode::write);
-  std::vector<RunRow> runs = selected_runs(app, store, with_sight(request.selection, Sight::removed)).runs;
+std::vector<store::RunRow> undelete_runs(const UndeleteRequest& request, const App& app) {
+  store::Store store(app.database, store::OpenMode::write);
+  std::vector<store::RunRow> runs = selected_runs(app, store, with_sight(request.selection, store::Sight::removed)).runs;
   store.set_removed(numbers_of(runs), false);
   return runs;
 }
@@ -145,9 +145,9 @@ Form<GcRequest> gc_form() {
       .exclude("json", "csv");
 }
 
-std::optional<std::vector<Garbage>> collect_garbage(const GcRequest& request, const App& app) {
-  Store store(app.database, request.dry_run ? OpenMode::read : OpenMode::write);
+std::optional<std::vector<store::Garbage>> collect_garbage(const GcRequest& request, const App& app) {
+  store::Store store(app.database, request.dry_run ? store::OpenMode::read : store::OpenMode::write);
   return collect(request, app, store);
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -9,7 +9,7 @@
 #include "app/run_selection.hpp"
 #include "store/garbage.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RmRequest {
   bool purge = false;
@@ -22,7 +22,7 @@ struct RmRequest {
 Form<RmRequest> rm_form();
 
 struct RmResult {
-  std::vector<RunRow> runs;  ///< the removed runs
+  std::vector<store::RunRow> runs;  ///< the removed runs
   bool declined = false;     ///< the user answered no
 };
 /// Throws Error if a run that stays starts or learns from one of these.
@@ -36,7 +36,7 @@ struct UndeleteRequest {
 Form<UndeleteRequest> undelete_form();
 
 /// Returns the restored runs.
-std::vector<RunRow> undelete_runs(const UndeleteRequest& request, const App& app);
+std::vector<store::RunRow> undelete_runs(const UndeleteRequest& request, const App& app);
 
 struct GcRequest {
   bool dry_run = false;
@@ -49,6 +49,6 @@ Form<GcRequest> gc_form();
 
 /// Returns the removed garbage, or with `dry_run` what would be removed. Returns an empty list if the user
 /// answered no.
-std::optional<std::vector<Garbage>> collect_garbage(const GcRequest& request, const App& app);
+std::optional<std::vector<store::Garbage>> collect_garbage(const GcRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -20,7 +20,7 @@
 #include "runner/programs.hpp"
 #include "store/lineage.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -30,14 +30,14 @@ constexpr double usual_share = 0.2;
 
 /// Checks --name. The message leaves out the place, because the experiment file is never written.
 void require_name(const std::string& name) {
-  Problems problems;
-  parse_name(name, Place(), problems);
+  config::Problems problems;
+  plan::parse_name(name, config::Place(), problems);
   if (!problems.empty()) throw UsageError("--name: " + problems.all().front().message);
 }
 
 /// Returns the files with the SHA-256 of their content.
-std::vector<DataFile> files_of(const std::vector<std::string>& names, const std::string& option) {
-  std::vector<DataFile> files;
+std::vector<record::DataFile> files_of(const std::vector<std::string>& names, const std::string& option) {
+  std::vector<record::DataFile> files;
   for (const std::string& name : names) {
     const fs::path path = fs::absolute(name).lexically_normal();
     std::error_code failure;
@@ -49,7 +49,7 @@ std::vector<DataFile> files_of(const std::vector<std::string>& names, const std:
 
 class Retrain {
  public:
-  Retrain(const RetrainRequest& request, const App& app, RetrainEvents& events, Store& store, RunRow parent)
+  Retrain(const RetrainRequest& request, const App& app, RetrainEvents& events, store::Store& store, store::RunRow parent)
       : request_(request),
         app_(app),
         events_(events),
@@ -64,7 +64,7 @@ class Retrain {
     plan();
   }
 
-  RetrainResult run(SessionFile& session) {
+  RetrainResult run(runner::SessionFile& session) {
     session.works_on(planned_.plan.name);
     for (const std::string& warning : warnings_) app_.events.noticed(warning);
     RetrainResult result{.parent = parent_, .plan = plan_of()};
@@ -77,22 +77,22 @@ class Retrain {
       if (!result.session->is_whole()) return result;
     }
     result.run = store_.find_question(run_to_do().specification.question, planned_.backend);
-    if (result.run && result.run->state == RunState::completed)
+    if (result.run && result.run->state == store::RunState::completed)
       result.retraining = judge(*result.run);
     else
-      result.state = result.run ? name_of(result.run->state) : "not there";
+      result.state = result.run ? store::name_of(result.run->state) : "not there";
     return result;
   }
 
  private:
   /// Returns the parent's specification, after a check that it has weights and scores to compare with.
-  Specification loaded() const {
-    if (parent_.state != RunState::completed)
+  record::Specification loaded() const {
+    if (parent_.state != store::RunState::completed)
       throw UsageError("run " + parent_.name + " " + state_clause(parent_.state) +
                        (parent_.reason.empty() ? "" : ": " + parent_.reason) +
                        "; only a completed run can be retrained");
-    Specification specification = Specification::load(store_.run_folder(parent_.id));
-    if (trains_nothing(specification))
+    record::Specification specification = record::Specification::load(store_.run_folder(parent_.id));
+    if (record::trains_nothing(specification))
       throw UsageError("run " + parent_.name +
                        " was imported without training (train.epochs = 0), so it cannot be retrained; write "
                        "an experiment that starts from it: [model] from");
@@ -105,13 +105,13 @@ class Retrain {
     const bool file = !request_.new_test.empty();
     const std::optional<double>& share = request_.hold_out;
     if (share && kept > 0 && *share != kept)
-      throw UsageError("run " + parent_.name + " held out " + shortest(kept) +
+      throw UsageError("run " + parent_.name + " held out " + config::shortest(kept) +
                        " of its new examples, which must stay the same, so that held-out examples are never "
                        "trained on; remove --hold-out");
     held_out_ = kept > 0 ? kept : file ? 0.0 : share.value_or(usual_share);
     test_ = file ? NewTest{files_of(request_.new_test, "new-test")} : NewTest{with_, held_out_};
-    for (const DataFile& one : test_.files)
-      if (file && std::ranges::find(with_, one.sha256, &DataFile::sha256) != with_.end())
+    for (const record::DataFile& one : test_.files)
+      if (file && std::ranges::find(with_, one.sha256, &record::DataFile::sha256) != with_.end())
         throw UsageError(
             "--new-test " + one.path +
             " has the content of a file of --with; a model must not be tested on its training data");
@@ -127,17 +127,17 @@ class Retrain {
                          .with = {},
                          .held_out = held_out_,
                          .from_scratch = request_.from_scratch};
-    if (wishes.name.empty()) wishes.name = as_name(lineage_of(store_, parent_).front().name) + "-retrained";
+    if (wishes.name.empty()) wishes.name = plan::as_name(store::lineage_of(store_, parent_).front().name) + "-retrained";
     require_name(wishes.name);
-    for (const DataFile& file : with_) wishes.with.push_back(file.path);
+    for (const record::DataFile& file : with_) wishes.with.push_back(file.path);
     if (plugin_path.empty())
       for (const std::string& folder : folders)
-        if (fs::path(folder) != plugin_folder(installed_programs(), backend))
+        if (fs::path(folder) != runner::plugin_folder(runner::installed_programs(), backend))
           wishes.plugin_path.push_back(folder);
     const std::vector<std::string> overrides =
         overrides_of(PlanRequest{.set = request_.set, .seed = request_.seed, .name = request_.name});
     planned_ = plan_document(app_,
-                             parse_experiment_file(retrained_text(store_, parent_, before_, wishes),
+                             config::parse_experiment_file(retrained_text(store_, parent_, before_, wishes),
                                                    fs::absolute(wishes.name + ".toml"), overrides),
                              backend, plugin_path);
     if (planned_.runs.size() != 1)
@@ -155,7 +155,7 @@ class Retrain {
   /// Checks that the old sets are those that the parent was trained and scored on.
   void require_old_data() {
     for (const auto& [role, file] : run_to_do().specification.data) {
-      if (role == pretrained_role || role.starts_with("vocab")) continue;
+      if (role == record::pretrained_role || role.starts_with("vocab")) continue;
       const auto before = before_.data.find(role);
       if (before != before_.data.end() && before->second.sha256 != file.sha256)
         throw Error(file.path + " (" + role + ") has changed since " + parent_.name +
@@ -165,17 +165,17 @@ class Retrain {
   }
 
   void note_known_files() {
-    for (const std::vector<DataFile>* files : {&with_, !request_.new_test.empty() ? &test_.files : &with_})
-      for (const DataFile& file : *files)
+    for (const std::vector<record::DataFile>* files : {&with_, !request_.new_test.empty() ? &test_.files : &with_})
+      for (const record::DataFile& file : *files)
         for (const auto& [role, old] : before_.data)
-          if (old.sha256 == file.sha256 && role != pretrained_role) {
+          if (old.sha256 == file.sha256 && role != record::pretrained_role) {
             const std::string warning = "warning: " + file.path + " is not new: it has the content of " +
                                         old.path + " (" + role + " of " + parent_.name + ")";
             if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(warning);
           }
   }
 
-  SessionResult train(SessionFile& session) {
+  SessionResult train(runner::SessionFile& session) {
     events_.retrains(run_to_do().name(), parent_, request_.from_scratch);
     require_same_plugins(planned_);
     require_ranks(request_.session.ranks, request_.session.launcher.has_value(), planned_);
@@ -188,10 +188,10 @@ class Retrain {
   }
 
   /// Returns the recorded comparison if it is the requested one, else makes a new one.
-  Retraining judge(const RunRow& run) {
-    const nlohmann::json recorded = read_retraining(store_, run);
+  analysis::Retraining judge(const store::RunRow& run) {
+    const nlohmann::json recorded = store::read_retraining(store_, run);
     if (!recorded.is_null()) {
-      Retraining known = retraining_in(recorded);
+      analysis::Retraining known = analysis::retraining_in(recorded);
       if (is_same_comparison(known, parent_, measure_, test_)) {
         if (known.rule == rule_.text()) return known;
         return decided(run, std::move(known));
@@ -200,10 +200,10 @@ class Retrain {
     return decided(run, compare_with_parent(model_request(), app_, store_, run, parent_, measure_, test_));
   }
 
-  Retraining decided(const RunRow& run, Retraining retraining) {
+  analysis::Retraining decided(const store::RunRow& run, analysis::Retraining retraining) {
     retraining.rule = rule_.text();
     retraining.promoted = rule_.holds(retraining);
-    record_retraining(store_, run, json_of(retraining), retraining.promoted);
+    store::record_retraining(store_, run, analysis::json_of(retraining), retraining.promoted);
     return retraining;
   }
 
@@ -222,18 +222,18 @@ class Retrain {
                      .test = test_,
                      .measure = measure_,
                      .rule = rule_.text()};
-    for (const DataFile& file : with_) plan.with.push_back(file.path);
+    for (const record::DataFile& file : with_) plan.with.push_back(file.path);
     return plan;
   }
 
   const RetrainRequest& request_;
   const App& app_;
   RetrainEvents& events_;
-  Store& store_;
-  RunRow parent_;
-  PromotionRule rule_;
-  Specification before_;
-  std::vector<DataFile> with_;
+  store::Store& store_;
+  store::RunRow parent_;
+  analysis::PromotionRule rule_;
+  record::Specification before_;
+  std::vector<record::DataFile> with_;
   double held_out_ = 0.0;
   NewTest test_;
   Metric measure_;
@@ -296,15 +296,15 @@ Form<RetrainRequest> retrain_form() {
 }
 
 RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEvents& events) {
-  const RunSelection selection = selection_from(
+  const store::RunSelection selection = selection_from(
       request.selection, request.run.empty() ? std::vector<std::string>() : std::vector{request.run});
-  SessionFile session(runs_folder_of(app.database), "exp retrain " + request.run);
-  Store store(app.database, request.dry_run ? OpenMode::read : OpenMode::write);
+  runner::SessionFile session(record::runs_folder_of(app.database), "exp retrain " + request.run);
+  store::Store store(app.database, request.dry_run ? store::OpenMode::read : store::OpenMode::write);
   if (!request.dry_run) {
     store.settle();
-    settle_launched(store);
+    runner::settle_launched(store);
   }
   return Retrain(request, app, events, store, selected_run(app, store, selection)).run(session);
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,7 +12,7 @@
 #include "app/run_selection.hpp"
 #include "app/run_session.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RetrainRequest {
   std::string run;
@@ -20,7 +20,7 @@ struct RetrainRequest {
   std::vector<std::string> new_test;  ///< compare on these; empty: on a share of the new examples
   std::optional<double> hold_out;     ///< that share
   bool from_scratch = false;
-  std::string promote_if = default_promotion_rule;
+  std::string promote_if = analysis::default_promotion_rule;
   std::optional<std::string> measure, name;
   std::vector<std::string> set;  ///< key=value
   std::optional<std::string> seed;
@@ -46,21 +46,21 @@ struct RetrainPlan {
 };
 
 struct RetrainResult {
-  RunRow parent;
+  store::RunRow parent;
   RetrainPlan plan;
   std::optional<SessionResult> session = {};  ///< the training of this call
   /// Both are set if the run is complete and was compared.
-  std::optional<RunRow> run = {};
-  std::optional<Retraining> retraining = {};
+  std::optional<store::RunRow> run = {};
+  std::optional<analysis::Retraining> retraining = {};
   std::string state = {};  ///< state of an unfinished run: "interrupted", "not there"
 };
 
 /// Receives the events of the session of a retraining, and before them its beginning.
 class RetrainEvents : public SessionEvents {
  public:
-  virtual void retrains(const std::string& run, const RunRow& parent, bool from_scratch) = 0;
+  virtual void retrains(const std::string& run, const store::RunRow& parent, bool from_scratch) = 0;
 };
 
 RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEvents& events);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string toml_text(const json& value) {
 /// Returns the tables of a resolved experiment without options that have their default.
 class Tables {
  public:
-  explicit Tables(const Origins& origins) : origins_(origins) {}
+  explicit Tables(const config::Origins& origins) : origins_(origins) {}
 
   void write(const std::string& path, const json& table) {
     std::string lines;
@@ -52,18 +52,18 @@ class Tables {
  private:
   bool is_set(const std::string& key) const {
     const auto origin = origins_.find(key);
-    return origin != origins_.end() && origin->second.source != Source::fallback;
+    return origin != origins_.end() && origin->second.source != config::Source::fallback;
   }
 
-  const Origins& origins_;
+  const config::Origins& origins_;
   std::string text_;
 };
 
 /// Returns the start of a run that starts where its parent did. The run is named by its id, because the
 /// experiment file that trained it may have changed.
-json same_start(Store& store, const RunRow& run, const json& from) {
+json same_start(store::Store& store, const store::RunRow& run, const json& from) {
   if (!from.is_object() || from.contains("run")) return from;
-  const std::optional<ParentRow> parent = store.read_parent(run);
+  const std::optional<store::ParentRow> parent = store.read_parent(run);
   if (!parent || !parent->run)
     throw Error("the run that " + run.name +
                 " started from is no longer in the database, so it cannot be trained from scratch; remove "
@@ -71,7 +71,7 @@ json same_start(Store& store, const RunRow& run, const json& from) {
   return {{"run", parent->run->id}};
 }
 
-json model_table(Store& store, const RunRow& run, const json& model, bool from_scratch) {
+json model_table(store::Store& store, const store::RunRow& run, const json& model, bool from_scratch) {
   if (!from_scratch) return {{"from", {{"run", run.id}}}, {"head", model.at("head")}};
   json table = model;
   if (model.contains("from")) table["from"] = same_start(store, run, model.at("from"));
@@ -79,28 +79,28 @@ json model_table(Store& store, const RunRow& run, const json& model, bool from_s
 }
 
 /// `set`: new options beside those of the run.
-void put_option(json& config, Origins& origins, const std::string& table, const std::string& option,
+void put_option(json& config, config::Origins& origins, const std::string& table, const std::string& option,
                 json value) {
   config[table][option] = std::move(value);
-  origins[table + "." + option] = {Source::file, {}};
+  origins[table + "." + option] = {config::Source::file, {}};
 }
 
 }  // namespace
 
-double held_out_share(const Specification& specification) {
+double held_out_share(const record::Specification& specification) {
   return specification.config.value(json::json_pointer("/data/held_out"), 0.0);
 }
 
-std::vector<std::string> added_files(const Specification& specification) {
+std::vector<std::string> added_files(const record::Specification& specification) {
   const json files = specification.config.value(json::json_pointer("/data/more"), json());
   if (files.is_string()) return {files.get<std::string>()};  // one file
   return files.is_array() ? files.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
-std::string retrained_text(Store& store, const RunRow& run, const Specification& specification,
+std::string retrained_text(store::Store& store, const store::RunRow& run, const record::Specification& specification,
                            const RetrainWishes& wishes) {
   json config = specification.config;
-  Origins origins = specification.origin;
+  config::Origins origins = specification.origin;
   std::vector<std::string> more = added_files(specification);
   more.insert(more.end(), wishes.with.begin(), wishes.with.end());
   config["data"].erase("root");  // the paths are absolute
@@ -110,10 +110,10 @@ std::string retrained_text(Store& store, const RunRow& run, const Specification&
   const json model = model_table(store, run, config.at("model"), wishes.from_scratch);
   if (!wishes.from_scratch) {
     config.erase("tokenizer");  // the tokenizer comes with the weights, as the model does
-    if (const auto started = last_started(store.read_attempts(run.number)); started && started->max_length)
+    if (const auto started = store::last_started(store.read_attempts(run.number)); started && started->max_length)
       put_option(config, origins, "data", "max_length", *started->max_length);
   }
-  if (model.contains("from")) origins["model.from"] = {Source::file, {}};
+  if (model.contains("from")) origins["model.from"] = {config::Source::file, {}};
   config["model"] = model;
 
   std::string text = "# Written by exp retrain: " + run.name + " (" + run.id +
@@ -126,4 +126,4 @@ std::string retrained_text(Store& store, const RunRow& run, const Specification&
   return text + tables.text();
 }
 
-}  // namespace encore
+}  // namespace encore::app

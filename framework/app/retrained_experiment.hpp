@@ -10,7 +10,7 @@
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RetrainWishes {
   std::string name;                           ///< of the new run
@@ -21,11 +21,11 @@ struct RetrainWishes {
 };
 
 /// Returns data.held_out of a run; 0: none.
-double held_out_share(const Specification& specification);
+double held_out_share(const record::Specification& specification);
 /// Returns the files of its data.more.
-std::vector<std::string> added_files(const Specification& specification);
+std::vector<std::string> added_files(const record::Specification& specification);
 
-std::string retrained_text(Store& store, const RunRow& run, const Specification& specification,
+std::string retrained_text(store::Store& store, const store::RunRow& run, const record::Specification& specification,
                            const RetrainWishes& wishes);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -18,7 +18,7 @@
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -29,13 +29,13 @@ struct ScoredSet {
   double value = NAN;
 };
 
-ScoredSet score_now(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
+ScoredSet score_now(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
                     const Metric& measure, const NewTest& test) {
   std::vector<std::string> more = {"--statistics", "--threads", std::to_string(request.threads)};
-  for (const DataFile& file : test.files) more.insert(more.end(), {"--file", file.path});
+  for (const record::DataFile& file : test.files) more.insert(more.end(), {"--file", file.path});
   if (test.held_out > 0) more.insert(more.end(), {"--held-out", nlohmann::json(test.held_out).dump()});
   const TrainedRun trained = find_trained_run(store, run, request.backend);
-  const auto answer = worker_answer<EvaluateAnswer>(
+  const auto answer = worker_answer<record::EvaluateAnswer>(
       app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
   for (std::size_t i = 0; i < test.files.size(); ++i)
     if (answer.files.at(i).sha256 != test.files[i].sha256)
@@ -47,51 +47,51 @@ ScoredSet score_now(const ModelRequest& request, const App& app, Store& store, c
   return result;
 }
 
-Statistics stored_statistics(Store& store, const RunRow& run, const std::string& split) {
-  const std::filesystem::path file = recorded_artifact(store, run, predictions_name(split));
-  PredictedStatistics read = read_statistics(file);
+Statistics stored_statistics(store::Store& store, const store::RunRow& run, const std::string& split) {
+  const std::filesystem::path file = analysis::recorded_artifact(store, run, analysis::predictions_name(split));
+  analysis::PredictedStatistics read = analysis::read_statistics(file);
   if (read.is_old)
     throw Error(file.string() + " was written by an older version without statistics; train " + run.name +
                 " again (exp run FILE --fresh)");
   return std::move(read.statistics);
 }
 
-ComparedSet old_set(Store& store, const RunRow& run, const RunRow& parent, const Metric& measure) {
+analysis::ComparedSet old_set(store::Store& store, const store::RunRow& run, const store::RunRow& parent, const Metric& measure) {
   const std::string what = measure.split() == "dev" ? "development set" : measure.split() + " set";
-  if (follows_from_examples(measure))
-    return compared(measure, what, stored_statistics(store, parent, measure.split()),
+  if (analysis::follows_from_examples(measure))
+    return analysis::compared(measure, what, stored_statistics(store, parent, measure.split()),
                     stored_statistics(store, run, measure.split()));
-  const std::optional<Started> started = last_started(store.read_attempts(run.number));
+  const std::optional<record::Started> started = store::last_started(store.read_attempts(run.number));
   const std::size_t examples = started && started->data.contains(measure.split())
                                    ? static_cast<std::size_t>(started->data.at(measure.split()).examples)
                                    : 0;
-  return compared(measure, what, examples, result_measure(parent, measure.name).value_or(NAN),
-                  result_measure(run, measure.name).value_or(NAN));
+  return analysis::compared(measure, what, examples, store::result_measure(parent, measure.name).value_or(NAN),
+                  store::result_measure(run, measure.name).value_or(NAN));
 }
 
-ComparedSet new_set(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
-                    const RunRow& parent, const Metric& measure, const NewTest& test) {
+analysis::ComparedSet new_set(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
+                    const store::RunRow& parent, const Metric& measure, const NewTest& test) {
   const ScoredSet before = score_now(request, app, store, parent, measure, test),
                   after = score_now(request, app, store, run, measure, test);
-  return follows_from_examples(measure)
-             ? compared(measure, test.text(), before.statistics, after.statistics)
-             : compared(measure, test.text(), after.examples, before.value, after.value);
+  return analysis::follows_from_examples(measure)
+             ? analysis::compared(measure, test.text(), before.statistics, after.statistics)
+             : analysis::compared(measure, test.text(), after.examples, before.value, after.value);
 }
 
 }  // namespace
 
 std::string NewTest::text() const {
   std::vector<std::string> names;
-  for (const DataFile& file : files) names.push_back(std::filesystem::path(file.path).filename().string());
+  for (const record::DataFile& file : files) names.push_back(std::filesystem::path(file.path).filename().string());
   if (held_out == 0) return listed(names);
   char share[40];
   std::snprintf(share, sizeof share, "%.4g", 100.0 * held_out);
   return std::string(share) + " % of " + listed(names);
 }
 
-Metric compared_measure(Store& store, const RunRow& run, const std::string& name) {
-  const Metrics metrics = read_metrics(store.database(), {run});
-  Metric measure = leading_metric(store, {run});
+Metric compared_measure(store::Store& store, const store::RunRow& run, const std::string& name) {
+  const store::Metrics metrics = store::read_metrics(store.database(), {run});
+  Metric measure = store::leading_metric(store, {run});
   if (!name.empty()) {
     std::vector<std::string> known;
     const nlohmann::json measures = run.result.is_object()
@@ -111,8 +111,8 @@ Metric compared_measure(Store& store, const RunRow& run, const std::string& name
   return measure;
 }
 
-Retraining compare_with_parent(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
-                               const RunRow& parent, const Metric& measure, const NewTest& test) {
+analysis::Retraining compare_with_parent(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
+                               const store::RunRow& parent, const Metric& measure, const NewTest& test) {
   return {.parent = parent.id,
           .measure = measure,
           .old_set = old_set(store, run, parent, measure),
@@ -122,11 +122,11 @@ Retraining compare_with_parent(const ModelRequest& request, const App& app, Stor
           .rule = {}};
 }
 
-bool is_same_comparison(const Retraining& retraining, const RunRow& parent, const Metric& measure,
+bool is_same_comparison(const analysis::Retraining& retraining, const store::RunRow& parent, const Metric& measure,
                         const NewTest& test) {
   return retraining.parent == parent.id && retraining.measure.name == measure.name &&
          retraining.held_out == test.held_out &&
-         std::ranges::equal(retraining.new_files, test.files, {}, &DataFile::sha256, &DataFile::sha256);
+         std::ranges::equal(retraining.new_files, test.files, {}, &record::DataFile::sha256, &record::DataFile::sha256);
 }
 
-}  // namespace encore
+}  // namespace encore::app

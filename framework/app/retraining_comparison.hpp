@@ -8,11 +8,11 @@
 #include "app/run_plugins.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// The source of the new set.
 struct NewTest {
-  std::vector<DataFile> files;
+  std::vector<record::DataFile> files;
   double held_out = 0.0;  ///< this share of them; 0: all
 
   /// Returns, for example, "20 % of new.conll".
@@ -22,15 +22,15 @@ struct NewTest {
 /// Returns the measure of the comparison: `name` ("f1"), else the one that chose the run's checkpoints, on
 /// the test set, or on the development set if there is no test set. Throws Error if the run does not have the
 /// measure, or if the measure has no better direction.
-Metric compared_measure(Store& store, const RunRow& run, const std::string& name);
+Metric compared_measure(store::Store& store, const store::RunRow& run, const std::string& name);
 
 /// Returns the comparison without rule and verdict. Throws Error if predictions are missing or a worker
 /// fails.
-Retraining compare_with_parent(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
-                               const RunRow& parent, const Metric& measure, const NewTest& test);
+analysis::Retraining compare_with_parent(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
+                               const store::RunRow& parent, const Metric& measure, const NewTest& test);
 
 /// Returns whether compare_with_parent would make this comparison.
-bool is_same_comparison(const Retraining& retraining, const RunRow& parent, const Metric& measure,
+bool is_same_comparison(const analysis::Retraining& retraining, const store::RunRow& parent, const Metric& measure,
                         const NewTest& test);
 
-}  // namespace encore
+}  // namespace encore::app

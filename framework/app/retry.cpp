@@ -13,7 +13,7 @@
 #include "record/run_paths.hpp"
 #include "runner/launched_runs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -22,17 +22,17 @@ class Choice {
  public:
   /// Construct it before the store is settled: a run that `exp ls` calls lost may have ended normally, with a
   /// checkpoint, after its `exp` was killed. --lost still selects it.
-  Choice(const RetryRequest& request, Store& store) : failed_(request.failed), lost_(request.lost) {
+  Choice(const RetryRequest& request, store::Store& store) : failed_(request.failed), lost_(request.lost) {
     if (!lost_) return;
-    for (const RunRow& run : store.list_runs({.states = {RunState::lost}})) seen_lost_.insert(run.id);
+    for (const store::RunRow& run : store.list_runs({.states = {store::RunState::lost}})) seen_lost_.insert(run.id);
   }
 
-  bool takes(const RunRow& run) {
-    if (run.state == RunState::failed && failed_) return true;
-    if (run.state == RunState::lost && lost_) return true;
-    if (run.state == RunState::interrupted && seen_lost_.contains(run.id)) return true;
-    if (run.state == RunState::interrupted || run.state == RunState::stopped ||
-        run.state == RunState::pending)
+  bool takes(const store::RunRow& run) {
+    if (run.state == store::RunState::failed && failed_) return true;
+    if (run.state == store::RunState::lost && lost_) return true;
+    if (run.state == store::RunState::interrupted && seen_lost_.contains(run.id)) return true;
+    if (run.state == store::RunState::interrupted || run.state == store::RunState::stopped ||
+        run.state == store::RunState::pending)
       ++others_[run.state];
     return false;
   }
@@ -42,23 +42,23 @@ class Choice {
     std::string text = "no run of " + name + " has ";
     text += failed_ && lost_ ? "failed or is lost" : failed_ ? "failed" : "been lost";
     for (const auto& [state, count] : others_)
-      text += (state == others_.begin()->first ? "; " : ", ") + std::to_string(count) + " " + name_of(state);
+      text += (state == others_.begin()->first ? "; " : ", ") + std::to_string(count) + " " + store::name_of(state);
     return text + (others_.empty() ? "" : ": exp run with the experiment file resumes them");
   }
 
  private:
   bool failed_, lost_;
   std::set<std::string> seen_lost_;  // ids
-  std::map<RunState, std::size_t> others_;
+  std::map<store::RunState, std::size_t> others_;
 };
 
 void set_action(PlannedRun& run) {
-  run.from_start = run.before->state == RunState::failed;
+  run.from_start = run.before->state == store::RunState::failed;
   run.action = run.from_start ? Action::retry : Action::resume;
   if (run.from_start) run.changed_plugins.clear();
 }
 
-PlannedRuns from_file(PlanRequest request, const std::string& file, const App& app, Store& store,
+PlannedRuns from_file(PlanRequest request, const std::string& file, const App& app, store::Store& store,
                       Choice& choice) {
   request.file = file;
   PlannedRuns planned = read_plan(request, app);
@@ -75,41 +75,41 @@ PlannedRuns from_file(PlanRequest request, const std::string& file, const App& a
 
 /// Returns the backend of the runs. Runs on several backends are refused, because they need different
 /// workers.
-std::string only_backend(const BackendRequest& request, const std::vector<RunRow>& runs) {
+std::string only_backend(const BackendRequest& request, const std::vector<store::RunRow>& runs) {
   if (request.backend) return *request.backend;
   std::set<std::string> backends;
-  for (const RunRow& run : runs) backends.insert(run.backend);
+  for (const store::RunRow& run : runs) backends.insert(run.backend);
   if (backends.size() == 1) return *backends.begin();
   std::string names;
   for (const std::string& backend : backends) names += (names.empty() ? "" : " and ") + backend;
   throw UsageError("these runs are on " + names + "; choose one with --backend");
 }
 
-PlannedRuns from_database(const PlanRequest& request, const App& app, Store& store,
-                          const RunSelection& selection, const std::string& name, Choice& choice) {
+PlannedRuns from_database(const PlanRequest& request, const App& app, store::Store& store,
+                          const store::RunSelection& selection, const std::string& name, Choice& choice) {
   for (const auto& [option, written] :
        {std::pair("set", !request.set.empty()), std::pair("seed", request.seed.has_value()),
         std::pair("name", request.name.has_value())})
     if (written)
       throw UsageError(std::string("--") + option + " needs an experiment file, but " + name +
                        " is not one; runs of the database are retried with their own settings");
-  std::vector<RunRow> runs = selected_runs(app, store, selection).runs;
-  std::erase_if(runs, [&](const RunRow& run) { return !choice.takes(run); });
+  std::vector<store::RunRow> runs = selected_runs(app, store, selection).runs;
+  std::erase_if(runs, [&](const store::RunRow& run) { return !choice.takes(run); });
   PlannedRuns planned;
   planned.plan.name = name;
   planned.file = name;
   if (runs.empty()) return planned;
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   planned.backend = only_backend(request.backend, runs);
-  planned.worker = worker_program(programs, planned.backend);
-  for (const RunRow& row : runs) {
+  planned.worker = runner::worker_program(programs, planned.backend);
+  for (const store::RunRow& row : runs) {
     if (row.backend != planned.backend) continue;
     PlannedRun& run = planned.runs.emplace_back();
-    run.specification = Specification::load(store.run_folder(row.id));
+    run.specification = record::Specification::load(store.run_folder(row.id));
     run.specification.plugin_folders =
         run_plugin_folders(app, request.backend.plugin_path, store, row, run.specification, planned.backend);
     run.before = row;
-    run.has_checkpoint = !list_checkpoints(store.run_folder(row.id)).empty();
+    run.has_checkpoint = !record::list_checkpoints(store.run_folder(row.id)).empty();
     set_action(run);
   }
   return planned;
@@ -148,14 +148,14 @@ Form<RetryRequest> retry_form() {
 
 RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& events) {
   const std::vector<std::string>& words = request.selection.runs;
-  const RunSelection selection = selection_from(request.selection);
+  const store::RunSelection selection = selection_from(request.selection);
   std::string name = words.empty() ? "these" : "";
   for (const std::string& word : words) name += (name.empty() ? "" : ", ") + word;
-  SessionFile session(runs_folder_of(app.database), "exp retry " + name);
-  Store store(app.database, OpenMode::write);
+  runner::SessionFile session(record::runs_folder_of(app.database), "exp retry " + name);
+  store::Store store(app.database, store::OpenMode::write);
   Choice choice(request, store);
   store.settle();
-  settle_launched(store);
+  runner::settle_launched(store);
   const bool is_file = words.size() == 1 && std::filesystem::is_regular_file(words.front());
   if (is_file && selection.narrows())
     throw UsageError("--state, --tag, --sweep, --where and --best select runs of the database, but \"" +
@@ -164,7 +164,7 @@ RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& ev
                                       : from_database(request.plan, app, store, selection, name, choice);
   session.works_on(planned.plan.name);
   if (planned.runs.empty()) return {.nothing = choice.none_text(name), .session = {}};
-  const std::vector<WorkerPlace> places =
+  const std::vector<runner::WorkerPlace> places =
       session_places(request.session, planned.backend, planned.runs.size());
   if (!request.accept_plugin_change) require_same_plugins(planned);
   require_ranks(request.session.ranks, request.session.launcher.has_value(), planned);
@@ -174,4 +174,4 @@ RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& ev
           .session = work_on(request.session, app, events, store, planned, std::nullopt, places, session)};
 }
 
-}  // namespace encore
+}  // namespace encore::app

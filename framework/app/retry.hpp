@@ -10,7 +10,7 @@
 #include "app/run_selection.hpp"
 #include "app/run_session.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RetryRequest {
   PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
@@ -30,4 +30,4 @@ struct RetryResult {
 
 RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& events);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -14,29 +14,29 @@
 #include "record/run_paths.hpp"
 #include "runner/launched_runs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Opens the database and merges the spools of processes that have ended. Returns null if there is no
 /// database.
-std::unique_ptr<Store> open_settled(const App& app, SessionEvents& events) {
+std::unique_ptr<store::Store> open_settled(const App& app, SessionEvents& events) {
   if (!std::filesystem::exists(app.database)) return nullptr;
   // Another exp run may have just created the file, without its tables.
-  auto store = std::make_unique<Store>(app.database, OpenMode::create);
-  std::vector<RunRow> settled = store->settle();
-  for (RunRow& run : settle_launched(*store)) settled.push_back(std::move(run));
-  for (const RunRow& run : settled) events.settled(run);
+  auto store = std::make_unique<store::Store>(app.database, store::OpenMode::create);
+  std::vector<store::RunRow> settled = store->settle();
+  for (store::RunRow& run : runner::settle_launched(*store)) settled.push_back(std::move(run));
+  for (const store::RunRow& run : settled) events.settled(run);
   return store;
 }
 
 /// Reports gaps in the records of complete runs. Returns whether there are any.
-bool report_gaps(Store& store, const PlannedRuns& planned, SessionEvents& events) {
+bool report_gaps(store::Store& store, const PlannedRuns& planned, SessionEvents& events) {
   bool any = false;
   for (const PlannedRun& run : planned.runs) {
     if (run.action != Action::skip) continue;
-    const std::vector<RecordGap> gaps = find_record_gaps(store, *run.before);
-    if (std::ranges::none_of(gaps, &RecordGap::lost)) continue;
+    const std::vector<store::RecordGap> gaps = store::find_record_gaps(store, *run.before);
+    if (std::ranges::none_of(gaps, &store::RecordGap::lost)) continue;
     any = true;
     events.incomplete(*run.before, gaps);
   }
@@ -72,12 +72,12 @@ Form<RunRequest> run_form() {
 
 RunResult run(const RunRequest& request, const App& app, SessionEvents& events) {
   if (const std::string wrong = wrong_jobs_of_slurm(request.session); !wrong.empty()) throw UsageError(wrong);
-  SessionFile session(runs_folder_of(app.database), "exp run " + request.plan.file);
+  runner::SessionFile session(record::runs_folder_of(app.database), "exp run " + request.plan.file);
   RunResult result{.planned = read_plan(request.plan, app)};
   PlannedRuns& planned = result.planned;
   session.works_on(planned.plan.name);
   session_places(request.session, planned.backend, planned.runs.size());
-  std::unique_ptr<Store> store = open_settled(app, events);
+  std::unique_ptr<store::Store> store = open_settled(app, events);
   result.has_database = store != nullptr;
   if (store) {
     compare_with(*store, planned, app);
@@ -96,11 +96,11 @@ RunResult run(const RunRequest& request, const App& app, SessionEvents& events) 
   require_startable(planned, app);
   for (const UsedPlugin& plugin : unchecked_plugins(planned)) events.unchecked(plugin);
   trust_plugins_of(planned);
-  if (!store) store = std::make_unique<Store>(app.database, OpenMode::create);
+  if (!store) store = std::make_unique<store::Store>(app.database, store::OpenMode::create);
   const std::int64_t sweep = add_sweep(*store, planned);
-  const std::vector<WorkerPlace> places = session_places(request.session, planned.backend, planned.to_do());
+  const std::vector<runner::WorkerPlace> places = session_places(request.session, planned.backend, planned.to_do());
   result.session = work_on(request.session, app, events, *store, planned, sweep, places, session);
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -7,7 +7,7 @@
 
 #include "app/run_session.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RunRequest {
   PlanRequest plan;
@@ -29,4 +29,4 @@ struct RunResult {
 /// Throws ConfigErrors, UsageError and Error before anything is started, WorkError later.
 RunResult run(const RunRequest& request, const App& app, SessionEvents& events);
 
-}  // namespace encore
+}  // namespace encore::app

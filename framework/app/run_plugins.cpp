@@ -24,7 +24,7 @@
 #include "world/cores.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -83,8 +83,8 @@ void TrustedPlugins::add(const std::vector<UsedPlugin>& plugins) {
   try {
     std::filesystem::create_directories(file_.parent_path());
     // One write appends all lines, because other processes may append at the same time.
-    const FileDescriptor file = open_file(file_, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    write_all(file.get(), std::as_bytes(std::span(text)), file_.string());
+    const world::FileDescriptor file = world::open_file(file_, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    world::write_all(file.get(), std::as_bytes(std::span(text)), file_.string());
   } catch (const std::exception&) {
     // Training continues if the home is not writable.
   }
@@ -95,7 +95,7 @@ using Folders = std::vector<fs::path>;
 
 /// Returns the plugin folders from the plan of the run, without those of a build: the last folder, and
 /// folders named like its backend.
-Folders named_in(const Specification& specification) {
+Folders named_in(const record::Specification& specification) {
   Folders named(specification.plugin_folders.begin(), specification.plugin_folders.end());
   if (!named.empty()) named.pop_back();
   const Folders all = named;
@@ -122,12 +122,12 @@ bool lies_in(const Folders& folders, const fs::path& file) {
 }
 
 /// Returns the plugins that the specification needs from outside of `folders`.
-std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specification& specification,
-                                        const Catalogue& catalogue) {
+std::vector<UsedPlugin> plugins_outside(const Folders& folders, const record::Specification& specification,
+                                        const config::Catalogue& catalogue) {
   std::vector<UsedPlugin> found;
-  for (const TypeName& type :
-       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
-    const Manifest* owner = catalogue.owner(type.kind, type.name);
+  for (const config::TypeName& type :
+       config::needed_types(config::make_experiment(specification.config, catalogue, specification.origin))) {
+    const config::Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr || lies_in(folders, owner->file)) continue;
     const fs::path file = owner->library_path();
     if (std::ranges::find(found, file, &UsedPlugin::file) == found.end())
@@ -137,24 +137,24 @@ std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specificat
 }
 
 /// Returns the plugins of the newest attempt that recorded any.
-std::vector<PluginRow> recorded_plugins(Store& store, const RunRow& run) {
-  std::vector<PluginRow> plugins;
-  for (AttemptRow& attempt : store.read_attempts(run.number))
+std::vector<store::PluginRow> recorded_plugins(store::Store& store, const store::RunRow& run) {
+  std::vector<store::PluginRow> plugins;
+  for (store::AttemptRow& attempt : store.read_attempts(run.number))
     if (!attempt.plugins.empty()) plugins = std::move(attempt.plugins);
   return plugins;
 }
 
 /// Returns a notice if the run was trained with another file. Returns "" if the file is the same, or if
 /// nothing is recorded.
-std::string trained_with(const UsedPlugin& plugin, const std::vector<PluginRow>& recorded) {
-  const auto before = std::ranges::find(recorded, plugin.name, &PluginRow::name);
+std::string trained_with(const UsedPlugin& plugin, const std::vector<store::PluginRow>& recorded) {
+  const auto before = std::ranges::find(recorded, plugin.name, &store::PluginRow::name);
   if (before == recorded.end() || before->sha256 == plugin.sha256) return {};
   return "the run was trained with another file, " + before->version + " (" + short_hash(before->sha256) +
          ")";
 }
 
-std::string question_text(const RunRow& run, const std::vector<UsedPlugin>& strange,
-                          const std::vector<PluginRow>& recorded) {
+std::string question_text(const store::RunRow& run, const std::vector<UsedPlugin>& strange,
+                          const std::vector<store::PluginRow>& recorded) {
   std::string text = "run " + run.name + " needs to load code that you have not used before:";
   for (const UsedPlugin& plugin : strange) {
     const std::string change = trained_with(plugin, recorded);
@@ -173,8 +173,8 @@ std::string remedy(const std::vector<UsedPlugin>& strange) {
   return text;
 }
 
-void require_trusted(const App& app, const RunRow& run, const std::vector<UsedPlugin>& outside,
-                     const std::vector<PluginRow>& recorded) {
+void require_trusted(const App& app, const store::RunRow& run, const std::vector<UsedPlugin>& outside,
+                     const std::vector<store::PluginRow>& recorded) {
   TrustedPlugins trusted;
   std::vector<UsedPlugin> strange = outside;
   std::erase_if(strange, [&](const UsedPlugin& plugin) { return trusted.contains(plugin); });
@@ -194,7 +194,7 @@ Form<ModelRequest> model_options() {
       .option("plugin-path", &R::plugin_path, "DIR", run_plugin_help)
       .option("threads,t", &R::threads, "N", "threads; 0: all CPUs of this process")
       .refuse([](const R& request) {
-        require_threads(request.threads);
+        world::require_threads(request.threads);
         return std::string();
       });
 }
@@ -207,33 +207,33 @@ Form<ModelRequest> weights_options() {
       .exclude("int8", "int4", "--int8 and --int4 exclude each other");
 }
 
-TrainedRun find_trained_run(const Store& store, const RunRow& run,
+TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run,
                             const std::optional<std::string>& backend) {
   const fs::path folder = store.run_folder(run.id);
   std::error_code ignored;
-  if (!fs::exists(folder / weights_file, ignored) && list_checkpoints(folder).empty())
-    throw Error("run " + run.name + " (" + name_of(run.state) + ") has no checkpoint in " + folder.string() +
-                (run.state == RunState::completed ? "; was its folder removed?" : "; train it first"));
-  return {run.name, folder, worker_program(installed_programs(), backend.value_or(run.backend))};
+  if (!fs::exists(folder / record::weights_file, ignored) && record::list_checkpoints(folder).empty())
+    throw Error("run " + run.name + " (" + store::name_of(run.state) + ") has no checkpoint in " + folder.string() +
+                (run.state == store::RunState::completed ? "; was its folder removed?" : "; train it first"));
+  return {run.name, folder, runner::worker_program(runner::installed_programs(), backend.value_or(run.backend))};
 }
 
 std::vector<std::string> run_plugin_folders(const App& app, const std::vector<std::string>& plugin_path,
-                                            Store& store, const RunRow& run,
-                                            const Specification& specification, const std::string& backend) {
-  const Programs programs = installed_programs();
-  const Folders allowed = plugin_search_path({}, plugin_path, programs, backend);
+                                            store::Store& store, const store::RunRow& run,
+                                            const record::Specification& specification, const std::string& backend) {
+  const runner::Programs programs = runner::installed_programs();
+  const Folders allowed = runner::plugin_search_path({}, plugin_path, programs, backend);
   const Folders searched =
       !plugin_path.empty()
           ? allowed
-          : without_repetitions(plugin_search_path(named_in(specification), {}, programs, backend));
+          : without_repetitions(runner::plugin_search_path(named_in(specification), {}, programs, backend));
   std::vector<std::string> folders;
   for (const fs::path& folder : searched) folders.push_back(folder.string());
-  if (searched == Folders{plugin_folder(programs, backend)}) return folders;
+  if (searched == Folders{runner::plugin_folder(programs, backend)}) return folders;
 
-  const Catalogue catalogue = Catalogue::load(searched, fingerprint_of(programs, backend));
-  const std::vector<PluginRow> recorded = recorded_plugins(store, run);
+  const config::Catalogue catalogue = config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
+  const std::vector<store::PluginRow> recorded = recorded_plugins(store, run);
   require_trusted(app, run, plugins_outside(allowed, specification, catalogue), recorded);
-  const Folders build = {plugin_folder(programs, backend)};
+  const Folders build = {runner::plugin_folder(programs, backend)};
   for (const UsedPlugin& plugin : plugins_outside(build, specification, catalogue))
     if (const std::string change = trained_with(plugin, recorded); !change.empty())
       app.events.noticed("plugin \"" + plugin.name + "\" is " + plugin.version + " (" +
@@ -241,22 +241,22 @@ std::vector<std::string> run_plugin_folders(const App& app, const std::vector<st
   return folders;
 }
 
-TrainedRuns find_trained_runs(const App& app, const RunSelection& selection,
+TrainedRuns find_trained_runs(const App& app, const store::RunSelection& selection,
                               const std::optional<std::string>& backend) {
-  Store store(app.database, OpenMode::read);
-  const SelectedRuns selected = selected_runs(app, store, selection);
+  store::Store store(app.database, store::OpenMode::read);
+  const store::SelectedRuns selected = selected_runs(app, store, selection);
   TrainedRuns found{.runs = {}, .one = asks_for_one(selection, selected)};
-  for (const RunRow& run : selected.runs) found.runs.push_back(find_trained_run(store, run, backend));
+  for (const store::RunRow& run : selected.runs) found.runs.push_back(find_trained_run(store, run, backend));
   return found;
 }
 
 std::vector<std::string> worker_arguments(const App& app, const ModelRequest& request, const TrainedRun& run,
                                           const std::string& verb, const std::vector<std::string>& more) {
-  Store store(app.database, OpenMode::read);
-  const RunRow row = store.find_run(run.name);
+  store::Store store(app.database, store::OpenMode::read);
+  const store::RunRow row = store.find_run(run.name);
   return worker_arguments(
       request, run.folder,
-      run_plugin_folders(app, request.plugin_path, store, row, Specification::load(run.folder),
+      run_plugin_folders(app, request.plugin_path, store, row, record::Specification::load(run.folder),
                          request.backend.value_or(row.backend)),
       verb, more);
 }
@@ -274,8 +274,8 @@ std::vector<std::string> worker_arguments(const ModelRequest& request, const fs:
 }
 
 void trust_plugins_of(const PlannedRuns& planned) {
-  const Folders build = {plugin_folder(installed_programs(), planned.backend)};
-  const auto is_outside = [&](const Manifest& manifest) { return !lies_in(build, manifest.file); };
+  const Folders build = {runner::plugin_folder(runner::installed_programs(), planned.backend)};
+  const auto is_outside = [&](const config::Manifest& manifest) { return !lies_in(build, manifest.file); };
   if (std::ranges::none_of(planned.catalogue.manifests(), is_outside)) return;
   TrustedPlugins trusted;
   PluginFiles files;
@@ -286,4 +286,4 @@ void trust_plugins_of(const PlannedRuns& planned) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -16,7 +16,7 @@
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// The options of verbs that use the model of a stored run.
 struct ModelRequest {
@@ -44,22 +44,22 @@ struct TrainedRun {
 };
 
 /// `backend` replaces that of the run. Throws Error if the run has no checkpoint yet.
-TrainedRun find_trained_run(const Store& store, const RunRow& run, const std::optional<std::string>& backend);
+TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run, const std::optional<std::string>& backend);
 
 /// The runs of a request that uses several models.
 struct TrainedRuns {
   std::vector<TrainedRun> runs;
   bool one = false;  ///< the user means exactly one (asks_for_one)
 };
-TrainedRuns find_trained_runs(const App& app, const RunSelection& selection,
+TrainedRuns find_trained_runs(const App& app, const store::RunSelection& selection,
                               const std::optional<std::string>& backend);
 
 /// Returns the folders in which the plugins of the run are searched: `plugin_path`, or without it the folders
 /// of the specification; then $ENCORE_PLUGIN_PATH and the build for `backend`. Throws Error if a needed
 /// plugin is not allowed. Notices a plugin whose file differs from that of the training.
 std::vector<std::string> run_plugin_folders(const App& app, const std::vector<std::string>& plugin_path,
-                                            Store& store, const RunRow& run,
-                                            const Specification& specification, const std::string& backend);
+                                            store::Store& store, const store::RunRow& run,
+                                            const record::Specification& specification, const std::string& backend);
 
 /// Returns the arguments of a worker for a run with a model: VERB --run-folder DIR --plugin-folder DIR ...,
 /// then `more`. Throws like run_plugin_folders.
@@ -75,4 +75,4 @@ std::vector<std::string> worker_arguments(const ModelRequest& request,
 /// chose them by running the file, so later commands do not ask.
 void trust_plugins_of(const PlannedRuns& planned);
 
-}  // namespace encore
+}  // namespace encore::app

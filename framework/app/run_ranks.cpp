@@ -13,7 +13,7 @@
 #include "base/replace_all.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -89,7 +89,7 @@ std::vector<std::string> launcher_words(const std::string& command, int ranks, i
   return words;
 }
 
-void require_ranks_divide(int ranks, const Specification& specification) {
+void require_ranks_divide(int ranks, const record::Specification& specification) {
   const nlohmann::json shards =
       specification.config.value(nlohmann::json::json_pointer("/train/gradient_shards"), nlohmann::json(1));
   const auto count = shards.get<std::int64_t>();
@@ -110,7 +110,7 @@ void require_ranks(const RankRequest& request, bool elsewhere, const PlannedRuns
 
 void require_rank_programs(const RankRequest& request, bool elsewhere, const std::filesystem::path& worker) {
   const std::string ranks = std::to_string(request.ranks);
-  const ProgramOutput version = run_program(worker, {"version"});
+  const runner::ProgramOutput version = runner::run_program(worker, {"version"});
   const nlohmann::json answer = json_or_null(version.output);
   if (answer.is_object() && answer.value("mpi", std::string()).empty())
     throw UsageError("--ranks " + ranks + ": " + worker.string() + " was built without MPI; " +
@@ -123,4 +123,4 @@ void require_rank_programs(const RankRequest& request, bool elsewhere, const std
                      "command with --mpirun COMMAND");
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -11,7 +11,7 @@
 
 #include "app/planned_runs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct RankRequest {
   int ranks = 1;
@@ -41,8 +41,8 @@ std::vector<std::string> launcher_words(const std::string& command, int ranks, i
 /// (unless ranks start `elsewhere`), or the ranks do not divide the gradient shards of a run.
 void require_ranks(const RankRequest& request, bool elsewhere, const PlannedRuns& planned);
 /// Throws UsageError if the ranks do not divide the gradient shards of one run.
-void require_ranks_divide(int ranks, const Specification& specification);
+void require_ranks_divide(int ranks, const record::Specification& specification);
 /// Makes the checks of require_ranks() that depend on no run, if there are several ranks.
 void require_rank_programs(const RankRequest& request, bool elsewhere, const std::filesystem::path& worker);
 
-}  // namespace encore
+}  // namespace encore::app

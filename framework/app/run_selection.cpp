@@ -5,44 +5,44 @@
 
 #include "base/nearest.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 const std::vector<std::string>& state_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const RunState state : {RunState::pending, RunState::running, RunState::completed, RunState::failed,
-                                 RunState::interrupted, RunState::lost, RunState::stopped, RunState::pruned})
-      all.emplace_back(name_of(state));
+    for (const store::RunState state : {store::RunState::pending, store::RunState::running, store::RunState::completed, store::RunState::failed,
+                                 store::RunState::interrupted, store::RunState::lost, store::RunState::stopped, store::RunState::pruned})
+      all.emplace_back(store::name_of(state));
     return all;
   }();
   return names;
 }
 
-RunState state_from(const std::string& name) {
-  if (const auto state = run_state_from(name)) return *state;
+store::RunState state_from(const std::string& name) {
+  if (const auto state = store::run_state_from(name)) return *state;
   throw UsageError("invalid --state \"" + name + "\"" +
                    did_you_mean(name, state_names(), ": expected " + quoted_list(state_names())));
 }
 
 /// Returns the options as the user wrote them: `--state failed --tag "two words"`.
-std::string options_text(const RunSelection& selection) {
+std::string options_text(const store::RunSelection& selection) {
   std::string text;
   const auto add = [&](const char* option, const std::string& value) {
     const bool plain = value.find_first_of(" \t*?()<>'\"") == std::string::npos;
     text += std::string(text.empty() ? "" : " ") + option + " " + (plain ? value : "\"" + value + "\"");
   };
-  for (const RunState state : selection.states) add("--state", name_of(state));
+  for (const store::RunState state : selection.states) add("--state", store::name_of(state));
   for (const std::string& tag : selection.tags) add("--tag", tag);
   for (const std::string& sweep : selection.sweeps) add("--sweep", sweep);
   if (!selection.where.empty()) add("--where", selection.where);
   return text;
 }
 
-std::vector<std::string> texts(Store& store, const std::string& sql) {
+std::vector<std::string> texts(store::Store& store, const std::string& sql) {
   std::vector<std::string> found;
-  Statement& rows = store.database().cached(sql);
+  store::Statement& rows = store.database().cached(sql);
   while (rows.step()) found.push_back(rows.text(0));
   rows.reset();
   return found;
@@ -84,8 +84,8 @@ Form<SelectionRequest> run_arguments() {
   return run_options().argument("run", &SelectionRequest::runs);
 }
 
-RunSelection selection_from(const SelectionRequest& request, std::vector<std::string> words) {
-  RunSelection selection;
+store::RunSelection selection_from(const SelectionRequest& request, std::vector<std::string> words) {
+  store::RunSelection selection;
   selection.words = std::move(words);
   for (const std::string& state : request.states) selection.states.push_back(state_from(state));
   selection.tags = request.tags;
@@ -96,11 +96,11 @@ RunSelection selection_from(const SelectionRequest& request, std::vector<std::st
   return selection;
 }
 
-RunSelection selection_from(const SelectionRequest& request) {
+store::RunSelection selection_from(const SelectionRequest& request) {
   return selection_from(request, request.runs);
 }
 
-std::string none_text(Store& store, const RunSelection& selection, const SelectedRuns& selected) {
+std::string none_text(store::Store& store, const store::RunSelection& selection, const store::SelectedRuns& selected) {
   std::string words;
   for (const std::string& word : selection.words) words += (words.empty() ? "\"" : ", \"") + word + "\"";
   const std::string options = options_text(selection);
@@ -116,42 +116,42 @@ std::string none_text(Store& store, const RunSelection& selection, const Selecte
          unknown_text("tag", selection.tags, texts(store, "SELECT DISTINCT tag FROM tag"));
 }
 
-void require_choice(const App& app, const RunSelection& selection, const std::string& what) {
+void require_choice(const App& app, const store::RunSelection& selection, const std::string& what) {
   if (selection.words.empty() && !selection.narrows())
     throw UsageError("exp " + app.verb + " needs " + what + " (exp " + app.verb + " -h shows an example)");
 }
 
-SelectedRuns selected_runs(const App& app, Store& store, const RunSelection& selection) {
+store::SelectedRuns selected_runs(const App& app, store::Store& store, const store::RunSelection& selection) {
   require_choice(app, selection,
                  "a run, a pattern, a sweep, or an option that selects runs, such as --state");
-  SelectedRuns selected = select_runs(store, selection);
-  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+  store::SelectedRuns selected = store::select_runs(store, selection);
+  if (selected.runs.empty()) throw store::UnknownRun(none_text(store, selection, selected));
   return selected;
 }
 
-RunRow selected_run(const App& app, Store& store, const RunSelection& selection) {
-  SelectedRuns selected = selected_runs(app, store, selection);
+store::RunRow selected_run(const App& app, store::Store& store, const store::RunSelection& selection) {
+  store::SelectedRuns selected = selected_runs(app, store, selection);
   if (selected.runs.size() > 1)
-    throw UnknownRun("exp " + app.verb + " takes one run, but " + std::to_string(selected.runs.size()) +
-                     " are selected: " + names_text(selected.runs) + "; name one, or add --best dev/loss");
+    throw store::UnknownRun("exp " + app.verb + " takes one run, but " + std::to_string(selected.runs.size()) +
+                     " are selected: " + store::names_text(selected.runs) + "; name one, or add --best dev/loss");
   return std::move(selected.runs.front());
 }
 
 bool means_run(const App& app, const std::string& word) try {
   std::error_code none;
   if (!std::filesystem::exists(app.database, none)) return false;
-  Store store(app.database, OpenMode::read);
-  return !select_runs(store, {.words = {word}}).runs.empty();
-} catch (const UnknownRun&) {
+  store::Store store(app.database, store::OpenMode::read);
+  return !store::select_runs(store, {.words = {word}}).runs.empty();
+} catch (const store::UnknownRun&) {
   return false;
 }
 
-std::string state_clause(RunState state) {
-  return state == RunState::failed ? "has failed" : std::string("is ") + name_of(state);
+std::string state_clause(store::RunState state) {
+  return state == store::RunState::failed ? "has failed" : std::string("is ") + store::name_of(state);
 }
 
-bool asks_for_one(const RunSelection& selection, const SelectedRuns& selected) {
+bool asks_for_one(const store::RunSelection& selection, const store::SelectedRuns& selected) {
   return !selection.best.empty() || (selected.named && selection.words.size() == 1);
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -11,7 +11,7 @@
 #include "app/form.hpp"
 #include "store/selection.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct SelectionRequest {
   std::vector<std::string> runs;  ///< words that select runs
@@ -28,26 +28,26 @@ Form<SelectionRequest> run_options();
 Form<SelectionRequest> run_arguments();
 
 /// Returns the selection of the request, with `words` instead of its own words. Throws UsageError.
-RunSelection selection_from(const SelectionRequest& request, std::vector<std::string> words);
-RunSelection selection_from(const SelectionRequest& request);
+store::RunSelection selection_from(const SelectionRequest& request, std::vector<std::string> words);
+store::RunSelection selection_from(const SelectionRequest& request);
 
 /// Returns at least one run. Throws UsageError if there is neither a word nor an option, UnknownRun if no run
 /// fits.
-SelectedRuns selected_runs(const App& app, Store& store, const RunSelection& selection);
+store::SelectedRuns selected_runs(const App& app, store::Store& store, const store::RunSelection& selection);
 /// Returns exactly one run. Throws UnknownRun if several are selected.
-RunRow selected_run(const App& app, Store& store, const RunSelection& selection);
+store::RunRow selected_run(const App& app, store::Store& store, const store::RunSelection& selection);
 /// Throws UsageError if there is neither a word nor an option; `what` names the needed argument.
-void require_choice(const App& app, const RunSelection& selection, const std::string& what);
+void require_choice(const App& app, const store::RunSelection& selection, const std::string& what);
 /// Returns whether the word selects runs of the database. If it is also a file or a folder, the runs come
 /// first, and ./WORD is the file.
 bool means_run(const App& app, const std::string& word);
 /// Returns the reason why no run was selected.
-std::string none_text(Store& store, const RunSelection& selection, const SelectedRuns& selected);
+std::string none_text(store::Store& store, const store::RunSelection& selection, const store::SelectedRuns& selected);
 
 /// Returns the state as part of a sentence: "is running", "has failed".
-std::string state_clause(RunState state);
+std::string state_clause(store::RunState state);
 /// Returns whether the request means exactly one run, not several that happen to be one. --json then prints
 /// an object.
-bool asks_for_one(const RunSelection& selection, const SelectedRuns& selected);
+bool asks_for_one(const store::RunSelection& selection, const store::SelectedRuns& selected);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -15,21 +15,21 @@
 #include "runner/programs.hpp"
 #include "world/cores.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-class RunSession final : public RunnerObserver {
+class RunSession final : public runner::RunnerObserver {
  public:
-  RunSession(const SessionRequest& request, const App& app, SessionEvents& events, Store& store,
+  RunSession(const SessionRequest& request, const App& app, SessionEvents& events, store::Store& store,
              const PlannedRuns& planned)
       : request_(request), app_(app), events_(events), store_(store), planned_(planned) {}
 
-  SessionResult run(std::optional<std::int64_t> sweep, const std::vector<WorkerPlace>& places,
-                    const SessionFile& session) {
+  SessionResult run(std::optional<std::int64_t> sweep, const std::vector<runner::WorkerPlace>& places,
+                    const runner::SessionFile& session) {
     made_ = make_session_tasks(store_, planned_, sweep, std::chrono::seconds(request_.step_timeout));
-    CodeState state = read_code_state(std::filesystem::absolute(planned_.file).parent_path());
-    CodeVersion code{std::move(state.commit), std::move(state.diff)};
+    runner::CodeState state = runner::read_code_state(std::filesystem::absolute(planned_.file).parent_path());
+    store::CodeVersion code{std::move(state.commit), std::move(state.diff)};
     result_.planned = planned_.runs.size();
     if (request_.uses_slurm())
       work_in_slurm(std::move(code), places.front(), session);
@@ -40,9 +40,9 @@ class RunSession final : public RunnerObserver {
     return std::move(result_);
   }
 
-  RunObserver& begun(std::size_t task, int retry) override {
+  runner::RunObserver& begun(std::size_t task, int retry) override {
     const PlannedRun& planned = *made_.planned[task];
-    const std::string select = setting_text(
+    const std::string select = config::setting_text(
         planned.specification.config.value(nlohmann::json::json_pointer("/train/select"), nlohmann::json()));
     return events_.begun({.task = task,
                           .tasks = made_.tasks.size(),
@@ -52,10 +52,10 @@ class RunSession final : public RunnerObserver {
                           .retry = retry,
                           .action = planned.action,
                           .from_start = planned.from_start,
-                          .gaps = find_record_gaps(store_, store_.read_run(made_.tasks[task].run))});
+                          .gaps = store::find_record_gaps(store_, store_.read_run(made_.tasks[task].run))});
   }
 
-  void ended(std::size_t task, const RunOutcome& outcome, bool again) override {
+  void ended(std::size_t task, const runner::RunOutcome& outcome, bool again) override {
     RunEnded ended{.task = task,
                    .tasks = made_.tasks.size(),
                    .name = made_.names[task],
@@ -68,20 +68,20 @@ class RunSession final : public RunnerObserver {
 
   void noticed(const std::string& text) override { events_.noticed(text); }
   void glanced() override { events_.glanced(); }
-  void queued(const std::string& text, const Progressed* progress) override {
+  void queued(const std::string& text, const record::Progressed* progress) override {
     events_.queued(text, progress);
   }
 
  private:
-  void work_here(CodeVersion code, const std::vector<WorkerPlace>& places, const SessionFile& session) {
+  void work_here(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session) {
     events_.placed(places);
-    RunnerSettings settings{places, request_.retries, request_.fail_fast};
+    runner::RunnerSettings settings{places, request_.retries, request_.fail_fast};
     settings.stop_wish = [&session] { return session.asked(); };
-    result_.left = Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run(made_.tasks);
+    result_.left = runner::Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run(made_.tasks);
   }
 
-  void work_in_slurm(CodeVersion code, const WorkerPlace& place, const SessionFile& session) {
-    SlurmRunner runner(store_, std::move(code), slurm_submitter(request_, store_),
+  void work_in_slurm(store::CodeVersion code, const runner::WorkerPlace& place, const runner::SessionFile& session) {
+    runner::SlurmRunner runner(store_, std::move(code), slurm_submitter(request_, store_),
                        slurm_settings(request_, place, session), app_.stop, *this);
     result_.left = runner.run(made_.tasks);
     result_.detached = request_.detach;
@@ -90,7 +90,7 @@ class RunSession final : public RunnerObserver {
   }
 
   void take(RunEnded& ended) {
-    const RunOutcome& outcome = ended.outcome;
+    const runner::RunOutcome& outcome = ended.outcome;
     if (!outcome.began) {
       result_.unfinished |= outcome.blocked;
       return;
@@ -99,19 +99,19 @@ class RunSession final : public RunnerObserver {
       ended_.insert(ended.task);
     else
       result_.unrecorded.push_back(ended.name);
-    if (outcome.state == RunState::failed)
+    if (outcome.state == store::RunState::failed)
       result_.failed = true;
-    else if (outcome.state != RunState::completed || !outcome.recorded)
+    else if (outcome.state != store::RunState::completed || !outcome.recorded)
       result_.unfinished = true;
-    if (outcome.state != RunState::completed || !outcome.recorded) return;
-    ended.gaps = find_record_gaps(store_, *ended.run);
-    result_.gaps |= std::ranges::any_of(ended.gaps, &RecordGap::lost);
+    if (outcome.state != store::RunState::completed || !outcome.recorded) return;
+    ended.gaps = store::find_record_gaps(store_, *ended.run);
+    result_.gaps |= std::ranges::any_of(ended.gaps, &store::RecordGap::lost);
   }
 
   const SessionRequest& request_;
   const App& app_;
   SessionEvents& events_;
-  Store& store_;
+  store::Store& store_;
   const PlannedRuns& planned_;
   SessionTasks made_;
   std::set<std::size_t> ended_;
@@ -119,7 +119,7 @@ class RunSession final : public RunnerObserver {
 };
 
 /// Returns one place for each host, or -j places if the command itself finds machines.
-std::vector<WorkerPlace> launched_places(const SessionRequest& request) {
+std::vector<runner::WorkerPlace> launched_places(const SessionRequest& request) {
   const std::string& name = *request.launcher;
   if (request.uses_slurm()) return {slurm_place(request)};
   if (request.devices)
@@ -127,16 +127,16 @@ std::vector<WorkerPlace> launched_places(const SessionRequest& request) {
         "--devices selects GPUs of this machine, but --launcher starts workers elsewhere; set "
         "CUDA_VISIBLE_DEVICES in its command");
   const int jobs = request.jobs.value_or(1);
-  WorkerPlace place;
-  place.launcher = make_launcher(name, installed_programs().folder / "exp");
+  runner::WorkerPlace place;
+  place.launcher = runner::make_launcher(name, runner::installed_programs().folder / "exp");
   place.threads = request.threads;
   if (place.threads > 0)
     place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
   else
-    place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
-  std::vector<WorkerPlace> places;
+    place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
+  std::vector<runner::WorkerPlace> places;
   if (request.hosts) {
-    const std::vector<std::string> hosts = parse_hosts(*request.hosts);
+    const std::vector<std::string> hosts = runner::parse_hosts(*request.hosts);
     if (jobs > static_cast<int>(hosts.size()))
       throw UsageError("-j " + std::to_string(jobs) + " needs as many hosts, but --hosts has " +
                        std::to_string(hosts.size()));
@@ -202,7 +202,7 @@ Form<SessionRequest> session_options() {
       .flag("quiet,q", &R::quiet, "print only the result")
       .least("jobs", 1, "invalid -j {}: expected at least 1")
       .refuse([](const R& request) {
-        require_threads(request.threads);
+        world::require_threads(request.threads);
         return wrong_launcher(request);
       })
       .least("retries", 0, "invalid --retries {}: expected at least 0; 0 means no retry")
@@ -219,35 +219,35 @@ std::string wrong_jobs_of_slurm(const SessionRequest& request) {
              : "";
 }
 
-std::vector<WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
+std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
                                         std::size_t runs) {
   require_rank_backend(request.ranks.ranks, backend);
   if (request.launcher) return launched_places(request);
-  PlacesWanted wanted{request.jobs.value_or(1), request.threads, openmp_wishes(), backend};
+  runner::PlacesWanted wanted{request.jobs.value_or(1), request.threads, world::openmp_wishes(), backend};
   if (request.devices) {
     if (backend == "openmp")
       throw UsageError(
           "--devices selects GPUs, but backend openmp computes on the cores; remove --devices, or choose "
           "--backend cuda or hip");
-    wanted.devices = parse_devices(*request.devices);
+    wanted.devices = runner::parse_devices(*request.devices);
     const int devices = static_cast<int>(wanted.devices.size());
     if (!request.jobs) wanted.workers = devices;
     if (wanted.workers > devices)
       throw UsageError("-j " + std::to_string(wanted.workers) + " needs as many devices, but --devices has " +
                        std::to_string(devices));
   } else if (backend != "openmp" && wanted.workers > 1) {
-    wanted.devices = first_devices(backend, wanted.workers);
+    wanted.devices = runner::first_devices(backend, wanted.workers);
   }
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));
   wanted.ranks = request.ranks.ranks;
-  std::vector<WorkerPlace> places = make_places(usable_cores(), wanted);
-  for (WorkerPlace& place : places) place.rank_launcher = rank_launcher(request.ranks, place.threads);
+  std::vector<runner::WorkerPlace> places = runner::make_places(world::usable_cores(), wanted);
+  for (runner::WorkerPlace& place : places) place.rank_launcher = rank_launcher(request.ranks, place.threads);
   return places;
 }
 
-SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events, Store& store,
+SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events, store::Store& store,
                       const PlannedRuns& planned, std::optional<std::int64_t> sweep,
-                      const std::vector<WorkerPlace>& places, const SessionFile& session) {
+                      const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session) {
   app.events.started();
   events.opened(store);
   // Work has started: errors from here on are WorkErrors, not UsageErrors.
@@ -258,4 +258,4 @@ SessionResult work_on(const SessionRequest& request, const App& app, SessionEven
   }
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -17,7 +17,7 @@
 #include "store/record_gaps.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// The options for where and how runs are trained.
 struct SessionRequest {
@@ -49,17 +49,17 @@ struct RunBegun {
   int retry = 0;       ///< 1 for the first attempt after a crash
   Action action = Action::start;
   bool from_start = false;  ///< without the checkpoints of earlier attempts
-  std::vector<RecordGap> gaps = {};
+  std::vector<store::RecordGap> gaps = {};
 };
 
 /// An attempt has ended or could not begin (outcome.began).
 struct RunEnded {
   std::size_t task = 0, tasks = 0;  ///< as in RunBegun
   std::string name;
-  const RunOutcome& outcome;
+  const runner::RunOutcome& outcome;
   bool again = false;                ///< another attempt follows
-  std::optional<RunRow> run = {};    ///< the stored row of a run that has begun
-  std::vector<RecordGap> gaps = {};  ///< of a complete run
+  std::optional<store::RunRow> run = {};    ///< the stored row of a run that has begun
+  std::vector<store::RecordGap> gaps = {};  ///< of a complete run
 };
 
 /// A decision of a search about a trial.
@@ -91,18 +91,18 @@ class SessionEvents {
  public:
   virtual ~SessionEvents() = default;
   /// Called when the spools of earlier processes of a run are merged into the database.
-  virtual void settled(const RunRow& /*run*/) {}
+  virtual void settled(const store::RunRow& /*run*/) {}
   /// Called when the experiment file is read, and compared with the database, if there is one.
   virtual void planned(const PlannedRuns& /*planned*/) {}
   /// Called for a complete run that is skipped and has permanent gaps in its record.
-  virtual void incomplete(const RunRow& /*run*/, const std::vector<RecordGap>& /*gaps*/) {}
+  virtual void incomplete(const store::RunRow& /*run*/, const std::vector<store::RecordGap>& /*gaps*/) {}
   /// Called for a plugin file of a run to do that has never passed its checks on this machine.
   virtual void unchecked(const UsedPlugin& /*plugin*/) {}
   /// Called when the store is open; it stays open until the session returns.
-  virtual void opened(Store& /*store*/) {}
-  virtual void placed(const std::vector<WorkerPlace>& /*places*/) {}
+  virtual void opened(store::Store& /*store*/) {}
+  virtual void placed(const std::vector<runner::WorkerPlace>& /*places*/) {}
   /// Called when an attempt begins. The returned observer receives the worker's events until `ended`.
-  virtual RunObserver& begun(const RunBegun& begun) = 0;
+  virtual runner::RunObserver& begun(const RunBegun& begun) = 0;
   virtual void ended(const RunEnded& ended) = 0;
   virtual void decided(const TrialNews& /*news*/) {}
   /// Called with a message about the whole session, such as that the database is locked.
@@ -110,20 +110,20 @@ class SessionEvents {
   /// Called several times a second, so that the screen can be drawn again.
   virtual void glanced() {}
   /// Called with the state of the scheduler's jobs, and the progress of the run if there is only one.
-  virtual void queued(const std::string& /*text*/, const Progressed* /*progress*/) {}
+  virtual void queued(const std::string& /*text*/, const record::Progressed* /*progress*/) {}
   /// Called last in a session of planned runs. The store is still open, even if its file was removed.
   virtual void concluded(const SessionResult& /*result*/) {}
 };
 
 /// Returns the places of at most `runs` workers. Throws UsageError if --devices does not fit the backend or
 /// -j.
-std::vector<WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
+std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
                                         std::size_t runs);
 
 /// Trains every planned run that is to do. New runs get the row `sweep` of the experiment file, if given.
 /// `session` reports requests to stop. Throws WorkError.
-SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events, Store& store,
+SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events, store::Store& store,
                       const PlannedRuns& planned, std::optional<std::int64_t> sweep,
-                      const std::vector<WorkerPlace>& places, const SessionFile& session);
+                      const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
 
-}  // namespace encore
+}  // namespace encore::app

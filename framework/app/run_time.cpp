@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -102,9 +102,9 @@ constexpr double most_scale = 16.0;
 
 }  // namespace
 
-RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& host) {
+RunTimes::RunTimes(store::Store& store, const std::string& backend, const std::string& host) {
   // For each run, the attempt that completed it: its steps, and those of the whole run.
-  Statement& rows = store.database().cached(
+  store::Statement& rows = store.database().cached(
       "SELECT run.number, run.name, run.id, dataset.sha256, attempt.finished - attempt.started, "
       "  attempt.progress ->> 'total_steps', length.key = 'train.epochs', length.value, attempt.first_step, "
       "  (SELECT max(step) FROM point WHERE point.run = run.number AND "
@@ -145,9 +145,9 @@ RunTimes::Load RunTimes::load_of(const nlohmann::json& config) {
   return load;
 }
 
-RunTimes::Load RunTimes::load_of(Store& store, std::int64_t run) const {
+RunTimes::Load RunTimes::load_of(store::Store& store, std::int64_t run) const {
   Load load;
-  for (const ParamRow& param : store.read_params(run))
+  for (const store::ParamRow& param : store.read_params(run))
     if (decides_load(param.key) && param.type != "number") load.emplace_back(param.key, param.value.dump());
   std::ranges::sort(load);
   return load;
@@ -169,7 +169,7 @@ std::optional<TimeEstimate> RunTimes::per(Unit unit, const Load& load, const std
   return best;
 }
 
-std::optional<TimeEstimate> RunTimes::estimate(const Specification& specification, double share) {
+std::optional<TimeEstimate> RunTimes::estimate(const record::Specification& specification, double share) {
   const auto data = specification.data.find("train");
   if (past_.empty() || data == specification.data.end()) return std::nullopt;
   const Load load = load_of(specification.config);
@@ -185,11 +185,11 @@ std::optional<TimeEstimate> RunTimes::estimate(const Specification& specificatio
   return found;
 }
 
-double share_left(const RunRow& run) {
+double share_left(const store::RunRow& run) {
   if (!run.progress || run.progress->total_steps <= 0) return 1.0;
   const double done =
       static_cast<double>(run.progress->step) / static_cast<double>(run.progress->total_steps);
   return std::clamp(1.0 - done, 0.0, 1.0);
 }
 
-}  // namespace encore
+}  // namespace encore::app

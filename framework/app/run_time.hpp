@@ -14,7 +14,7 @@
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct TimeEstimate {
   double seconds = 0.0;
@@ -31,11 +31,11 @@ struct TimeEstimate {
 class RunTimes {
  public:
   /// Reads what complete runs of `backend` on `host` took: the newest `most_runs`.
-  RunTimes(Store& store, const std::string& backend, const std::string& host);
+  RunTimes(store::Store& store, const std::string& backend, const std::string& host);
 
   /// Returns the time of a training from the start, times `share`, the part that is left (0 to 1). Returns
   /// nothing if no run is comparable.
-  std::optional<TimeEstimate> estimate(const Specification& specification, double share = 1.0);
+  std::optional<TimeEstimate> estimate(const record::Specification& specification, double share = 1.0);
 
   static constexpr int most_runs = 200;
 
@@ -50,7 +50,7 @@ class RunTimes {
   };
 
   static Load load_of(const nlohmann::json& config);
-  Load load_of(Store& store, std::int64_t run) const;
+  Load load_of(store::Store& store, std::int64_t run) const;
   enum class Unit : std::uint8_t { epoch, step };
   std::optional<TimeEstimate> per(Unit unit, const Load& load, const std::string& train_data) const;
 
@@ -59,6 +59,6 @@ class RunTimes {
 };
 
 /// Returns the part of its training that a run has left, from its last progress; 1 if nothing is known.
-double share_left(const RunRow& run);
+double share_left(const store::RunRow& run);
 
-}  // namespace encore
+}  // namespace encore::app

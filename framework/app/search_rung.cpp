@@ -11,19 +11,19 @@
 
 #include "config/selection.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-std::set<std::int64_t> scored_steps(Store& store, std::int64_t run, const std::string& select) {
+std::set<std::int64_t> scored_steps(store::Store& store, std::int64_t run, const std::string& select) {
   std::set<std::int64_t> steps;
-  for (const CurvePoint& point : store.read_curve(run, parse_selection(select).metric))
+  for (const store::CurvePoint& point : store.read_curve(run, config::parse_selection(select).metric))
     steps.insert(point.step);
   return steps;
 }
 
-std::set<std::int64_t> digested_steps(Store& store, std::int64_t run) {
-  Statement& rows = store.database().cached(
+std::set<std::int64_t> digested_steps(store::Store& store, std::int64_t run) {
+  store::Statement& rows = store.database().cached(
       "SELECT DISTINCT step FROM current_digest WHERE run = ? AND scope = 'parameters'");
   rows.with(run);
   std::set<std::int64_t> steps;
@@ -34,9 +34,9 @@ std::set<std::int64_t> digested_steps(Store& store, std::int64_t run) {
 
 }  // namespace
 
-std::int64_t rung_step(Store& store, const RunRow& run, const search::SearchOptions& options,
+std::int64_t rung_step(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options,
                        const std::string& select, std::int64_t length) {
-  if (options.unit == search::LengthUnit::steps) return length;
+  if (options.unit == plan::search::LengthUnit::steps) return length;
   std::set<std::int64_t> ends = digested_steps(store, run.number);
   const std::set<std::int64_t> scored = scored_steps(store, run.number, select);
   std::erase_if(ends, [&](std::int64_t step) { return !scored.contains(step); });
@@ -50,12 +50,12 @@ std::int64_t rung_step(Store& store, const RunRow& run, const search::SearchOpti
   return nearest;
 }
 
-bool ends_by(Store& store, const RunRow& run, const search::SearchOptions& options, const std::string& select,
+bool ends_by(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options, const std::string& select,
              std::int64_t length) {
-  if (run.state != RunState::completed) return false;
+  if (run.state != store::RunState::completed) return false;
   if (length >= options.epochs) return true;
   const std::set<std::int64_t> scored = scored_steps(store, run.number, select);
   return scored.empty() || *scored.rbegin() <= rung_step(store, run, options, select, length);
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -20,30 +20,30 @@
 #include "store/run_score.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::app {
 
-using search::Decision;
-using search::DecisionKind;
-using search::Observation;
-using search::Outcome;
+using plan::search::Decision;
+using plan::search::DecisionKind;
+using plan::search::Observation;
+using plan::search::Outcome;
 
 namespace {
 
 /// Locks a search, because two processes would make conflicting decisions. The kernel releases the lock when
 /// the process ends.
-FileDescriptor lock_search(const Store& store, const SearchRow& row) {
+world::FileDescriptor lock_search(const store::Store& store, const store::SearchRow& row) {
   const std::filesystem::path path = store.runs_folder() / ("search-" + std::to_string(row.number) + ".lock");
   std::filesystem::create_directories(store.runs_folder());
-  FileDescriptor file = open_file(path, O_RDWR | O_CREAT);
+  world::FileDescriptor file = world::open_file(path, O_RDWR | O_CREAT);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     throw Error("another exp run works on search " + row.name + "; this one does nothing");
   return file;
 }
 
-class SearchSession final : public RunnerObserver {
+class SearchSession final : public runner::RunnerObserver {
  public:
   SearchSession(const SessionRequest& request, bool accept_plugin_change, const App& app,
-                SessionEvents& events, Store& store, PlannedSearch& planned, std::int64_t sweep)
+                SessionEvents& events, store::Store& store, PlannedSearch& planned, std::int64_t sweep)
       : request_(request),
         accept_plugin_change_(accept_plugin_change),
         app_(app),
@@ -53,14 +53,14 @@ class SearchSession final : public RunnerObserver {
         sweep_(sweep) {}
 
   /// Returns whether a trial is left to resume later.
-  bool run(const std::vector<WorkerPlace>& places, const SessionFile& session);
+  bool run(const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
 
-  std::vector<RunTask> more() override;
-  RunObserver& begun(std::size_t task, int retry) override;
-  void ended(std::size_t task, const RunOutcome& outcome, bool again) override;
+  std::vector<runner::RunTask> more() override;
+  runner::RunObserver& begun(std::size_t task, int retry) override;
+  void ended(std::size_t task, const runner::RunOutcome& outcome, bool again) override;
   void noticed(const std::string& text) override { events_.noticed(text); }
   void glanced() override { events_.glanced(); }
-  void queued(const std::string& text, const Progressed* progress) override {
+  void queued(const std::string& text, const record::Progressed* progress) override {
     events_.queued(text, progress);
   }
 
@@ -80,25 +80,25 @@ class SearchSession final : public RunnerObserver {
     std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
   };
 
-  std::size_t work(CodeVersion code, const std::vector<WorkerPlace>& places, const SessionFile& session);
-  std::vector<RunTask> resumed();
-  std::vector<RunTask> resumed(std::size_t trial, const search::TrialState& state);
-  std::vector<RunTask> propose(const search::Decision& decision);
-  std::vector<RunTask> promote(const search::Decision& decision);
-  void prune(const search::Decision& decision);
-  std::vector<RunTask> confirm(const search::Decision& decision);
+  std::size_t work(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
+  std::vector<runner::RunTask> resumed();
+  std::vector<runner::RunTask> resumed(std::size_t trial, const plan::search::TrialState& state);
+  std::vector<runner::RunTask> propose(const plan::search::Decision& decision);
+  std::vector<runner::RunTask> promote(const plan::search::Decision& decision);
+  void prune(const plan::search::Decision& decision);
+  std::vector<runner::RunTask> confirm(const plan::search::Decision& decision);
   void mark_as_pruned(std::size_t trial);
-  std::vector<RunTask> train(std::size_t trial, Work work, PlannedRuns runs);
-  search::TrialRuns replanned(std::size_t trial, std::int64_t fresh_seeds);
+  std::vector<runner::RunTask> train(std::size_t trial, Work work, PlannedRuns runs);
+  plan::search::TrialRuns replanned(std::size_t trial, std::int64_t fresh_seeds);
   PlannedRuns planned_runs(std::size_t trial, std::int64_t fresh_seeds = 0);
   std::vector<std::int64_t> added(PlannedRuns& runs);
   std::string worker_problem(const PlannedRuns& runs) const;
-  std::string repeated_trial(const TrialRow& row) const;
-  void record(const search::Decision& decision, const search::Trial& trial = {}, const TrialRow& row = {});
-  void observe(search::Observation observation, const std::string& reason = "");
+  std::string repeated_trial(const store::TrialRow& row) const;
+  void record(const plan::search::Decision& decision, const plan::search::Trial& trial = {}, const store::TrialRow& row = {});
+  void observe(plan::search::Observation observation, const std::string& reason = "");
   void conclude(std::size_t trial);
-  bool is_over(const RunRow& run, const Work& work);
-  std::int64_t step_of(const RunRow& run, const Work& work);
+  bool is_over(const store::RunRow& run, const Work& work);
+  std::int64_t step_of(const store::RunRow& run, const Work& work);
   std::vector<double> values_of(const std::vector<std::int64_t>& runs, const Work& work);
   double seconds_since_last(std::size_t trial, bool confirms);
   void report(TrialNews::Kind kind, std::size_t trial, const std::string& detail = {},
@@ -109,7 +109,7 @@ class SearchSession final : public RunnerObserver {
   const bool accept_plugin_change_;
   const App& app_;
   SessionEvents& events_;
-  Store& store_;
+  store::Store& store_;
   PlannedSearch& planned_;
   const std::int64_t sweep_;
   std::vector<Task> tasks_;
@@ -119,39 +119,39 @@ class SearchSession final : public RunnerObserver {
   bool unfinished_ = false;  // a trial resumes later
 };
 
-bool SearchSession::run(const std::vector<WorkerPlace>& places, const SessionFile& session) {
-  CodeState code = read_code_state(std::filesystem::absolute(planned_.file.file).parent_path());
+bool SearchSession::run(const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session) {
+  runner::CodeState code = runner::read_code_state(std::filesystem::absolute(planned_.file.file).parent_path());
   const std::size_t left = work({std::move(code.commit), std::move(code.diff)}, places, session);
   return left > 0 || unfinished_;
 }
 
 /// Returns how many runs were not started.
-std::size_t SearchSession::work(CodeVersion code, const std::vector<WorkerPlace>& places,
-                                const SessionFile& session) {
+std::size_t SearchSession::work(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places,
+                                const runner::SessionFile& session) {
   if (request_.uses_slurm()) {
-    SlurmSettings settings = slurm_settings(request_, places.front(), session);
+    runner::SlurmSettings settings = slurm_settings(request_, places.front(), session);
     settings.at_once = static_cast<std::size_t>(request_.jobs.value_or(1));
     settings.adopt = true;
-    return SlurmRunner(store_, std::move(code), slurm_submitter(request_, store_), std::move(settings),
+    return runner::SlurmRunner(store_, std::move(code), slurm_submitter(request_, store_), std::move(settings),
                        app_.stop, *this)
         .run({});
   }
   events_.placed(places);
-  RunnerSettings settings{places, request_.retries, request_.fail_fast};
+  runner::RunnerSettings settings{places, request_.retries, request_.fail_fast};
   settings.stop_wish = [&session] { return session.asked(); };
-  return Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run({});
+  return runner::Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run({});
 }
 
 /// Makes decisions until there is a run to train, or until no decision is possible before a trial ends.
 /// Returns the runs.
-std::vector<RunTask> SearchSession::more() {
+std::vector<runner::RunTask> SearchSession::more() {
   if (!resumed_) {
     resumed_ = true;
-    if (std::vector<RunTask> tasks = resumed(); !tasks.empty()) return tasks;
+    if (std::vector<runner::RunTask> tasks = resumed(); !tasks.empty()) return tasks;
   }
   while (!asked_) {
     const Decision decision = planned_.next();
-    std::vector<RunTask> tasks;
+    std::vector<runner::RunTask> tasks;
     switch (decision.kind) {
       case DecisionKind::propose:
         tasks = propose(decision);
@@ -176,9 +176,9 @@ std::vector<RunTask> SearchSession::more() {
 }
 
 /// Resumes trials that an earlier session decided but did not observe.
-std::vector<RunTask> SearchSession::resumed() {
-  std::vector<RunTask> tasks;
-  const std::vector<search::TrialState> states = search::trial_states(planned_.record.history);
+std::vector<runner::RunTask> SearchSession::resumed() {
+  std::vector<runner::RunTask> tasks;
+  const std::vector<plan::search::TrialState> states = plan::search::trial_states(planned_.record.history);
   for (std::size_t trial = 0; trial < states.size(); ++trial) {
     // The session may have ended between the decision and its record.
     if (states[trial].rests() && states[trial].pruned) mark_as_pruned(trial);
@@ -188,14 +188,14 @@ std::vector<RunTask> SearchSession::resumed() {
   return tasks;
 }
 
-std::vector<RunTask> SearchSession::resumed(std::size_t trial, const search::TrialState& state) {
+std::vector<runner::RunTask> SearchSession::resumed(std::size_t trial, const plan::search::TrialState& state) {
   std::int64_t epochs = 0;
   for (const Decision& decision : planned_.record.history.decisions)
     if (decision.trial == trial) epochs = decision.epochs;
   if (state.is_confirming())
     return train(trial, {.epochs = epochs, .confirms = true},
                  planned_runs(trial, state.confirmations.back()));
-  const TrialRow& row = planned_.record.trials[trial];
+  const store::TrialRow& row = planned_.record.trials[trial];
   if (!row.problem.empty()) {
     observe({.trial = trial, .epochs = epochs, .outcome = Outcome::failed}, row.problem);
     return {};
@@ -207,10 +207,10 @@ std::vector<RunTask> SearchSession::resumed(std::size_t trial, const search::Tri
   return train(trial, {.epochs = epochs}, planned_runs(trial));
 }
 
-std::vector<RunTask> SearchSession::propose(const Decision& decision) {
-  search::TrialRuns made = planned_.plan->make(decision.point);
-  const search::Trial trial{.point = decision.point, .active = made.active};
-  TrialRow row{.problem = made.problem, .runs = {}, .excluded = made.excluded};
+std::vector<runner::RunTask> SearchSession::propose(const Decision& decision) {
+  plan::search::TrialRuns made = planned_.plan->make(decision.point);
+  const plan::search::Trial trial{.point = decision.point, .active = made.active};
+  store::TrialRow row{.problem = made.problem, .runs = {}, .excluded = made.excluded};
   PlannedRuns runs = runs_of(store_, planned_, std::move(made), app_);
   if (row.problem.empty()) row.problem = worker_problem(runs);
   if (row.problem.empty()) {
@@ -239,21 +239,21 @@ std::vector<RunTask> SearchSession::propose(const Decision& decision) {
 
 /// Adds the runs to the database and returns their numbers.
 std::vector<std::int64_t> SearchSession::added(PlannedRuns& runs) {
-  std::vector<Store::RunToAdd> wanted;
+  std::vector<store::Store::RunToAdd> wanted;
   for (PlannedRun& run : runs.runs)
     wanted.push_back({&run.specification, {sweep_, runs.plan.note, runs.plan.tags}});
   std::vector<std::int64_t> numbers;
-  for (const AddedRun& one : store_.add_runs(wanted)) numbers.push_back(one.run.number);
+  for (const store::AddedRun& one : store_.add_runs(wanted)) numbers.push_back(one.run.number);
   return numbers;
 }
 
-std::vector<RunTask> SearchSession::promote(const Decision& decision) {
+std::vector<runner::RunTask> SearchSession::promote(const Decision& decision) {
   record(decision);
   report(TrialNews::Kind::promoted, decision.trial, {}, decision.epochs);
   return train(decision.trial, {.epochs = decision.epochs}, planned_runs(decision.trial));
 }
 
-std::vector<RunTask> SearchSession::confirm(const Decision& decision) {
+std::vector<runner::RunTask> SearchSession::confirm(const Decision& decision) {
   PlannedRuns runs =
       runs_of(store_, planned_, replanned(decision.trial, decision.limits.confirm_seeds), app_);
   record(decision, {}, {.problem = {}, .runs = {}, .confirmations = added(runs)});
@@ -280,9 +280,9 @@ void SearchSession::mark_as_pruned(std::size_t trial) {
 }
 
 /// Plans a started trial again, with its own seeds or with fresh ones.
-search::TrialRuns SearchSession::replanned(std::size_t trial, std::int64_t fresh_seeds) {
-  const search::Point& point = planned_.record.history.trials[trial].point;
-  search::TrialRuns runs =
+plan::search::TrialRuns SearchSession::replanned(std::size_t trial, std::int64_t fresh_seeds) {
+  const plan::search::Point& point = planned_.record.history.trials[trial].point;
+  plan::search::TrialRuns runs =
       fresh_seeds > 0 ? planned_.plan->make_fresh(point, fresh_seeds) : planned_.plan->make(point);
   if (!runs.problem.empty())
     throw Error("trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
@@ -303,13 +303,13 @@ PlannedRuns SearchSession::planned_runs(std::size_t trial, std::int64_t fresh_se
 }
 
 /// Returns the tasks of its unfinished runs. If all have ended, the trial is observed at once.
-std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, PlannedRuns runs) {
+std::vector<runner::RunTask> SearchSession::train(std::size_t trial, Work wanted, PlannedRuns runs) {
   Work& work = work_[trial] = std::move(wanted);
-  std::vector<RunTask> tasks;
+  std::vector<runner::RunTask> tasks;
   for (PlannedRun& planned : runs.runs) {
     if (planned.action == Action::skip) continue;
-    const RunRow& row = *planned.before;
-    RunTask& task = tasks.emplace_back();
+    const store::RunRow& row = *planned.before;
+    runner::RunTask& task = tasks.emplace_back();
     task.specification = std::move(planned.specification);
     task.specification.run = row.id;
     task.specification.name = row.name;
@@ -317,9 +317,9 @@ std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, Planne
     task.seen_attempts = row.attempts;
     task.worker = runs.worker;
     task.step_timeout = std::chrono::seconds(request_.step_timeout);
-    const search::SearchOptions& options = planned_.plan->search().options;
+    const plan::search::SearchOptions& options = planned_.plan->search().options;
     if (work.epochs < options.epochs)
-      (options.unit == search::LengthUnit::steps ? task.pause_after_step : task.stop_after_epoch) =
+      (options.unit == plan::search::LengthUnit::steps ? task.pause_after_step : task.stop_after_epoch) =
           work.epochs;
     if (planned.goes_on())
       for (const PluginChange& change : planned.changed_plugins)
@@ -333,17 +333,17 @@ std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, Planne
 
 /// Returns the worker's error about the runs, which no schema can detect, or "".
 std::string SearchSession::worker_problem(const PlannedRuns& runs) const {
-  std::vector<const Specification*> specifications;
+  std::vector<const record::Specification*> specifications;
   for (const PlannedRun& run : runs.runs)
     if (run.to_do()) specifications.push_back(&run.specification);
-  const std::vector<Problem> problems = check_with_worker(runs.worker, specifications);
+  const std::vector<config::Problem> problems = runner::check_with_worker(runs.worker, specifications);
   return problems.empty() ? "" : problems.front().text();
 }
 
 /// Returns "asks what trial 3 asks" for a trial with the same runs as an earlier trial.
-std::string SearchSession::repeated_trial(const TrialRow& row) const {
+std::string SearchSession::repeated_trial(const store::TrialRow& row) const {
   for (std::size_t earlier = 0; earlier < planned_.record.trials.size(); ++earlier) {
-    const TrialRow& other = planned_.record.trials[earlier];
+    const store::TrialRow& other = planned_.record.trials[earlier];
     if (&other == &row) return "";
     for (const std::int64_t run : row.runs)
       if (std::ranges::find(other.runs, run) != other.runs.end())
@@ -352,8 +352,8 @@ std::string SearchSession::repeated_trial(const TrialRow& row) const {
   return "";
 }
 
-void SearchSession::record(const Decision& decision, const search::Trial& trial, const TrialRow& row) {
-  add_decision(store_, planned_.row.number, planned_.record, decision, trial, row);
+void SearchSession::record(const Decision& decision, const plan::search::Trial& trial, const store::TrialRow& row) {
+  store::add_decision(store_, planned_.row.number, planned_.record, decision, trial, row);
   if (decision.kind == DecisionKind::propose) {
     planned_.record.history.trials.push_back(trial);
     planned_.record.trials.push_back(row);
@@ -364,13 +364,13 @@ void SearchSession::record(const Decision& decision, const search::Trial& trial,
 }
 
 void SearchSession::observe(Observation observation, const std::string& reason) {
-  add_observation(store_, planned_.row.number, planned_.record, observation, reason);
+  store::add_observation(store_, planned_.row.number, planned_.record, observation, reason);
   planned_.record.history.observations.push_back(std::move(observation));
   planned_.record.notes.push_back({reason, 0.0});
   asked_ = false;
 }
 
-RunObserver& SearchSession::begun(std::size_t task, int retry) {
+runner::RunObserver& SearchSession::begun(std::size_t task, int retry) {
   return events_.begun({.task = task,
                         .name = tasks_[task].name,
                         .id = tasks_[task].id,
@@ -378,14 +378,14 @@ RunObserver& SearchSession::begun(std::size_t task, int retry) {
                         .retry = retry});
 }
 
-void SearchSession::ended(std::size_t task, const RunOutcome& outcome, bool again) {
+void SearchSession::ended(std::size_t task, const runner::RunOutcome& outcome, bool again) {
   const std::size_t trial = tasks_[task].trial;
-  const RunRow run = store_.read_run(tasks_[task].run);
+  const store::RunRow run = store_.read_run(tasks_[task].run);
   events_.ended({.task = task, .name = tasks_[task].name, .outcome = outcome, .again = again, .run = run});
   if (again) return;
   Work& work = work_[trial];
-  const bool over = outcome.recorded && (outcome.paused || outcome.state == RunState::completed ||
-                                         outcome.state == RunState::failed);
+  const bool over = outcome.recorded && (outcome.paused || outcome.state == store::RunState::completed ||
+                                         outcome.state == store::RunState::failed);
   if (outcome.paused) work.paused[run.number] = outcome.step;
   work.unfinished |= !over;
   if (--work.open == 0) conclude(trial);
@@ -399,15 +399,15 @@ void SearchSession::conclude(std::size_t trial) {
     unfinished_ = true;
     return;
   }
-  const TrialRow& row = planned_.record.trials[trial];
+  const store::TrialRow& row = planned_.record.trials[trial];
   const std::vector<std::int64_t>& runs = work.confirms ? row.confirmations : row.runs;
   Observation observation{.trial = trial,
                           .epochs = work.epochs,
                           .outcome = work.confirms ? Outcome::confirmed : Outcome::complete};
   std::string reason;
   for (const std::int64_t number : runs) {
-    const RunRow run = store_.read_run(number);
-    if (run.state == RunState::failed) {
+    const store::RunRow run = store_.read_run(number);
+    if (run.state == store::RunState::failed) {
       // A confirmation with a failed seed has no mean: its value is not a number.
       if (!work.confirms) observation.outcome = Outcome::failed;
       reason = run.name + ": " + run.reason;
@@ -421,12 +421,12 @@ void SearchSession::conclude(std::size_t trial) {
 }
 
 /// Returns whether the run ended exactly at the rung. An older run may have trained longer.
-bool SearchSession::is_over(const RunRow& run, const Work& work) {
+bool SearchSession::is_over(const store::RunRow& run, const Work& work) {
   return ends_by(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
 }
 
 /// Returns the step after which the run is judged.
-std::int64_t SearchSession::step_of(const RunRow& run, const Work& work) {
+std::int64_t SearchSession::step_of(const store::RunRow& run, const Work& work) {
   const std::int64_t rung =
       rung_step(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
   const auto paused = work.paused.find(run.number);
@@ -437,14 +437,14 @@ std::int64_t SearchSession::step_of(const RunRow& run, const Work& work) {
 std::vector<double> SearchSession::values_of(const std::vector<std::int64_t>& runs, const Work& work) {
   const std::string& select = planned_.plan->select();
   std::vector<double> values;
-  for (const search::Objective& objective : planned_.plan->search().options.objectives) {
+  for (const plan::search::Objective& objective : planned_.plan->search().options.objectives) {
     double sum = 0.0;
     for (const std::int64_t number : runs) {
-      const RunRow run = store_.read_run(number);
+      const store::RunRow run = store_.read_run(number);
       sum += work.confirms || is_over(run, work)
-                 ? judged_measure(store_, run, objective.metric)
+                 ? store::judged_measure(store_, run, objective.metric)
                        .value_or(std::numeric_limits<double>::quiet_NaN())
-                 : value_at(store_, number, select, objective.metric, step_of(run, work));
+                 : store::value_at(store_, number, select, objective.metric, step_of(run, work));
     }
     values.push_back(sum / static_cast<double>(runs.size()));
   }
@@ -456,8 +456,8 @@ double SearchSession::seconds_since_last(std::size_t trial, bool confirms) {
   for (const Observation& observation : planned_.record.history.observations)
     if (observation.trial == trial && confirms == (observation.outcome == Outcome::confirmed))
       before += observation.seconds;
-  const TrialRow& row = planned_.record.trials[trial];
-  return std::max(seconds_of(store_, confirms ? row.confirmations : row.runs) - before, 0.0);
+  const store::TrialRow& row = planned_.record.trials[trial];
+  return std::max(store::seconds_of(store_, confirms ? row.confirmations : row.runs) - before, 0.0);
 }
 
 void SearchSession::report(TrialNews::Kind kind, std::size_t trial, const std::string& detail,
@@ -483,23 +483,23 @@ SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, 
         "example; after a stop or kill, the same command resumes");
   if (request.ranks.ranks > 1)
     throw UsageError("--ranks cannot be used with [search]: use -j to train several trials at once");
-  SessionFile session(runs_folder_of(app.database), "exp run " + plan.file);
+  runner::SessionFile session(record::runs_folder_of(app.database), "exp run " + plan.file);
   SearchResult result{.planned = read_search_plan(plan, app)};
   PlannedSearch& planned = *result.planned;
   notice_unused_tables(app, planned.file.sources);
   session.works_on(planned.plan->header().name);
-  const std::vector<WorkerPlace> places =
+  const std::vector<runner::WorkerPlace> places =
       session_places(request, planned.file.backend, static_cast<std::size_t>(request.jobs.value_or(1)));
-  Store store(app.database, OpenMode::create);
+  store::Store store(app.database, store::OpenMode::create);
   store.settle();
-  settle_launched(store);
+  runner::settle_launched(store);
   compare_with(store, planned);
   const std::int64_t sweep = add_sweep(store, planned.file);
   if (planned.row.number == 0) {
     planned.row.sweep = sweep;
-    add_search(store, planned.row);
+    store::add_search(store, planned.row);
   }
-  const FileDescriptor lock = lock_search(store, planned.row);
+  const world::FileDescriptor lock = lock_search(store, planned.row);
   compare_with(store, planned);  // another process may have trained it before it released the lock
   result.was_over = result.is_over = planned.next().kind == DecisionKind::finish;
   if (result.was_over) return result;
@@ -519,4 +519,4 @@ SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, 
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::app

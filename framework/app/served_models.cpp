@@ -16,7 +16,7 @@
 #include "runner/places.hpp"
 #include "world/cores.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -24,28 +24,28 @@ namespace fs = std::filesystem;
 
 /// Returns two, so that one worker serves while the other restarts; two processes with one thread are also
 /// faster than one with two threads. A GPU is not shared.
-int default_workers(const Cores& cores, const std::string& backend) {
-  return backend == "openmp" ? std::min(2, default_threads(cores, {})) : 1;
+int default_workers(const world::Cores& cores, const std::string& backend) {
+  return backend == "openmp" ? std::min(2, world::default_threads(cores, {})) : 1;
 }
 
 /// Returns the place of each worker. Threads are not pinned, because this program and the workers of other
 /// models use the same cores.
-std::vector<WorkerPlace> places_of(const ServingRequest& request, const std::string& backend) {
-  const Cores cores = usable_cores();
+std::vector<runner::WorkerPlace> places_of(const ServingRequest& request, const std::string& backend) {
+  const world::Cores cores = world::usable_cores();
   const int asked = request.workers;
-  std::vector<WorkerPlace> places =
-      make_places(cores, {.workers = asked > 0 ? asked : default_workers(cores, backend),
+  std::vector<runner::WorkerPlace> places =
+      runner::make_places(cores, {.workers = asked > 0 ? asked : default_workers(cores, backend),
                           .threads = request.model.threads,
-                          .wishes = openmp_wishes(),
+                          .wishes = world::openmp_wishes(),
                           .backend = backend});
-  for (WorkerPlace& place : places)
+  for (runner::WorkerPlace& place : places)
     for (const char* pin : {"OMP_PROC_BIND", "OMP_PLACES"}) place.variables.erase(pin);
   return places;
 }
 
 // --- a run of the database ---
 
-ServedRun stored_model(const ServingRequest& request, const App& app, const Store& store, const RunRow& row) {
+serve::ServedRun stored_model(const ServingRequest& request, const App& app, const store::Store& store, const store::RunRow& row) {
   const std::string backend = request.model.backend.value_or(row.backend);
   const TrainedRun run = find_trained_run(store, row, backend);
   return {.name = run.name,
@@ -82,26 +82,26 @@ bool names_folder(const App& app, const std::string& word) {
 
 /// Loads a specification that may come from anybody. Throws Error that begins with `origin`, also if no
 /// plugin has a type that it needs; nothing has started then.
-Specification checked_specification(const fs::path& folder, const Catalogue& catalogue,
+record::Specification checked_specification(const fs::path& folder, const config::Catalogue& catalogue,
                                     const std::string& origin) {
-  Specification specification = Specification::load(folder);
+  record::Specification specification = record::Specification::load(folder);
   if (specification.name.empty() || printable(specification.name) != specification.name)
     throw Error(origin + ": invalid name of the run in specification.json: expected printable text");
   try {
-    make_experiment(specification.config, catalogue, specification.origin);
+    config::make_experiment(specification.config, catalogue, specification.origin);
   } catch (const Error& error) {
     throw Error(origin + ": " + error.what());
   }
   return specification;
 }
 
-ServedRun model_in(const ServingRequest& request, const fs::path& folder, const std::string& origin) {
-  require_run_folder(folder);
-  const Programs programs = installed_programs();
+serve::ServedRun model_in(const ServingRequest& request, const fs::path& folder, const std::string& origin) {
+  record::require_run_folder(folder);
+  const runner::Programs programs = runner::installed_programs();
   const std::string backend = backend_of(request.model.backend, programs);
-  const fs::path worker = worker_program(programs, backend);
-  const std::vector<fs::path> searched = plugin_search_path({}, request.model.plugin_path, programs, backend);
-  const Catalogue catalogue = Catalogue::load(searched, fingerprint_of(programs, backend));
+  const fs::path worker = runner::worker_program(programs, backend);
+  const std::vector<fs::path> searched = runner::plugin_search_path({}, request.model.plugin_path, programs, backend);
+  const config::Catalogue catalogue = config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
   std::vector<std::string> plugin_folders;
   for (const fs::path& each : searched) plugin_folders.push_back(each.string());
   return {.name = checked_specification(folder, catalogue, origin).name,
@@ -111,16 +111,16 @@ ServedRun model_in(const ServingRequest& request, const fs::path& folder, const 
           .folder = folder};
 }
 
-ServedRun model_of(const ServingRequest& request, const App& app, const BundleWord& word) {
+serve::ServedRun model_of(const ServingRequest& request, const App& app, const BundleWord& word) {
   const ProgressEnd end{app.events};
   const auto bundled =
-      std::make_shared<const BundledRun>(word.archive, word.run, "choose one with " + word.archive + ":ID",
+      std::make_shared<const archive::BundledRun>(word.archive, word.run, "choose one with " + word.archive + ":ID",
                                          [&](std::size_t done, std::size_t all) {
                                            if (HeldSignals::waiting()) throw Error("ended by a signal");
                                            app.events.progressed("unpacked", done, all, "files");
                                          });
   try {
-    ServedRun model = model_in(request, bundled->folder(), word.archive);
+    serve::ServedRun model = model_in(request, bundled->folder(), word.archive);
     model.files = bundled;
     return model;
   } catch (const Error& error) {
@@ -137,32 +137,32 @@ void require_database(const ServingRequest& request, const std::string& word) {
 /// The models, keyed by name.
 class Models {
  public:
-  void add(ServedRun model, const std::string& origin) {
+  void add(serve::ServedRun model, const std::string& origin) {
     const auto [known, is_new] = origins_.emplace(model.name, origin);
     if (!is_new)
       throw UsageError(known->second + " and " + origin + " have the same name, \"" + model.name +
                        "\", but requests choose a model by its name; serve only one of them");
     all_.push_back(std::move(model));
   }
-  std::vector<ServedRun> take() { return std::move(all_); }
+  std::vector<serve::ServedRun> take() { return std::move(all_); }
 
  private:
   std::map<std::string, std::string> origins_;
-  std::vector<ServedRun> all_;
+  std::vector<serve::ServedRun> all_;
 };
 
 }  // namespace
 
-std::vector<ServedRun> served_models(const ServingRequest& request, const App& app) {
+std::vector<serve::ServedRun> served_models(const ServingRequest& request, const App& app) {
   std::vector<std::string> run_words, file_words;
   for (const std::string& word : request.selection.runs)
     (bundle_word(word) || names_folder(app, word) ? file_words : run_words).push_back(word);
   for (const std::string& word : file_words) require_database(request, word);
   Models models;
-  const RunSelection selection = selection_from(request.selection, run_words);
+  const store::RunSelection selection = selection_from(request.selection, run_words);
   if (file_words.empty() || !run_words.empty() || selection.narrows()) {
-    Store store(app.database, OpenMode::read);
-    for (const RunRow& row : selected_runs(app, store, selection).runs)
+    store::Store store(app.database, store::OpenMode::read);
+    for (const store::RunRow& row : selected_runs(app, store, selection).runs)
       models.add(stored_model(request, app, store, row), "run " + row.name);
   }
   for (const std::string& word : file_words) {
@@ -172,10 +172,10 @@ std::vector<ServedRun> served_models(const ServingRequest& request, const App& a
   return models.take();
 }
 
-std::string names_of(const std::vector<ServedRun>& models) {
+std::string names_of(const std::vector<serve::ServedRun>& models) {
   std::string names;
-  for (const ServedRun& model : models) names += (names.empty() ? "" : ", ") + model.name;
+  for (const serve::ServedRun& model : models) names += (names.empty() ? "" : ", ") + model.name;
   return names;
 }
 
-}  // namespace encore
+}  // namespace encore::app

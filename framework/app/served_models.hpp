@@ -10,14 +10,14 @@
 #include "app/serving_requests.hpp"
 #include "serve/serve.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// Returns the models of the command line: runs first, then folders and bundles in their order. Unpacks
 /// bundles and reports the progress. Throws UsageError for two models with one name, a model that cannot be
 /// monitored, or contradicting options; Error for an unknown word, a damaged bundle or a missing plugin.
-std::vector<ServedRun> served_models(const ServingRequest& request, const App& app);
+std::vector<serve::ServedRun> served_models(const ServingRequest& request, const App& app);
 
 /// Returns the names, such as "tiny, other".
-std::string names_of(const std::vector<ServedRun>& models);
+std::string names_of(const std::vector<serve::ServedRun>& models);
 
-}  // namespace encore
+}  // namespace encore::app

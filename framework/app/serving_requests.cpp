@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -114,4 +114,4 @@ Form<MonitorRequest> monitor_form() {
       .least("alert-timeout", 1, "invalid --alert-timeout {}: expected at least 1");
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -8,7 +8,7 @@
 
 #include "app/run_plugins.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct ServingRequest {
   std::string host = "127.0.0.1";
@@ -44,4 +44,4 @@ struct MonitorRequest {
 Form<ServingRequest> serve_form();
 Form<MonitorRequest> monitor_form();
 
-}  // namespace encore
+}  // namespace encore::app

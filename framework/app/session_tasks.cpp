@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -24,7 +24,7 @@ std::vector<std::size_t> tasks_before(const PlannedRuns& planned, const std::vec
 
 }  // namespace
 
-void add_known_runs(Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep) {
+void add_known_runs(store::Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep) {
   std::vector<std::int64_t> known;
   for (const PlannedRun& run : planned.runs)
     if (run.before && !run.new_repeat && !run.parent_file && run.before->sweep != planned.plan.name)
@@ -32,32 +32,32 @@ void add_known_runs(Store& store, const PlannedRuns& planned, const std::functio
   if (!known.empty()) store.add_to_sweep(sweep(), known);
 }
 
-SessionTasks make_session_tasks(Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
+SessionTasks make_session_tasks(store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                                 std::chrono::seconds step_timeout) {
   if (sweep) add_known_runs(store, planned, [&] { return *sweep; });
   SessionTasks made;
   // Reserved, because new_runs points into this vector: it must not move while it grows.
-  std::vector<Specification> specifications;
+  std::vector<record::Specification> specifications;
   specifications.reserve(planned.to_do());
-  std::vector<Store::RunToAdd> new_runs;
+  std::vector<store::Store::RunToAdd> new_runs;
   for (const PlannedRun& run : planned.runs) {
     if (!run.to_do()) continue;
     made.planned.push_back(&run);
     specifications.push_back(run.specification);
     if (!run.before || run.new_repeat) {
-      const Plan& plan = planned.plan_of(run);
+      const plan::Plan& plan = planned.plan_of(run);
       new_runs.push_back({&specifications.back(),
                           {run.parent_file ? planned.parents[*run.parent_file].sweep : sweep, plan.note,
                            plan.tags, run.new_repeat}});
     }
   }
-  const std::vector<AddedRun> added = store.add_runs(new_runs);
+  const std::vector<store::AddedRun> added = store.add_runs(new_runs);
   auto next = added.begin();
   for (std::size_t index = 0; index < made.planned.size(); ++index) {
     const PlannedRun& run = *made.planned[index];
-    RunTask& task = made.tasks.emplace_back();
+    runner::RunTask& task = made.tasks.emplace_back();
     task.specification = std::move(specifications[index]);
-    const RunRow& row = !run.before || run.new_repeat ? (next++)->run : *run.before;
+    const store::RunRow& row = !run.before || run.new_repeat ? (next++)->run : *run.before;
     task.specification.run = row.id;
     task.specification.name = row.name;
     task.run = row.number;
@@ -74,4 +74,4 @@ SessionTasks make_session_tasks(Store& store, const PlannedRuns& planned, std::o
   return made;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -5,7 +5,7 @@
 
 #include "app/planned_search.hpp"
 
-namespace encore {
+namespace encore::app {
 
 Form<ShowRequest> show_form() {
   using R = ShowRequest;
@@ -23,12 +23,12 @@ Form<ShowRequest> show_form() {
       .include(&R::selection, run_arguments());
 }
 
-ShownRuns show(const ShowRequest& request, const App& app, Store& store) {
+ShownRuns show(const ShowRequest& request, const App& app, store::Store& store) {
   if (auto search = named_search(store, request.selection.runs)) return {.runs = {}, .search = search};
-  const RunSelection selection = selection_from(request.selection);
-  SelectedRuns selected = selected_runs(app, store, selection);
+  const store::RunSelection selection = selection_from(request.selection);
+  store::SelectedRuns selected = selected_runs(app, store, selection);
   const bool one = asks_for_one(selection, selected);
   return {.runs = std::move(selected.runs), .one = one};
 }
 
-}  // namespace encore
+}  // namespace encore::app

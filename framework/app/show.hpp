@@ -9,7 +9,7 @@
 #include "app/run_selection.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct ShowRequest {
   bool all = false;
@@ -20,11 +20,11 @@ struct ShowRequest {
 Form<ShowRequest> show_form();
 
 struct ShownRuns {
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   bool one = false;                      ///< exactly one was asked for
-  std::optional<SearchRow> search = {};  ///< in place of runs
+  std::optional<store::SearchRow> search = {};  ///< in place of runs
 };
 
-ShownRuns show(const ShowRequest& request, const App& app, Store& store);
+ShownRuns show(const ShowRequest& request, const App& app, store::Store& store);
 
-}  // namespace encore
+}  // namespace encore::app

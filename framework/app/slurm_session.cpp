@@ -9,24 +9,24 @@
 #include "record/thread_adaptation.hpp"
 #include "runner/programs.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Returns the file of --site, else the user's own file if it exists.
-SlurmSite site_of(const SessionRequest& request) {
-  if (request.site) return load_site(*request.site);
-  const std::filesystem::path own = default_site_file();
+config::SlurmSite site_of(const SessionRequest& request) {
+  if (request.site) return config::load_site(*request.site);
+  const std::filesystem::path own = config::default_site_file();
   std::error_code ignored;
-  return !own.empty() && std::filesystem::exists(own, ignored) ? load_site(own) : SlurmSite{};
+  return !own.empty() && std::filesystem::exists(own, ignored) ? config::load_site(own) : config::SlurmSite{};
 }
 
 }  // namespace
 
-WorkerPlace slurm_place(const SessionRequest& request) {
-  const SlurmSite site = site_of(request);
-  read_limits();  // throws without Slurm, before anything is stored
-  WorkerPlace place;
+runner::WorkerPlace slurm_place(const SessionRequest& request) {
+  const config::SlurmSite site = site_of(request);
+  runner::read_limits();  // throws without Slurm, before anything is stored
+  runner::WorkerPlace place;
   place.threads = request.threads > 0 ? request.threads : site.cpus;
   place.ranks = request.ranks.ranks;
   if (place.ranks > 1) {
@@ -40,21 +40,21 @@ WorkerPlace slurm_place(const SessionRequest& request) {
     place.threads = std::max(1, place.threads);  // Slurm gives each task one CPU
   }
   if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
-  if (request.threads == 0) place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
+  if (request.threads == 0) place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
   place.host = *request.launcher;
   return place;
 }
 
-SlurmSubmitter slurm_submitter(const SessionRequest& request, const Store& store) {
-  return {store.runs_folder(), installed_programs().folder / "exp", site_of(request), read_limits()};
+runner::SlurmSubmitter slurm_submitter(const SessionRequest& request, const store::Store& store) {
+  return {store.runs_folder(), runner::installed_programs().folder / "exp", site_of(request), runner::read_limits()};
 }
 
-SlurmSettings slurm_settings(const SessionRequest& request, const WorkerPlace& place,
-                             const SessionFile& session) {
-  SlurmSettings settings{
+runner::SlurmSettings slurm_settings(const SessionRequest& request, const runner::WorkerPlace& place,
+                             const runner::SessionFile& session) {
+  runner::SlurmSettings settings{
       .place = place, .retries = request.retries, .fail_fast = request.fail_fast, .detach = request.detach};
   settings.stop_wish = [&session] { return session.asked(); };
   return settings;
 }
 
-}  // namespace encore
+}  // namespace encore::app

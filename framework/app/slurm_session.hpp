@@ -6,14 +6,14 @@
 #include "app/run_session.hpp"
 #include "runner/slurm/slurm_runner.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// Returns the place of a worker or its ranks in a job. Throws ConfigErrors for the site file, UsageError if
 /// the site file starts no ranks, Error without Slurm.
-WorkerPlace slurm_place(const SessionRequest& request);
-SlurmSubmitter slurm_submitter(const SessionRequest& request, const Store& store);
+runner::WorkerPlace slurm_place(const SessionRequest& request);
+runner::SlurmSubmitter slurm_submitter(const SessionRequest& request, const store::Store& store);
 /// Returns the settings of the runner of Slurm jobs. `session` must outlive them.
-SlurmSettings slurm_settings(const SessionRequest& request, const WorkerPlace& place,
-                             const SessionFile& session);
+runner::SlurmSettings slurm_settings(const SessionRequest& request, const runner::WorkerPlace& place,
+                             const runner::SessionFile& session);
 
-}  // namespace encore
+}  // namespace encore::app

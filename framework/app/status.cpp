@@ -5,15 +5,15 @@
 
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
+std::vector<store::RunRow> watched_runs(store::Store& store, const store::RunSelection& selection) {
   if (selection.words.empty() && !selection.narrows())
-    return store.list_runs({.states = {RunState::running, RunState::lost}});
-  const SelectedRuns selected = select_runs(store, selection);
-  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+    return store.list_runs({.states = {store::RunState::running, store::RunState::lost}});
+  const store::SelectedRuns selected = store::select_runs(store, selection);
+  if (selected.runs.empty()) throw store::UnknownRun(none_text(store, selection, selected));
   return selected.runs;
 }
 
@@ -38,17 +38,17 @@ Form<StatusRequest> status_form() {
 }
 
 std::vector<RunStatus> status(const StatusRequest& request, const App& app) {
-  settle_launched_in_passing(app.database);
-  Store store(app.database, OpenMode::read);
-  const std::vector<RunRow> runs = watched_runs(store, selection_from(request.selection));
-  const std::vector<RunScore> scores = scores_of(store, runs);
+  runner::settle_launched_in_passing(app.database);
+  store::Store store(app.database, store::OpenMode::read);
+  const std::vector<store::RunRow> runs = watched_runs(store, selection_from(request.selection));
+  const std::vector<store::RunScore> scores = store::scores_of(store, runs);
   std::vector<RunStatus> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    RunStatus& one = all.emplace_back(runs[i], scores[i], scheduler_note(store, runs[i]));
-    if (one.run.state == RunState::running && (!one.note || one.note->begun))
-      one.inactivity = inactivity_of(one.run, now_seconds());
+    RunStatus& one = all.emplace_back(runs[i], scores[i], runner::scheduler_note(store, runs[i]));
+    if (one.run.state == store::RunState::running && (!one.note || one.note->begun))
+      one.inactivity = runner::inactivity_of(one.run, world::now_seconds());
   }
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -11,7 +11,7 @@
 #include "runner/launched_runs.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct StatusRequest {
   bool watch = false;
@@ -22,10 +22,10 @@ struct StatusRequest {
 Form<StatusRequest> status_form();
 
 struct RunStatus {
-  RunRow run;
-  RunScore score;
-  std::optional<SchedulerNote> note;     ///< of a run in a job of a scheduler
-  std::optional<Inactivity> inactivity;  ///< of a run that a worker trains
+  store::RunRow run;
+  store::RunScore score;
+  std::optional<runner::SchedulerNote> note;     ///< of a run in a job of a scheduler
+  std::optional<runner::Inactivity> inactivity;  ///< of a run that a worker trains
 
   /// Returns whether its worker reports steps at its usual rate.
   bool moves() const { return inactivity && !inactivity->noticeable(); }
@@ -34,4 +34,4 @@ struct RunStatus {
 /// Returns the selected runs, or without a selection the runs in training and those whose process is gone.
 std::vector<RunStatus> status(const StatusRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -12,31 +12,31 @@
 #include "runner/stop_request.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Asks the runs that are running to stop.
-std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<RunRow>& runs, StopWish wish) {
+std::vector<AskedRun> ask_runs(const App& app, store::Store& store, const std::vector<store::RunRow>& runs, runner::StopWish wish) {
   std::vector<AskedRun> asked;
   std::set<std::int64_t> queued;
-  for (const RunRow& run : runs) {
-    if (run.state != RunState::running) continue;
-    request_stop(store.run_folder(run.id), static_cast<int>(run.attempts), wish);
+  for (const store::RunRow& run : runs) {
+    if (run.state != store::RunState::running) continue;
+    runner::request_stop(store.run_folder(run.id), static_cast<int>(run.attempts), wish);
     AskedRun& one = asked.emplace_back(run);
-    if (const std::optional<SchedulerNote> note = scheduler_note(store, run); note && !note->begun) {
+    if (const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store, run); note && !note->begun) {
       one.how = AskedRun::How::begun;
       queued.insert(run.number);
       continue;
     }
-    one.inactivity = inactivity_of(run, now_seconds());
-    one.how = wish == StopWish::kill        ? AskedRun::How::killed
+    one.inactivity = runner::inactivity_of(run, world::now_seconds());
+    one.how = wish == runner::StopWish::kill        ? AskedRun::How::killed
               : one.inactivity.noticeable() ? AskedRun::How::inactive
                                             : AskedRun::How::asked;
   }
   if (queued.empty()) return asked;
-  Store writing(app.database, OpenMode::write);
-  for (const RunRow& run : stop_queued(writing, queued))
+  store::Store writing(app.database, store::OpenMode::write);
+  for (const store::RunRow& run : runner::stop_queued(writing, queued))
     std::ranges::find(asked, run.number, [](const AskedRun& one) { return one.run.number; })->how =
         AskedRun::How::withdrawn;
   return asked;
@@ -44,66 +44,66 @@ std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<R
 
 /// Asks every session to end its work on this sweep, or all work, and returns the sessions that certainly
 /// work on it. A session without a plan yet may turn out to work on the sweep.
-std::vector<OpenSession> ask_sessions(const App& app, const std::string& sweep, StopWish wish) {
-  std::vector<OpenSession> meant;
-  for (const OpenSession& session : open_sessions(runs_folder_of(app.database)))
-    if (request_stop(session, wish, sweep) && (sweep.empty() || session.sweep == sweep))
+std::vector<runner::OpenSession> ask_sessions(const App& app, const std::string& sweep, runner::StopWish wish) {
+  std::vector<runner::OpenSession> meant;
+  for (const runner::OpenSession& session : runner::open_sessions(record::runs_folder_of(app.database)))
+    if (runner::request_stop(session, wish, sweep) && (sweep.empty() || session.sweep == sweep))
       meant.push_back(session);
   return meant;
 }
 
 /// Returns the sweeps whose runs are all selected.
-std::set<std::string> whole_sweeps(Store& store, const std::vector<RunRow>& runs) {
+std::set<std::string> whole_sweeps(store::Store& store, const std::vector<store::RunRow>& runs) {
   std::set<std::string> names, sweeps;
   std::set<std::int64_t> selected;
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     names.insert(run.sweep);
     selected.insert(run.number);
   }
   names.erase("");
   for (const std::string& name : names)
     if (std::ranges::all_of(store.list_runs({.sweeps = {name}}),
-                            [&](const RunRow& run) { return selected.contains(run.number); }))
+                            [&](const store::RunRow& run) { return selected.contains(run.number); }))
       sweeps.insert(name);
   return sweeps;
 }
 
 /// Removes the sessions of runs that were just asked.
-std::vector<OpenSession> idle(std::vector<OpenSession> sessions, const std::vector<AskedRun>& asked) {
-  std::erase_if(sessions, [&](const OpenSession& session) {
+std::vector<runner::OpenSession> idle(std::vector<runner::OpenSession> sessions, const std::vector<AskedRun>& asked) {
+  std::erase_if(sessions, [&](const runner::OpenSession& session) {
     return std::ranges::any_of(asked, [&](const AskedRun& one) { return one.run.holder == session.process; });
   });
   return sessions;
 }
 
 /// Asks the sessions first, so that the runs that they have started are found running afterwards.
-StopResult stop_all(const App& app, StopWish wish) {
-  const std::vector<OpenSession> sessions = ask_sessions(app, "", wish);
+StopResult stop_all(const App& app, runner::StopWish wish) {
+  const std::vector<runner::OpenSession> sessions = ask_sessions(app, "", wish);
   StopResult result;
   if (sessions.empty() || std::filesystem::exists(app.database)) {
-    Store store(app.database, OpenMode::read);
-    result.asked = ask_runs(app, store, store.list_runs({.states = {RunState::running}}), wish);
+    store::Store store(app.database, store::OpenMode::read);
+    result.asked = ask_runs(app, store, store.list_runs({.states = {store::RunState::running}}), wish);
   }
   result.sessions = idle(sessions, result.asked);
   return result;
 }
 
 /// A word may name a sweep without stored runs, so sessions are also asked by the words.
-StopResult stop_selected(const App& app, const RunSelection& selection, StopWish wish) {
-  std::vector<OpenSession> sessions;
+StopResult stop_selected(const App& app, const store::RunSelection& selection, runner::StopWish wish) {
+  std::vector<runner::OpenSession> sessions;
   const auto ask_sweep = [&](const std::string& sweep) {
-    for (OpenSession& session : ask_sessions(app, sweep, wish))
-      if (std::ranges::find(sessions, session.process, &OpenSession::process) == sessions.end())
+    for (runner::OpenSession& session : ask_sessions(app, sweep, wish))
+      if (std::ranges::find(sessions, session.process, &runner::OpenSession::process) == sessions.end())
         sessions.push_back(std::move(session));
   };
   if (!selection.narrows())
     for (const std::string& word : selection.words) ask_sweep(word);
   StopResult result;
   if (sessions.empty() || std::filesystem::exists(app.database)) {
-    Store store(app.database, OpenMode::read);
-    for (const std::string& sweep : whole_sweeps(store, select_runs(store, selection).runs)) ask_sweep(sweep);
-    SelectedRuns selected = select_runs(store, selection);
-    if (selected.runs.empty() && sessions.empty()) throw UnknownRun(none_text(store, selection, selected));
+    store::Store store(app.database, store::OpenMode::read);
+    for (const std::string& sweep : whole_sweeps(store, store::select_runs(store, selection).runs)) ask_sweep(sweep);
+    store::SelectedRuns selected = store::select_runs(store, selection);
+    if (selected.runs.empty() && sessions.empty()) throw store::UnknownRun(none_text(store, selection, selected));
     result.runs = std::move(selected.runs);
     result.asked = ask_runs(app, store, result.runs, wish);
   }
@@ -148,7 +148,7 @@ Form<StopRequest> stop_form() {
       .flag("json", &R::json, "as JSON")
       .include(&R::selection, run_arguments())
       .refuse([](const R& request) -> std::string {
-        const RunSelection selection = selection_from(request.selection);
+        const store::RunSelection selection = selection_from(request.selection);
         const bool chooses = !selection.words.empty() || selection.narrows();
         if (request.all && chooses) return "--all stops every run; remove the name, or remove --all";
         return request.all || chooses
@@ -158,9 +158,9 @@ Form<StopRequest> stop_form() {
 }
 
 StopResult stop(const StopRequest& request, const App& app) {
-  settle_launched_in_passing(app.database);
-  const StopWish wish = request.kill ? StopWish::kill : StopWish::checkpoint;
+  runner::settle_launched_in_passing(app.database);
+  const runner::StopWish wish = request.kill ? runner::StopWish::kill : runner::StopWish::checkpoint;
   return request.all ? stop_all(app, wish) : stop_selected(app, selection_from(request.selection), wish);
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -10,7 +10,7 @@
 #include "runner/inactivity.hpp"
 #include "runner/session_file.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct StopRequest {
   bool all = false;
@@ -22,7 +22,7 @@ struct StopRequest {
 Form<StopRequest> stop_form();
 
 struct AskedRun {
-  RunRow run;
+  store::RunRow run;
   enum class How {
     asked,      ///< it writes a checkpoint first
     inactive,   ///< it ends only after a step, and its steps are overdue
@@ -30,16 +30,16 @@ struct AskedRun {
     withdrawn,  ///< its job had not started it
     begun,      ///< its job has just started it; it is asked
   } how = How::asked;
-  Inactivity inactivity = {};
+  runner::Inactivity inactivity = {};
 };
 const char* name_of(AskedRun::How how);
 
 struct StopResult {
-  std::vector<RunRow> runs;           ///< the selected runs; empty with --all
+  std::vector<store::RunRow> runs;           ///< the selected runs; empty with --all
   std::vector<AskedRun> asked;        ///< those that were running
-  std::vector<OpenSession> sessions;  ///< sessions that were asked, without those of these runs
+  std::vector<runner::OpenSession> sessions;  ///< sessions that were asked, without those of these runs
 };
 
 StopResult stop(const StopRequest& request, const App& app);
 
-}  // namespace encore
+}  // namespace encore::app

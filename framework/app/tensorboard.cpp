@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::string tensorboard_scalar(std::string_view tag, std::int64_t step, double v
                             bytes_field(5, bytes_field(1, scalar)));
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::app {
 
 /// Returns the CRC-32C (the polynomial of iSCSI) of the bytes.
 std::uint32_t crc32c(std::string_view bytes);
@@ -22,4 +22,4 @@ std::string tensorboard_head(double wall_time);
 /// Returns the event of a scalar, in single precision. `wall_time` is in seconds since 1970.
 std::string tensorboard_scalar(std::string_view tag, std::int64_t step, double value, double wall_time);
 
-}  // namespace encore
+}  // namespace encore::app

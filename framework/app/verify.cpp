@@ -15,38 +15,38 @@
 #include "store/run_score.hpp"
 #include "world/cores.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
-using search::Decision;
-using search::DecisionKind;
+using plan::search::Decision;
+using plan::search::DecisionKind;
 
-void take_ranks(const RankRequest& request, const std::string& backend, VerificationTask& task) {
+void take_ranks(const RankRequest& request, const std::string& backend, runner::VerificationTask& task) {
   task.ranks = request.ranks;
   if (task.ranks == 1) return;
   require_rank_backend(task.ranks, backend);
   if (task.kill_at) throw UsageError("--kill-at kills one process; remove --ranks, or remove --kill-at");
   require_ranks_divide(task.ranks, task.specification);
   require_rank_programs(request, false, task.worker);
-  const PlacesWanted wanted{
-      .threads = task.threads, .wishes = openmp_wishes(), .backend = backend, .ranks = task.ranks};
-  task.threads = make_places(usable_cores(), wanted).front().threads;
+  const runner::PlacesWanted wanted{
+      .threads = task.threads, .wishes = world::openmp_wishes(), .backend = backend, .ranks = task.ranks};
+  task.threads = runner::make_places(world::usable_cores(), wanted).front().threads;
   task.rank_launcher = rank_launcher(request, task.threads);
 }
 
-VerificationTask task_of(const VerifyRequest& request, const App& app, Store& store, const RunRow& run,
+runner::VerificationTask task_of(const VerifyRequest& request, const App& app, store::Store& store, const store::RunRow& run,
                          const PlaceFiles& place) {
-  VerificationTask task;
+  runner::VerificationTask task;
   task.run = run;
   const std::filesystem::path folder = store.run_folder(task.run.id);
-  if (task.run.state == RunState::pending)
+  if (task.run.state == store::RunState::pending)
     throw Error("run " + task.run.name + " was never trained, so there is nothing to verify");
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   const std::string backend = request.backend.value_or(task.run.backend);
-  task.worker = worker_program(programs, backend);
-  task.specification = Specification::load(folder);
-  find_parent_files(store, task.run, task.specification);
+  task.worker = runner::worker_program(programs, backend);
+  task.specification = record::Specification::load(folder);
+  runner::find_parent_files(store, task.run, task.specification);
   if (place) place(task.run, task.specification);
   task.specification.plugin_folders =
       run_plugin_folders(app, request.plugin_path, store, task.run, task.specification, backend);
@@ -57,7 +57,7 @@ VerificationTask task_of(const VerifyRequest& request, const App& app, Store& st
   task.kill_at = request.kill_at;
   const bool whole = !task.steps && !task.from_checkpoint;
   // A reviewer of a bundle needs its scores verified, not only its parameters.
-  task.scores = request.scores || (place && whole && run.state == RunState::completed);
+  task.scores = request.scores || (place && whole && run.state == store::RunState::completed);
   task.everything = place && whole && task.scores;
   task.keep = request.keep;
   take_ranks(request.ranks, backend, task);
@@ -66,11 +66,11 @@ VerificationTask task_of(const VerifyRequest& request, const App& app, Store& st
 
 /// Returns the existing runs whose mean is an observation: those of the trial, or those of its confirmation
 /// number `nth`. Returns none if the record of the runs does not show them.
-std::vector<std::int64_t> runs_behind(const SearchRecord& record, const search::Observation& one,
-                                      const search::TrialState& state, std::size_t nth) {
-  const TrialRow& trial = record.trials[one.trial];
-  if (one.outcome == search::Outcome::complete) return trial.runs;
-  if (one.outcome != search::Outcome::confirmed) return {};
+std::vector<std::int64_t> runs_behind(const store::SearchRecord& record, const plan::search::Observation& one,
+                                      const plan::search::TrialState& state, std::size_t nth) {
+  const store::TrialRow& trial = record.trials[one.trial];
+  if (one.outcome == plan::search::Outcome::complete) return trial.runs;
+  if (one.outcome != plan::search::Outcome::confirmed) return {};
   const auto seeds = static_cast<std::size_t>(state.confirmations.at(nth));
   if (trial.confirmations.size() < seeds) return {};
   return {trial.confirmations.begin(), trial.confirmations.begin() + static_cast<std::ptrdiff_t>(seeds)};
@@ -83,20 +83,20 @@ bool differ(double a, double b) {
 
 /// Returns a description of the first observation of a complete or confirmed trial that differs from its
 /// runs' current values, or "".
-std::string changed_observation(Store& store, const SearchRow& row, const SearchRecord& record) {
-  const search::SearchOptions options = search::options_from_json(row.settings);
-  const std::vector<search::TrialState> states = search::trial_states(record.history);
+std::string changed_observation(store::Store& store, const store::SearchRow& row, const store::SearchRecord& record) {
+  const plan::search::SearchOptions options = plan::search::options_from_json(row.settings);
+  const std::vector<plan::search::TrialState> states = plan::search::trial_states(record.history);
   std::vector<std::size_t> confirmed(states.size(), 0);
   for (std::size_t i = 0; i < record.history.observations.size(); ++i) {
-    const search::Observation& one = record.history.observations[i];
-    const bool confirms = one.outcome == search::Outcome::confirmed;
+    const plan::search::Observation& one = record.history.observations[i];
+    const bool confirms = one.outcome == plan::search::Outcome::confirmed;
     const std::vector<std::int64_t> runs =
         runs_behind(record, one, states[one.trial], confirms ? confirmed[one.trial]++ : 0);
     for (std::size_t j = 0; j < options.objectives.size() && !runs.empty(); ++j) {
       double sum = 0.0;
       bool known = true;
       for (const std::int64_t run : runs) {
-        const auto value = judged_measure(store, store.read_run(run), options.objectives[j].metric);
+        const auto value = store::judged_measure(store, store.read_run(run), options.objectives[j].metric);
         known = known && value.has_value();
         sum += value.value_or(0.0);
       }
@@ -109,13 +109,13 @@ std::string changed_observation(Store& store, const SearchRow& row, const Search
   return "";
 }
 
-std::string description_of(const SearchRow& row, const Decision& decision) {
-  std::string text = std::string(search::name_of(decision.kind));
+std::string description_of(const store::SearchRow& row, const Decision& decision) {
+  std::string text = std::string(plan::search::name_of(decision.kind));
   if (decision.kind == DecisionKind::wait || decision.kind == DecisionKind::finish) return text;
   text += " trial " + std::to_string(decision.trial + 1) + " (" +
-          length_text(search::options_from_json(row.settings).unit, decision.epochs) + ")";
+          length_text(plan::search::options_from_json(row.settings).unit, decision.epochs) + ")";
   if (decision.kind == DecisionKind::propose)
-    text += "  " + search::text_of(search::space_from_json(row.space),
+    text += "  " + plan::search::text_of(plan::search::space_from_json(row.space),
                                    {decision.point, std::vector<bool>(decision.point.size(), true)});
   return text;
 }
@@ -170,7 +170,7 @@ Form<VerifyRequest> verify_form() {
       .include(&R::selection, run_arguments())
       .exclude("scores", "steps", "--scores needs the whole training; remove --steps")
       .refuse([](const R& request) {
-        require_threads(request.threads);
+        world::require_threads(request.threads);
         return std::string();
       });
   for (const char* step : {"steps", "from-checkpoint", "kill-at"})
@@ -190,22 +190,22 @@ namespace {
 
 /// Adds a prediction interval for a run with another seed to each final score of a verdict, from the complete
 /// runs that differ from this one only in the seed.
-void add_seed_intervals(Store& store, const RunRow& run, VerificationRow& verification) {
+void add_seed_intervals(store::Store& store, const store::RunRow& run, store::VerificationRow& verification) {
   if (!verification.details.contains("final_scores")) return;
   nlohmann::json& recorded = verification.details["final_scores"];
-  auto scores = from_json_object<std::vector<RecordedScore>>(recorded);
-  std::vector<RunRow> seeds;
-  for (RunRow& other : store.list_runs())
-    if (other.group == run.group && other.backend == run.backend && other.state == RunState::completed)
+  auto scores = from_json_object<std::vector<runner::RecordedScore>>(recorded);
+  std::vector<store::RunRow> seeds;
+  for (store::RunRow& other : store.list_runs())
+    if (other.group == run.group && other.backend == run.backend && other.state == store::RunState::completed)
       seeds.push_back(std::move(other));
-  const Metrics metrics = read_metrics(store.database(), seeds);
-  for (RecordedScore& score : scores) {
+  const store::Metrics metrics = store::read_metrics(store.database(), seeds);
+  for (runner::RecordedScore& score : scores) {
     const Metric metric = metrics.of(score.metric);
     std::vector<double> values;
-    for (const RunRow& other : seeds)
-      if (const std::optional<double> value = result_measure(other, metric.name)) values.push_back(*value);
+    for (const store::RunRow& other : seeds)
+      if (const std::optional<double> value = store::result_measure(other, metric.name)) values.push_back(*value);
     score.seeds = values.size();
-    const std::optional<Interval> interval = prediction_interval(metric, values);
+    const std::optional<analysis::Interval> interval = analysis::prediction_interval(metric, values);
     if (!interval) continue;
     score.low = interval->low;
     score.high = interval->high;
@@ -215,20 +215,20 @@ void add_seed_intervals(Store& store, const RunRow& run, VerificationRow& verifi
 
 }  // namespace
 
-VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, Store& store,
-                            const std::vector<RunRow>& runs, const PlaceFiles& place) {
+VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, store::Store& store,
+                            const std::vector<store::RunRow>& runs, const PlaceFiles& place) {
   // All runs are checked before the first is trained.
-  std::vector<VerificationTask> tasks;
-  for (const RunRow& run : runs) tasks.push_back(task_of(request, app, store, run, place));
-  std::vector<std::unique_ptr<Verifier>> verifiers;
-  for (VerificationTask& task : tasks)
-    verifiers.push_back(std::make_unique<Verifier>(store, std::move(task), app.stop));
+  std::vector<runner::VerificationTask> tasks;
+  for (const store::RunRow& run : runs) tasks.push_back(task_of(request, app, store, run, place));
+  std::vector<std::unique_ptr<runner::Verifier>> verifiers;
+  for (runner::VerificationTask& task : tasks)
+    verifiers.push_back(std::make_unique<runner::Verifier>(store, std::move(task), app.stop));
   app.events.started();
   VerificationEnd end = VerificationEnd::equal;
   // Work has started: errors from here on are WorkErrors, not UsageErrors.
   try {
     for (std::size_t i = 0; i < verifiers.size(); ++i) {
-      VerificationOutcome outcome = verifiers[i]->run(events.verifies(runs[i], *verifiers[i]));
+      runner::VerificationOutcome outcome = verifiers[i]->run(events.verifies(runs[i], *verifiers[i]));
       add_seed_intervals(store, runs[i], outcome.verification);
       events.judged(runs[i], outcome);
       if (outcome.interrupted) return VerificationEnd::interrupted;
@@ -241,23 +241,23 @@ VerificationEnd verify_runs(const VerifyRequest& request, const App& app, Verify
   return end;
 }
 
-SearchVerdict verify_search(Store& store, const SearchRow& row) {
-  const Snapshot snapshot(store.database());
-  const SearchRecord record = read_search(store, row);
-  const std::vector<RandomVariable> space = search::space_from_json(row.space);
-  const search::SearchOptions options = search::options_from_json(row.settings);
+SearchVerdict verify_search(store::Store& store, const store::SearchRow& row) {
+  const store::Snapshot snapshot(store.database());
+  const store::SearchRecord record = store::read_search(store, row);
+  const std::vector<plan::RandomVariable> space = plan::search::space_from_json(row.space);
+  const plan::search::SearchOptions options = plan::search::options_from_json(row.settings);
   SearchVerdict verdict{.decisions = record.history.decisions.size(),
                         .observations = record.history.observations.size()};
-  verdict.first_different = search::first_different(space, options, record.history);
+  verdict.first_different = plan::search::first_different(space, options, record.history);
   verdict.changed_observation = changed_observation(store, row, record);
   if (!verdict.first_different) return verdict;
   const Decision& made = record.history.decisions[*verdict.first_different];
   const Decision again =
-      search::decide(space, options, made.limits, search::known_to(record.history, *verdict.first_different));
+      plan::search::decide(space, options, made.limits, plan::search::known_to(record.history, *verdict.first_different));
   verdict.stored = description_of(row, made);
   verdict.recomputed = description_of(row, again);
   verdict.seen = static_cast<std::size_t>(again.observations);
   return verdict;
 }
 
-}  // namespace encore
+}  // namespace encore::app

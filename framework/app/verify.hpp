@@ -16,7 +16,7 @@
 #include "runner/verifier.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct VerifyRequest {
   std::optional<std::int64_t> steps, from_checkpoint, kill_at;
@@ -50,20 +50,20 @@ class VerifyEvents {
   virtual ~VerifyEvents() = default;
   /// Called when the verification of a run begins. The returned observer receives the worker's events until
   /// `judged`.
-  virtual RunObserver& verifies(const RunRow& run, const Verifier& verifier) = 0;
+  virtual runner::RunObserver& verifies(const store::RunRow& run, const runner::Verifier& verifier) = 0;
   /// Called when the verification of a run ends. `outcome` has a verdict or was interrupted.
-  virtual void judged(const RunRow& run, const VerificationOutcome& outcome) = 0;
+  virtual void judged(const store::RunRow& run, const runner::VerificationOutcome& outcome) = 0;
 };
 
 enum class VerificationEnd { equal, different, interrupted };
 
 /// Replaces the paths in the specification of a run by those on this machine.
-using PlaceFiles = std::function<void(const RunRow& run, Specification& specification)>;
+using PlaceFiles = std::function<void(const store::RunRow& run, record::Specification& specification)>;
 
 /// Verifies the selected runs. Throws Error for a problem of any run before the first is trained, WorkError
 /// later.
-VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, Store& store,
-                            const std::vector<RunRow>& runs, const PlaceFiles& place = {});
+VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, store::Store& store,
+                            const std::vector<store::RunRow>& runs, const PlaceFiles& place = {});
 
 /// The result of making every decision of a search again from its observations.
 struct SearchVerdict {
@@ -75,6 +75,6 @@ struct SearchVerdict {
 
   bool equal() const { return !first_different && changed_observation.empty(); }
 };
-SearchVerdict verify_search(Store& store, const SearchRow& row);
+SearchVerdict verify_search(store::Store& store, const store::SearchRow& row);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -9,7 +9,7 @@
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 Form<VersionRequest> version_form() {
   using R = VersionRequest;
@@ -24,18 +24,18 @@ Form<VersionRequest> version_form() {
 }
 
 Versions versions(const VersionRequest& request) {
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   Versions versions{.encore = ENCORE_VERSION,
                     .backend = programs.backend,
                     .sqlite = sqlite3_libversion(),
                     .worker = nullptr};
   if (!request.worker) return versions;
-  const auto worker = worker_program(programs, request.backend.value_or(programs.backend));
-  const ProgramOutput answer = run_program(worker, {"version"});
+  const auto worker = runner::worker_program(programs, request.backend.value_or(programs.backend));
+  const runner::ProgramOutput answer = runner::run_program(worker, {"version"});
   versions.worker = json_or_null<nlohmann::ordered_json>(answer.output);
   if (!answer.end.success() || !versions.worker.is_object())
     throw Error(worker.string() + " version ended with " + answer.end.text() + ": " + answer.errors);
   return versions;
 }
 
-}  // namespace encore
+}  // namespace encore::app

@@ -10,7 +10,7 @@
 
 #include "app/form.hpp"
 
-namespace encore {
+namespace encore::app {
 
 struct VersionRequest {
   bool worker = false;
@@ -26,4 +26,4 @@ struct Versions {
 };
 Versions versions(const VersionRequest& request);
 
-}  // namespace encore
+}  // namespace encore::app

@@ -6,13 +6,13 @@
 #include "record/answer_progress.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::app {
 
 namespace {
 
 /// Returns the error message of a worker without its prefix and line end. Libraries may have printed before
 /// it.
-std::string message_of(const ProgramOutput& answer) {
+std::string message_of(const runner::ProgramOutput& answer) {
   const std::string_view prefix = "encore-worker: ";
   std::string text = answer.errors;
   const std::size_t last = text.rfind("\n" + std::string(prefix));
@@ -34,7 +34,7 @@ class AnswerWatch {
       line_ += text.substr(0, end);
       if (end == std::string_view::npos) return;
       text.remove_prefix(end + 1);
-      const std::optional<AnswerProgress> progress = AnswerProgress::parse(line_);
+      const std::optional<record::AnswerProgress> progress = record::AnswerProgress::parse(line_);
       answering_ = !progress;
       if (progress) events_.progressed(progress->what, progress->done, progress->all, progress->unit);
       line_.clear();
@@ -50,7 +50,7 @@ class AnswerWatch {
 std::string_view without_progress(std::string_view output) {
   for (;;) {
     const std::size_t end = output.find('\n');
-    if (end == std::string_view::npos || !AnswerProgress::parse(output.substr(0, end))) return output;
+    if (end == std::string_view::npos || !record::AnswerProgress::parse(output.substr(0, end))) return output;
     output.remove_prefix(end + 1);
   }
 }
@@ -59,12 +59,12 @@ std::string_view without_progress(std::string_view output) {
 
 std::string worker_answer_text(Events& events, const std::filesystem::path& worker,
                                const std::vector<std::string>& arguments, const std::string& input) {
-  ProgramOutput answer;
+  runner::ProgramOutput answer;
   {
     const ProgressEnd end{events};
     AnswerWatch watch(events);
     answer =
-        run_program(worker, arguments, input, {.seen = [&](std::string_view text) { watch.seen(text); }});
+        runner::run_program(worker, arguments, input, {.seen = [&](std::string_view text) { watch.seen(text); }});
   }
   if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
   if (!answer.end.success()) throw Error(message_of(answer));
@@ -78,4 +78,4 @@ void refuse_answer(const std::filesystem::path& worker, const std::vector<std::s
               "; build exp and encore-worker from the same source");
 }
 
-}  // namespace encore
+}  // namespace encore::app

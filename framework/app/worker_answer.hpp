@@ -11,7 +11,7 @@
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::app {
 
 /// Runs the worker to its end, with `input` on its standard input. Its progress (record/answer_progress.hpp)
 /// and other output go to `events`. Throws Error with the worker's message if it fails.
@@ -35,4 +35,4 @@ Answer worker_answer(Events& events, const std::filesystem::path& worker,
   }
 }
 
-}  // namespace encore
+}  // namespace encore::app

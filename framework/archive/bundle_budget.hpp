@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace encore {
+namespace encore::archive {
 
 struct BundleBudget {
   /// Limits memory: the list of files is kept as a whole, some 400 bytes for each.
@@ -31,4 +31,4 @@ struct BundleBudget {
 
 inline constexpr BundleBudget bundle_budget;
 
-}  // namespace encore
+}  // namespace encore::archive

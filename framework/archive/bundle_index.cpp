@@ -19,7 +19,7 @@
 #include "base/json_text.hpp"
 #include "record/run_paths.hpp"
 
-namespace encore {
+namespace encore::archive {
 
 namespace {
 
@@ -42,7 +42,7 @@ bool is_in_place(const std::string& path) {
   const std::size_t slash = rest.find('/');
   if (slash == std::string::npos) return false;
   const std::string owner = rest.substr(0, slash);
-  return (top == bundle_runs && is_run_id(owner)) || (top == bundle_data && is_digest(owner)) ||
+  return (top == bundle_runs && record::is_run_id(owner)) || (top == bundle_data && is_digest(owner)) ||
          top == bundle_sources;
 }
 
@@ -248,4 +248,4 @@ BundleIndex read_bundle_index(const std::string& metadata, const std::string& or
   return IndexReader(metadata, origin).read();
 }
 
-}  // namespace encore
+}  // namespace encore::archive

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::archive {
 
 /// The folder that holds all files of an archive.
 inline const std::string bundle_root = "encore-bundle/";
@@ -44,4 +44,4 @@ struct BundleIndex {
 /// and lies where a bundle has such files; none occurs twice.
 BundleIndex read_bundle_index(const std::string& metadata, const std::string& origin);
 
-}  // namespace encore
+}  // namespace encore::archive

@@ -7,7 +7,7 @@
 
 #include "record/weights_file.hpp"
 
-namespace encore {
+namespace encore::archive {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ std::set<std::string> runs_with_parameters(const BundleIndex& index) {
     if (!file.path.starts_with(bundle_runs)) continue;
     const std::string rest = file.path.substr(bundle_runs.size());
     const std::string id = rest.substr(0, rest.find('/')), name = rest.substr(id.size() + 1);
-    if (name == weights_file || name.starts_with("checkpoints/")) ids.insert(id);
+    if (name == record::weights_file || name.starts_with("checkpoints/")) ids.insert(id);
   }
   return ids;
 }
@@ -60,4 +60,4 @@ std::string BundledRun::named(std::string message) const {
   return message;
 }
 
-}  // namespace encore
+}  // namespace encore::archive

@@ -9,7 +9,7 @@
 
 #include "archive/unpack_bundle.hpp"
 
-namespace encore {
+namespace encore::archive {
 
 class BundledRun {
  public:
@@ -29,4 +29,4 @@ class BundledRun {
   UnpackedBundle unpacked_;
 };
 
-}  // namespace encore
+}  // namespace encore::archive

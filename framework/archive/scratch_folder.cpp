@@ -21,7 +21,7 @@
 
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::archive {
 
 namespace {
 
@@ -30,19 +30,19 @@ namespace fs = std::filesystem;
 constexpr const char* prefix = "encore-bundle-";
 constexpr const char* mark_name = "in_use";
 
-bool lock(const FileDescriptor& file) {
+bool lock(const world::FileDescriptor& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 /// Makes the marker file. It gets its name after it is locked, so that no other process takes the folder for
 /// abandoned.
-FileDescriptor mark_in_use(const fs::path& folder) {
+world::FileDescriptor mark_in_use(const fs::path& folder) {
   const fs::path draft = folder / (std::string(mark_name) + ".new");
   std::error_code failure;
   try {
-    FileDescriptor mark = open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0600);
-    const std::string host = this_process().host;
-    write_all(mark.get(), std::as_bytes(std::span(host)), draft);
+    world::FileDescriptor mark = world::open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0600);
+    const std::string host = world::this_process().host;
+    world::write_all(mark.get(), std::as_bytes(std::span(host)), draft);
     if (lock(mark)) {
       fs::rename(draft, folder / mark_name, failure);
       if (!failure) return mark;
@@ -54,7 +54,7 @@ FileDescriptor mark_in_use(const fs::path& folder) {
   return {};
 }
 
-std::string content_of(const FileDescriptor& file) {
+std::string content_of(const world::FileDescriptor& file) {
   char buffer[256];
   const ssize_t count = ::pread(file.get(), buffer, sizeof buffer, 0);
   return {buffer, count > 0 ? static_cast<std::size_t>(count) : 0};
@@ -83,8 +83,8 @@ void remove_marked(const fs::path& folder) {
 }
 
 void remove_if_abandoned(const fs::path& folder) {
-  const FileDescriptor mark(::open((folder / mark_name).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  if (!mark || content_of(mark) != this_process().host || !lock(mark)) return;
+  const world::FileDescriptor mark(::open((folder / mark_name).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!mark || content_of(mark) != world::this_process().host || !lock(mark)) return;
   struct stat status {};
   const bool still_there = ::fstat(mark.get(), &status) == 0 && status.st_nlink > 0;
   if (still_there) remove_marked(folder);
@@ -105,7 +105,7 @@ ScratchFolder::ScratchFolder() {
   remove_abandoned(place);
   std::string pattern = (place / (std::string(prefix) + "XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr)
-    throw Error(system_message("make the folder", pattern, errno) + "; $TMPDIR names another place");
+    throw Error(world::system_message("make the folder", pattern, errno) + "; $TMPDIR names another place");
   path_ = pattern;
   in_use_ = mark_in_use(path_);
 }
@@ -120,4 +120,4 @@ void ScratchFolder::keep() {
   fs::remove(path_ / mark_name, ignored);
 }
 
-}  // namespace encore
+}  // namespace encore::archive

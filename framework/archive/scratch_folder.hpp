@@ -7,7 +7,7 @@
 
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::archive {
 
 class ScratchFolder {
  public:
@@ -24,8 +24,8 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
-  FileDescriptor in_use_;  ///< the locked marker file; empty if the file system has no locks
+  world::FileDescriptor in_use_;  ///< the locked marker file; empty if the file system has no locks
   bool keep_ = false;
 };
 
-}  // namespace encore
+}  // namespace encore::archive

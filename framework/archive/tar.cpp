@@ -10,7 +10,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::archive {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::size_t TarReader::read(std::span<char> to) {
   return count;
 }
 
-}  // namespace encore
+}  // namespace encore::archive

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::archive {
 
 struct TarEntry {
   std::string name;
@@ -60,4 +60,4 @@ class TarReader {
   std::uint64_t padding_ = 0;  ///< bytes of padding after the content
 };
 
-}  // namespace encore
+}  // namespace encore::archive

@@ -16,7 +16,7 @@
 #include "base/sha256.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::archive {
 
 namespace {
 
@@ -47,9 +47,9 @@ class Unpacking {
     std::uint64_t wanted = 0;
     for (const BundleFile& file : index.files) wanted += file.path.starts_with(below) ? file.bytes : 0;
     require_room(index.bytes(), std::min(wanted, index.bytes()));
-    const FileDescriptor out =
-        open_file(folder_ / bundle_metadata, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    write_all(out.get(), std::as_bytes(std::span(metadata_)), folder_ / bundle_metadata);
+    const world::FileDescriptor out =
+        world::open_file(folder_ / bundle_metadata, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    world::write_all(out.get(), std::as_bytes(std::span(metadata_)), folder_ / bundle_metadata);
   }
 
   void unpack(const BundleFile& file, bool wanted) {
@@ -61,16 +61,16 @@ class Unpacking {
       throw Error(origin_ + ": " + file.path + " has " + std::to_string(entry->bytes) +
                   " bytes, and its list says " + std::to_string(file.bytes));
     const fs::path target = folder_ / file.path;
-    std::optional<FileDescriptor> out;
+    std::optional<world::FileDescriptor> out;
     if (wanted) {
-      make_folder(target.parent_path());
-      out = open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+      world::make_folder(target.parent_path());
+      out = world::open_file(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     }
     Sha256 hash;
     while (const std::size_t count = tar_.read(piece_)) {
       const auto bytes = std::as_bytes(std::span(piece_).first(count));
       hash.add(bytes);
-      if (out) write_all(out->get(), bytes, target);
+      if (out) world::write_all(out->get(), bytes, target);
     }
     if (hash.hex() != file.sha256)
       throw Error(origin_ + ": " + file.path +
@@ -123,4 +123,4 @@ UnpackedBundle::UnpackedBundle(const fs::path& archive, const Progress& progress
   unpacking.end();
 }
 
-}  // namespace encore
+}  // namespace encore::archive

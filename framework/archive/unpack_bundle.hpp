@@ -12,7 +12,7 @@
 #include "archive/bundle_index.hpp"
 #include "archive/scratch_folder.hpp"
 
-namespace encore {
+namespace encore::archive {
 
 /// Returns the list of an archive without reading the rest. Throws Error that names the archive.
 BundleIndex list_bundle(const std::filesystem::path& archive);
@@ -37,4 +37,4 @@ class UnpackedBundle {
   BundleIndex index_;
 };
 
-}  // namespace encore
+}  // namespace encore::archive

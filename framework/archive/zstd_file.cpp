@@ -9,7 +9,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::archive {
 
 namespace {
 
@@ -97,4 +97,4 @@ void ZstdReader::require_end() {
   if (begin_ != end_ || fill()) throw Error(path_.string() + " has bytes behind its compressed content");
 }
 
-}  // namespace encore
+}  // namespace encore::archive

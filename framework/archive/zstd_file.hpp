@@ -16,7 +16,7 @@
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
-namespace encore {
+namespace encore::archive {
 
 /// Writes a compressed file. The file exists only after `finish` has returned.
 class ZstdWriter {
@@ -32,7 +32,7 @@ class ZstdWriter {
  private:
   void compress(std::string_view bytes, bool last);
 
-  AtomicFile file_;
+  world::AtomicFile file_;
   ZSTD_CCtx_s* context_;
   std::vector<char> piece_;
 };
@@ -67,4 +67,4 @@ class ZstdReader {
   bool over_ = false;                ///< the frame has ended
 };
 
-}  // namespace encore
+}  // namespace encore::archive

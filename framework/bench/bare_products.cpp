@@ -10,7 +10,7 @@
 #include "bench/machine.hpp"
 #include "model/model_cost.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 /// The largest memory for operands, far more than caches hold. If all operands need more, they are used again
@@ -32,14 +32,14 @@ std::vector<std::int64_t> products_of_memory(const LayerPlan& plan) {
 
 }  // namespace
 
-BareProducts::BareProducts(const Device& device, const Network& network, DType type, const BatchSize& largest)
+BareProducts::BareProducts(const Device& device, const model::Network& network, DType type, const BatchSize& largest)
     : device_(device), type_(type), largest_(largest) {
   std::size_t used = 0, all = 0;
-  for (const Node& node : network.nodes()) {
+  for (const model::Node& node : network.nodes()) {
     if (node.block < 0) continue;
     std::vector<std::int64_t> of_memory = products_of_memory(node.plan);
     for (const ParameterSpec& spec : node.plan.parameters()) {
-      if (!is_matrix(spec)) continue;
+      if (!model::is_matrix(spec)) continue;
       Weight weight{.out = spec.shape[0], .in = spec.shape[1], .space = node.space};
       const auto product = std::ranges::find(of_memory, weight.out);
       if (product != of_memory.end() && weight.in == node.plan.width()) {
@@ -53,7 +53,7 @@ BareProducts::BareProducts(const Device& device, const Network& network, DType t
       weights_.push_back(weight);
     }
   }
-  memory_ = DeviceBuffer("encore::bench_operands", all);
+  memory_ = memory::DeviceBuffer("encore::bench_operands", all);
   fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(all / 4));
   // Products in a 16-bit type get values of that type. The halves of 32-bit floats would vary too, but half
   // of them would have noise in the exponent.
@@ -62,18 +62,18 @@ BareProducts::BareProducts(const Device& device, const Network& network, DType t
 
 std::size_t BareProducts::bytes_of(const Weight& w) const {
   const auto bytes = [](std::int64_t rows, std::int64_t columns, DType type) {
-    return aligned(static_cast<std::size_t>(rows * columns) * size_of(type));
+    return memory::aligned(static_cast<std::size_t>(rows * columns) * size_of(type));
   };
   const std::int64_t n = largest_.rows(w.space);
   return directions * (bytes(n, w.in, type_) + bytes(n, w.out, type_)) + 2 * bytes(w.out, w.in, type_) +
          bytes(w.out, w.in, sum_type(type_));
 }
 
-Product BareProducts::product(const Weight& w, int direction, std::int64_t rows) const {
+kernels::Product BareProducts::product(const Weight& w, int direction, std::int64_t rows) const {
   std::byte* next = memory_.data() + w.begin;
   const auto take = [&](std::int64_t planned, std::int64_t height, std::int64_t columns, DType type) {
     const Tensor tensor(next, type, {height, columns});
-    next += aligned(static_cast<std::size_t>(planned * columns) * size_of(type));
+    next += memory::aligned(static_cast<std::size_t>(planned * columns) * size_of(type));
     return tensor;
   };
   const std::int64_t n = largest_.rows(w.space);
@@ -87,7 +87,7 @@ Product BareProducts::product(const Weight& w, int direction, std::int64_t rows)
   }
 }
 
-void BareProducts::run(GemmLibrary& library, const BatchSize& batch) const {
+void BareProducts::run(kernels::GemmLibrary& library, const BatchSize& batch) const {
   for (const Weight& weight : weights_)
     for (int direction = 0; direction < directions; ++direction)
       library.multiply(device_, product(weight, direction, batch.rows(weight.space)));
@@ -102,4 +102,4 @@ double BareProducts::flops(const BatchSize& batch) const {
   return flops;
 }
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -15,17 +15,20 @@
 #include "kernels/products/gemm.hpp"
 #include "memory/device_memory.hpp"
 
-namespace encore {
-
+namespace encore::model {
 class Network;
+}
+
+namespace encore::bench {
+
 
 class BareProducts {
  public:
   /// Prepares batches up to `largest`; `type` is that of activations.
-  BareProducts(const Device& device, const Network& network, DType type, const BatchSize& largest);
+  BareProducts(const Device& device, const model::Network& network, DType type, const BatchSize& largest);
 
   /// Runs all products once, with the rows of a batch of this size. Waits for the device.
-  void run(GemmLibrary& library, const BatchSize& batch) const;
+  void run(kernels::GemmLibrary& library, const BatchSize& batch) const;
   /// Returns the operations of one run.
   double flops(const BatchSize& batch) const;
 
@@ -35,14 +38,14 @@ class BareProducts {
     Space space = Space::tokens;  ///< the rows that it multiplies
     std::size_t begin = 0;        ///< begin of the operands of its products, in bytes
   };
-  Product product(const Weight& weight, int direction, std::int64_t rows) const;
+  kernels::Product product(const Weight& weight, int direction, std::int64_t rows) const;
   std::size_t bytes_of(const Weight& weight) const;
 
   const Device& device_;
   DType type_;
   BatchSize largest_;
   std::vector<Weight> weights_;
-  DeviceBuffer memory_;
+  memory::DeviceBuffer memory_;
 };
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -7,7 +7,7 @@
 
 #include <encore/device.hpp>
 
-namespace encore {
+namespace encore::bench {
 
 template <class Work>
 double seconds_of(const Device& device, const Work& work) {
@@ -18,4 +18,4 @@ double seconds_of(const Device& device, const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -10,7 +10,7 @@
 
 #include "kernels/products/product_label.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 namespace tools = Kokkos::Tools::Experimental;
@@ -90,7 +90,7 @@ void KernelWatch::end() {
 }
 
 void KernelWatch::push(const char* label) {
-  const bool product = parse_product_label(label).has_value();
+  const bool product = kernels::parse_product_label(label).has_value();
   products_ += product ? 1 : 0;
   regions_.push_back(open(product ? &kernels_[label] : nullptr));
 }
@@ -107,4 +107,4 @@ void KernelWatch::allocated(std::uint64_t bytes) {
   allocated_bytes_ += static_cast<std::int64_t>(bytes);
 }
 
-}  // namespace encore
+}  // namespace encore::bench

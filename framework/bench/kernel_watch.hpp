@@ -13,7 +13,7 @@
 
 #include <encore/device.hpp>
 
-namespace encore {
+namespace encore::bench {
 
 struct KernelTime {
   std::int64_t calls = 0;
@@ -64,4 +64,4 @@ class KernelWatch {
   std::int64_t allocations_ = 0, allocated_bytes_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::bench

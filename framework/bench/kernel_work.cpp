@@ -10,7 +10,7 @@
 
 #include <encore/tensor.hpp>
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 /// A formula receives the shape and how often the kernel ran.
@@ -322,7 +322,7 @@ bool ends_with_part(const std::string& path, const std::string& part) {
 
 }  // namespace
 
-std::int64_t times_used(const ParameterSlice& parameter, const ModelTable& model) {
+std::int64_t times_used(const memory::ParameterSlice& parameter, const config::ModelTable& model) {
   if (model.groups == 0 || !parameter.path.starts_with("encoder.")) return 1;
   const std::int64_t owner = std::atoll(parameter.path.c_str() + std::string_view("encoder.").size());
   std::int64_t blocks = 0;
@@ -331,8 +331,8 @@ std::int64_t times_used(const ParameterSlice& parameter, const ModelTable& model
   return blocks;
 }
 
-StepShape shape_of_step(const Model& model, const Experiment& experiment, DType type,
-                        const PackedBatch& batch) {
+StepShape shape_of_step(const model::Model& model, const config::Experiment& experiment, DType type,
+                        const data::PackedBatch& batch) {
   StepShape shape;
   shape.batch = batch.size();
   std::vector<std::int32_t> ids = batch.ids;
@@ -347,7 +347,7 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
                       experiment.optimizer.options.number("weight_decay") > 0.0;
   shape.shrinks = decays && experiment.optimizer.type == "adamw";
   shape.penalty = decays && !shape.shrinks;
-  for (const LayerTable& layer : experiment.model.block) {
+  for (const config::LayerTable& layer : experiment.model.block) {
     if (layer.options.has("heads")) {
       const std::int64_t heads = layer.options.integer("heads");
       shape.head_size =
@@ -357,10 +357,10 @@ StepShape shape_of_step(const Model& model, const Experiment& experiment, DType 
     if (layer.options.has("activation") && layer.options.text("activation") == "tanh")
       shape.hidden_tanh = true;
   }
-  for (const PlanTensor& tensor : model.training_plan().tensors)
+  for (const model::PlanTensor& tensor : model.training_plan().tensors)
     if (tensor.path == "head.logits" || tensor.path == "head.emissions")
       shape.classes = tensor.shape[1].factor;
-  for (const ParameterSlice& slice : model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : model.parameters().slices()) {
     const std::int64_t uses = times_used(slice, experiment.model);
     if (ends_with_part(slice.path, "bias") && !slice.path.ends_with("norm.bias"))
       shape.bias_rows += uses * slice.size;
@@ -385,4 +385,4 @@ std::optional<KernelWork> work_of_kernel(std::string_view label, const StepShape
   return work.flops == same.flops && work.bytes == same.bytes ? std::optional(work) : std::nullopt;
 }
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -13,7 +13,7 @@
 #include "data/packing.hpp"
 #include "model/model.hpp"
 
-namespace encore {
+namespace encore::bench {
 
 /// Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
 /// Bytes count every operand once, however often the kernel reads it: the bytes that memory must at least
@@ -35,7 +35,7 @@ struct StepShape {
   std::int64_t attention_width = 0;  ///< H D
   std::int64_t classes = 0;          ///< K
   std::int64_t parameters = 0;       ///< P
-  GradientCounts gradients;          ///< counts of parameters that had a gradient in the step
+  memory::GradientCounts gradients;          ///< counts of parameters that had a gradient in the step
   std::int64_t state_blocks = 0;     ///< number of the optimizer's states, each of P values
   bool shrinks = false;              ///< weights decay apart from their gradient
   bool penalty = false;              ///< weights decay as part of their gradient, or of what is made of it
@@ -49,13 +49,13 @@ struct StepShape {
 };
 
 /// Returns how many blocks use a parameter: more than one if blocks share theirs (model.groups).
-std::int64_t times_used(const ParameterSlice& parameter, const ModelTable& model);
+std::int64_t times_used(const memory::ParameterSlice& parameter, const config::ModelTable& model);
 
 /// `type` is that of activations. Call it after the step, which has left the rows that have a gradient.
-StepShape shape_of_step(const Model& model, const Experiment& experiment, DType type,
-                        const PackedBatch& batch);
+StepShape shape_of_step(const model::Model& model, const config::Experiment& experiment, DType type,
+                        const data::PackedBatch& batch);
 
 /// Returns the work of one step, in which the kernel was launched `calls` times; nothing if it is unknown.
 std::optional<KernelWork> work_of_kernel(std::string_view label, const StepShape& shape, std::int64_t calls);
 
-}  // namespace encore
+}  // namespace encore::bench

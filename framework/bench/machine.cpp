@@ -14,7 +14,7 @@
 
 #include "bench/clock.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 constexpr int launches = 1000;
@@ -117,12 +117,12 @@ MachineBench::MachineBench(const Device& device, const std::vector<std::string>&
       products_.push_back({"gemm " + std::to_string(size) + " " + precision, precision, type, size});
       largest = std::max(largest, static_cast<std::size_t>(size * size) * size_of(type));
     }
-  matrices_ = DeviceBuffer("encore::bench_matrices", 3 * aligned(largest));
+  matrices_ = memory::DeviceBuffer("encore::bench_matrices", 3 * memory::aligned(largest));
   fill_varied(device_, DType::float64, arrays_.data(), static_cast<std::int64_t>(3 * array_bytes_ / 8));
 }
 
-Samples MachineBench::measure() {
-  Samples samples;
+record::Samples MachineBench::measure() {
+  record::Samples samples;
   auto* first = reinterpret_cast<double*>(arrays_.data());
   const auto count = static_cast<std::int64_t>(array_bytes_ / sizeof(double));
   samples["calibration"] = seconds_of(device_, [&] { calibrate(device_, first); });
@@ -147,7 +147,7 @@ Samples MachineBench::measure() {
   return samples;
 }
 
-void MachineBench::measure_peaks(Samples& samples) {
+void MachineBench::measure_peaks(record::Samples& samples) {
   for (const RegisterLoop& loop : loops_)
     samples["peak " + loop.precision] = seconds_of_loop(device_, loop, peak_turns);
   if (levels_.empty()) return;
@@ -165,7 +165,7 @@ std::size_t MachineBench::bytes_of_thread() const {
 
 double MachineBench::square_product(const SquareProduct& product) {
   const std::int64_t n = product.size;
-  const std::size_t bytes = matrices_.bytes() / 3 / tensor_alignment * tensor_alignment;
+  const std::size_t bytes = matrices_.bytes() / 3 / memory::tensor_alignment * memory::tensor_alignment;
   const auto matrix = [&](std::size_t i) {
     return Tensor(matrices_.data() + i * bytes, product.type, {n, n});
   };
@@ -205,4 +205,4 @@ nlohmann::json MachineBench::facts() const {
   return facts;
 }
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -16,7 +16,7 @@
 #include "memory/device_memory.hpp"
 #include "record/events.hpp"
 
-namespace encore {
+namespace encore::bench {
 
 /// Measures the machine in rounds; each returns seconds by quantity.
 class MachineBench {
@@ -29,7 +29,7 @@ class MachineBench {
   /// Returns the quantities "copy", "triad" (seconds of one pass over arrays that no cache holds), "launch"
   /// (seconds of an empty kernel in a queue of many), "launch_and_wait", "calibration", and "gemm 1024
   /// float32" ...; for a host also "peak float32" ... and "read L1" ... (peaks.hpp).
-  Samples measure();
+  record::Samples measure();
   /// Returns the meaning of each quantity: {"copy": {"bytes": ...}, "gemm 1024 float32": {"flops": ...,
   /// "precision": ...}, "peak float32": {"flops": ..., "precision": ..., "instructions": ...}, "read L1":
   /// {"bytes": ..., "holds": ...}}; `holds` is what a level holds for all threads, none for memory.
@@ -42,7 +42,7 @@ class MachineBench {
     std::int64_t size;
   };
   double square_product(const SquareProduct& product);
-  void measure_peaks(Samples& samples);
+  void measure_peaks(record::Samples& samples);
   std::size_t bytes_of_thread() const;  ///< the part of the arrays that one thread reads from memory
 
   const Device& device_;
@@ -50,8 +50,8 @@ class MachineBench {
   std::vector<RegisterLoop> loops_;
   std::vector<MemoryLevel> levels_;
   std::size_t array_bytes_;
-  DeviceBuffer arrays_;    ///< three, for copy and triad
-  DeviceBuffer matrices_;  ///< three of the largest size
+  memory::DeviceBuffer arrays_;    ///< three, for copy and triad
+  memory::DeviceBuffer matrices_;  ///< three of the largest size
 };
 
 /// Returns the type for "float32" ... Throws Error that lists the three for any other.
@@ -61,4 +61,4 @@ DType type_of_precision(const std::string& precision);
 /// be one page of zeros, which is always cached.
 void fill_varied(const Device& device, DType type, void* data, std::int64_t count);
 
-}  // namespace encore
+}  // namespace encore::bench

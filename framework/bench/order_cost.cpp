@@ -11,7 +11,7 @@
 
 #include "bench/clock.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
@@ -91,7 +91,7 @@ void free_embedding_backward(const Device& device, const RowSet& batch, const T*
                              Sum<T>* table) {
   using S = Sum<T>;
   const std::int32_t* ids = elements<std::int32_t>(batch.ids);
-  const std::int64_t columns = host_reaches_device() ? width : 1;  // columns of one thread
+  const std::int64_t columns = memory::host_reaches_device() ? width : 1;  // columns of one thread
   Kokkos::parallel_for(
       "encore::bench_embedding", Policy(device.space(), 0, batch.size.tokens * width / columns),
       KOKKOS_LAMBDA(const std::int64_t i) {
@@ -115,12 +115,12 @@ double free_sum_of_squares(const Device& device, const S* values, std::int64_t c
 }
 
 /// Returns whether the matrix at `path` ("encoder.0.feed_forward.up.weight") has a bias beside it.
-bool has_bias(const Model& model, const std::string& path) {
+bool has_bias(const model::Model& model, const std::string& path) {
   const std::string_view weight = "weight";
   if (!path.ends_with(weight)) return false;
   const std::string bias = path.substr(0, path.size() - weight.size()) + "bias";
   return std::ranges::any_of(model.parameters().slices(),
-                             [&](const ParameterSlice& slice) { return slice.path == bias; });
+                             [&](const memory::ParameterSlice& slice) { return slice.path == bias; });
 }
 
 constexpr const char* fixed_biases = "gradients of weights and biases";
@@ -147,7 +147,7 @@ const std::vector<Reduction>& reductions() {
   return list;
 }
 
-OrderCost::OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
+OrderCost::OrderCost(const Device& device, const model::Model& model, const config::ModelTable& table, DType type,
                      std::int64_t largest_tokens)
     : device_(device),
       type_(type),
@@ -155,7 +155,7 @@ OrderCost::OrderCost(const Device& device, const Model& model, const ModelTable&
       parameters_(model.parameters().count()),
       vocabulary_(1) {
   std::int64_t widest = width_;
-  for (const ParameterSlice& slice : model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : model.parameters().slices()) {
     const bool norm = slice.path.ends_with("norm.bias") || slice.path.ends_with("norm.gain");
     if (slice.path == "embedding.tokens") vocabulary_ = slice.spec.shape[0];
     if (norm) norm_vectors_ += times_used(slice, table);
@@ -165,15 +165,15 @@ OrderCost::OrderCost(const Device& device, const Model& model, const ModelTable&
     weights_.insert(weights_.end(), static_cast<std::size_t>(times_used(slice, table)), weight);
   }
   const std::size_t sum = size_of(sum_type(type_));
-  rows_ = DeviceBuffer("encore::bench_rows",
+  rows_ = memory::DeviceBuffer("encore::bench_rows",
                        static_cast<std::size_t>(2 * largest_tokens * widest) * size_of(type_));
   fill_varied(device_, type_, rows_.data(), 2 * largest_tokens * widest);
-  sums_ = DeviceBuffer("encore::bench_sums", static_cast<std::size_t>(std::max(parameters_, widest)) * sum);
-  table_ = DeviceBuffer("encore::bench_table", static_cast<std::size_t>(vocabulary_ * width_) * sum);
+  sums_ = memory::DeviceBuffer("encore::bench_sums", static_cast<std::size_t>(std::max(parameters_, widest)) * sum);
+  table_ = memory::DeviceBuffer("encore::bench_table", static_cast<std::size_t>(vocabulary_ * width_) * sum);
 }
 
-Samples OrderCost::measure(const RowSet& batch) const {
-  Samples samples;
+record::Samples OrderCost::measure(const RowSet& batch) const {
+  record::Samples samples;
   dispatch(type_, [&](auto element) {
     using T = decltype(element);
     using S = Sum<T>;
@@ -209,4 +209,4 @@ Samples OrderCost::measure(const RowSet& batch) const {
   return samples;
 }
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -12,7 +12,7 @@
 #include "bench/kernel_work.hpp"
 #include "bench/machine.hpp"
 
-namespace encore {
+namespace encore::bench {
 
 /// One reduction: its kernels in a fixed order, and the name of the quantity with the seconds of its free
 /// version.
@@ -26,12 +26,12 @@ const std::vector<Reduction>& reductions();
 
 class OrderCost {
  public:
-  OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
+  OrderCost(const Device& device, const model::Model& model, const config::ModelTable& table, DType type,
             std::int64_t largest_tokens);
 
   /// Returns the seconds of each free reduction in one step of this batch, by quantity, and those of the
   /// fixed reductions that no kernel does alone.
-  Samples measure(const RowSet& batch) const;
+  record::Samples measure(const RowSet& batch) const;
 
  private:
   /// A matrix with a bias.
@@ -46,9 +46,9 @@ class OrderCost {
   std::int64_t vocabulary_;
   std::vector<Weight> weights_;
   std::int64_t norm_vectors_ = 0;  ///< gains and biases of norms, each (C)
-  DeviceBuffer rows_;              ///< two arrays of (largest number of tokens, largest width)
-  DeviceBuffer sums_;              ///< the sums
-  DeviceBuffer table_;             ///< (V, C)
+  memory::DeviceBuffer rows_;              ///< two arrays of (largest number of tokens, largest width)
+  memory::DeviceBuffer sums_;              ///< the sums
+  memory::DeviceBuffer table_;             ///< (V, C)
 };
 
-}  // namespace encore
+}  // namespace encore::bench

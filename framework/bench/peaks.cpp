@@ -18,7 +18,7 @@
 #include <immintrin.h>
 #endif
 
-namespace encore {
+namespace encore::bench {
 
 #if defined(ENCORE_HAVE_REGISTER_LOOPS)
 namespace {
@@ -128,37 +128,37 @@ __attribute__((target("avx2"))) double sum_avx2(const double* data, std::size_t 
 /// number 1 as a factor.
 template <class Factor, void (*Multiply)()>
 float run_tiles(std::int64_t turns, Factor one) {
-  using Tiles = amx::HardwareTiles;
-  alignas(64) std::array<Factor, amx::tile_bytes / sizeof(Factor)> ones;
+  using Tiles = kernels::amx::HardwareTiles;
+  alignas(64) std::array<Factor, kernels::amx::tile_bytes / sizeof(Factor)> ones;
   ones.fill(one);
   Tiles::configure();
   Tiles::zero<0>();
   Tiles::zero<1>();
   Tiles::zero<2>();
   Tiles::zero<3>();
-  Tiles::load<4>(ones.data(), amx::row_bytes);
-  Tiles::load<5>(ones.data(), amx::row_bytes);
-  Tiles::load<6>(ones.data(), amx::row_bytes);
-  Tiles::load<7>(ones.data(), amx::row_bytes);
+  Tiles::load<4>(ones.data(), kernels::amx::row_bytes);
+  Tiles::load<5>(ones.data(), kernels::amx::row_bytes);
+  Tiles::load<6>(ones.data(), kernels::amx::row_bytes);
+  Tiles::load<7>(ones.data(), kernels::amx::row_bytes);
   for (std::int64_t turn = 0; turn < turns; ++turn) Multiply();
   alignas(64) std::array<std::int32_t, 16 * 16> result;
-  Tiles::store<0>(result.data(), amx::row_bytes);
+  Tiles::store<0>(result.data(), kernels::amx::row_bytes);
   Tiles::release();
   return 1e-30F * static_cast<float>(result[0]);
 }
 
 void multiply_pairs() {
-  amx::HardwareTiles::multiply_pairs<0, 4, 6>();
-  amx::HardwareTiles::multiply_pairs<1, 4, 7>();
-  amx::HardwareTiles::multiply_pairs<2, 5, 6>();
-  amx::HardwareTiles::multiply_pairs<3, 5, 7>();
+  kernels::amx::HardwareTiles::multiply_pairs<0, 4, 6>();
+  kernels::amx::HardwareTiles::multiply_pairs<1, 4, 7>();
+  kernels::amx::HardwareTiles::multiply_pairs<2, 5, 6>();
+  kernels::amx::HardwareTiles::multiply_pairs<3, 5, 7>();
 }
 
 void multiply_bytes() {
-  amx::HardwareTiles::multiply_bytes<0, 4, 6>();
-  amx::HardwareTiles::multiply_bytes<1, 4, 7>();
-  amx::HardwareTiles::multiply_bytes<2, 5, 6>();
-  amx::HardwareTiles::multiply_bytes<3, 5, 7>();
+  kernels::amx::HardwareTiles::multiply_bytes<0, 4, 6>();
+  kernels::amx::HardwareTiles::multiply_bytes<1, 4, 7>();
+  kernels::amx::HardwareTiles::multiply_bytes<2, 5, 6>();
+  kernels::amx::HardwareTiles::multiply_bytes<3, 5, 7>();
 }
 
 void run_bfloat16_amx(std::int64_t turns, float* sink) {
@@ -196,7 +196,7 @@ std::vector<RegisterLoop> register_loops() {
                      .operations = 8 * narrow,
                      .run = run_float32_avx2});
   }
-  const bool tiles = __builtin_cpu_supports("amx-tile") && amx::request_tiles();
+  const bool tiles = __builtin_cpu_supports("amx-tile") && kernels::amx::request_tiles();
   if (tiles && __builtin_cpu_supports("amx-bf16")) {
     loops.push_back({.precision = "bfloat16",
                      .instructions = "AMX-BF16",
@@ -279,4 +279,4 @@ double seconds_of_reads(const Device& /*device*/, const double* /*data*/, std::s
 }
 #endif
 
-}  // namespace encore
+}  // namespace encore::bench

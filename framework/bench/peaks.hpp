@@ -11,7 +11,7 @@
 
 #include <encore/device.hpp>
 
-namespace encore {
+namespace encore::bench {
 
 /// A loop of independent multiply-adds that touches no memory.
 struct RegisterLoop {
@@ -41,4 +41,4 @@ double seconds_of_loop(const Device& device, const RegisterLoop& loop, std::int6
 /// 512. `data` is aligned to 64 bytes and has room for the bytes of all threads.
 double seconds_of_reads(const Device& device, const double* data, std::size_t bytes, std::int64_t passes);
 
-}  // namespace encore
+}  // namespace encore::bench

@@ -11,7 +11,7 @@
 #include "data/largest_batch.hpp"
 #include "kernels/products/product_label.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 /// Returns sequences of exactly `length` tokens, cut from the sequences of a set joined one after the other.
@@ -60,7 +60,7 @@ ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_
 /// Returns "encore::gemm N x 1152 x 384 nt": batches have different numbers of tokens, but the product is the
 /// same.
 std::string general_label(const std::string& label) {
-  const std::optional<ProductShape> product = parse_product_label(label);
+  const std::optional<kernels::ProductShape> product = kernels::parse_product_label(label);
   if (!product) return label;
   const std::string m = product->transpose_a ? std::to_string(product->rows) : "N";
   const std::string k = product->transpose_a ? "N" : std::to_string(product->inner);
@@ -70,26 +70,26 @@ std::string general_label(const std::string& label) {
 
 }  // namespace
 
-BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder) {
+BenchData load_bench_data(const infer::LoadedExperiment& loaded, const std::filesystem::path& folder) {
   BenchData data{
-      std::make_unique<TaskSets>(make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
+      std::make_unique<tasks::TaskSets>(infer::make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
       {}};
-  const auto tokenizer = load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); }).tokenizer;
+  const auto tokenizer = infer::load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); }).tokenizer;
   data.sets->encode(*tokenizer, host_threads());
   const auto vocabulary = tokenizer->vocabulary();
   data.vocabulary_size = vocabulary.size();
   return data;
 }
 
-StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
-                   std::int64_t batches, bool order_cost, const Device& device, Communicator& ranks)
+StepCase::StepCase(const record::BenchCaseRequest& request, infer::LoadedExperiment loaded, const BenchData& data,
+                   std::int64_t batches, bool order_cost, const Device& device, distributed::Communicator& ranks)
     : loaded_(std::move(loaded)),
       device_(device),
       ranks_(ranks),
       type_(type_of_precision(request.specification.config.at("train").at("precision").get<std::string>())),
       seed_(request.specification.seed) {
-  if (loaded_.experiment.data.max_length == 0) take_max_length(loaded_.experiment, data.sets->max_length());
-  model_ = std::make_unique<Model>(loaded_.experiment, model_size(data.sets->task(), data.vocabulary_size),
+  if (loaded_.experiment.data.max_length == 0) infer::take_max_length(loaded_.experiment, data.sets->max_length());
+  model_ = std::make_unique<model::Model>(loaded_.experiment, infer::model_size(data.sets->task(), data.vocabulary_size),
                                    loaded_.registry, device);
   take_batches(data, request.length, batches);
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
@@ -97,15 +97,15 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
   // The ranks are set before the states are made, because each of several ranks has the states of its own
   // range.
-  update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm, "",
+  update_ = std::make_unique<train::TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm, "",
                                            ranks_, shards);
   model_->plan(largest_, {});
   model_->parameters().make_states(optimizer_->states());
   model_->initialize(seed_);
   mark_all_tokens(data);
-  uploaded_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
-  if (!host_reaches_device() && ranks_.size() == 1)
-    next_ = std::make_unique<DeviceBatch>(device_, largest_, model_->needs(), shards);
+  uploaded_ = std::make_unique<model::DeviceBatch>(device_, largest_, model_->needs(), shards);
+  if (!memory::host_reaches_device() && ranks_.size() == 1)
+    next_ = std::make_unique<model::DeviceBatch>(device_, largest_, model_->needs(), shards);
   products_ = std::make_unique<BareProducts>(device_, model_->network(), type_, largest_);
   if (order_cost)
     order_cost_ =
@@ -113,10 +113,10 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
 }
 
 void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int64_t count) {
-  const TrainTable& train = loaded_.experiment.train;
-  const ExampleSet units = units_of(data.sets->task(), data.sets->set(Split::train).set);
-  const BatchOptions options = batch_options(train, seed_);
-  const Packing packing{train.batching, loaded_.experiment.data.max_length, 0};
+  const config::TrainTable& train = loaded_.experiment.train;
+  const ExampleSet units = infer::units_of(data.sets->task(), data.sets->set(data::Split::train).set);
+  const data::BatchOptions options = infer::batch_options(train, seed_);
+  const data::Packing packing{train.batching, loaded_.experiment.data.max_length, 0};
   std::optional<ExampleSet> full;
   std::vector<std::vector<std::int32_t>> plan;
   if (length > 0) {
@@ -129,7 +129,7 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
       for (std::int64_t i = 0; i < size; ++i) members.push_back(static_cast<std::int32_t>(batch * size + i));
     }
   } else {
-    plan = plan_epoch(example_lengths(units), options, 0);
+    plan = data::plan_epoch(data::example_lengths(units), options, 0);
   }
   // Partial batches are left out, because they would be measured as if they were full. Batches by tokens
   // stay: they are as full as possible, except the last one of an epoch.
@@ -140,16 +140,16 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
                 " examples, too few for one batch of " + std::to_string(train.batch_size) +
                 "; give a smaller --batch-size");
   plan.resize(std::min(plan.size(), static_cast<std::size_t>(count)));
-  Packer packer(full ? *full : units, model_->needs(), packing);
+  data::Packer packer(full ? *full : units, model_->needs(), packing);
   packer.draw(data.sets->task(), seed_, 0);
   for (const auto& members : plan) {
     packer.pack(members, batches_.emplace_back());
-    largest_ = at_least(largest_, batches_.back().size());
+    largest_ = data::at_least(largest_, batches_.back().size());
   }
 }
 
 void StepCase::mark_all_tokens(const BenchData& data) {
-  const ExampleArrays& arrays = data.sets->set(Split::train).set.arrays();
+  const ExampleArrays& arrays = data.sets->set(data::Split::train).set.arrays();
   std::vector<std::int32_t> ids(arrays.ids.begin(), arrays.ids.end());
   ids.insert(ids.end(), arrays.target_ids.begin(), arrays.target_ids.end());
   std::sort(ids.begin(), ids.end());
@@ -157,13 +157,13 @@ void StepCase::mark_all_tokens(const BenchData& data) {
   std::vector<std::int32_t> order(ids.size());
   std::iota(order.begin(), order.end(), 0);
   const auto count = static_cast<std::int64_t>(ids.size());
-  const DeviceBuffer memory("encore::bench_tokens", 2 * aligned(ids.size() * sizeof(std::int32_t)));
+  const memory::DeviceBuffer memory("encore::bench_tokens", 2 * memory::aligned(ids.size() * sizeof(std::int32_t)));
   RowSet all;
   all.size.tokens = count;
   all.ids = Tensor(memory.data(), DType::int32, {count});
   all.order = Tensor(memory.data() + memory.bytes() / 2, DType::int32, {count});
-  copy_from_host(device_, ids.data(), all.ids);
-  copy_from_host(device_, order.data(), all.order);
+  memory::copy_from_host(device_, ids.data(), all.ids);
+  memory::copy_from_host(device_, order.data(), all.order);
   model_->parameters().mark_rows(all);
   model_->parameters().zero_gradients();
   device_.fence();
@@ -184,15 +184,15 @@ void StepCase::step(std::size_t batch) {
   update_->update(1e-12, steps_);
 }
 
-BatchSize StepCase::own_rows(const PackedBatch& batch) const {
+BatchSize StepCase::own_rows(const data::PackedBatch& batch) const {
   BatchSize size = batch.size();
   size.tokens /= ranks_.size();
   size.target.tokens /= ranks_.size();
   return size;
 }
 
-Samples StepCase::measure(GemmLibrary& free_gemm) {
-  Samples samples;
+record::Samples StepCase::measure(kernels::GemmLibrary& free_gemm) {
+  record::Samples samples;
   for (std::size_t i = 0; i < batches_.size(); ++i) {
     update_->take_exchange_seconds();
     samples["step"] += seconds_of(device_, [&] { step(i); });
@@ -209,7 +209,7 @@ Samples StepCase::measure(GemmLibrary& free_gemm) {
   return samples;
 }
 
-void StepCase::watch(Samples& samples) {
+void StepCase::watch(record::Samples& samples) {
   kernels_.clear();
   allocations_ = allocated_bytes_ = 0;
   for (std::size_t i = 0; i < batches_.size(); ++i) {
@@ -226,7 +226,7 @@ void StepCase::watch(Samples& samples) {
     const auto add = [&](const std::string& label, const KernelTime& time, bool within) {
       const std::string general = general_label(label);
       Kernel& kernel = kernels_[general];
-      const std::optional<ProductShape> product = parse_product_label(label);
+      const std::optional<kernels::ProductShape> product = kernels::parse_product_label(label);
       std::optional<KernelWork> work;
       if (product)
         work = KernelWork{static_cast<double>(time.calls) * product->flops(),
@@ -265,13 +265,13 @@ nlohmann::json StepCase::kernel_facts() const {
 nlohmann::json StepCase::facts() const {
   const auto count = static_cast<double>(batches_.size());
   double real = 0.0, rows = 0.0, sequences = 0.0, flops = 0.0;
-  for (const PackedBatch& batch : batches_) {
+  for (const data::PackedBatch& batch : batches_) {
     real += static_cast<double>(batch.real_tokens);
     rows += static_cast<double>(batch.size().tokens + batch.size().target.tokens);
     sequences += static_cast<double>(batch.sequences.size());
     flops += products_->flops(own_rows(batch));
   }
-  const ParameterBlock& parameters = model_->parameters();
+  const memory::ParameterBlock& parameters = model_->parameters();
   nlohmann::json list = nlohmann::json::array();
   for (const Reduction& reduction : reductions())
     list.push_back({{"name", reduction.name},
@@ -295,4 +295,4 @@ nlohmann::json StepCase::facts() const {
           {"reductions", list}};
 }
 
-}  // namespace encore
+}  // namespace encore::bench

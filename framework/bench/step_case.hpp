@@ -23,35 +23,35 @@
 #include "record/bench_request.hpp"
 #include "train/training_step.hpp"
 
-namespace encore {
+namespace encore::bench {
 
 /// The encoded training set of an experiment; cases with equal data share it.
 struct BenchData {
-  std::unique_ptr<TaskSets> sets;
+  std::unique_ptr<tasks::TaskSets> sets;
   std::size_t vocabulary_size = 0;
 };
 /// Encodes the training set. `folder` is that of the measurement; a vocabulary in it is used.
-BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder);
+BenchData load_bench_data(const infer::LoadedExperiment& loaded, const std::filesystem::path& folder);
 
 class StepCase {
  public:
   /// `batches` is the number of batches. With several ranks, every rank must call the constructor, measure()
   /// and facts(). Throws Error if the training set has too few batches.
-  StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
-           std::int64_t batches, bool order_cost, const Device& device, Communicator& ranks);
+  StepCase(const record::BenchCaseRequest& request, infer::LoadedExperiment loaded, const BenchData& data,
+           std::int64_t batches, bool order_cost, const Device& device, distributed::Communicator& ranks);
 
   /// Returns seconds per step, the mean over the batches: "step" (upload, gradients, update), "matmul" (its
   /// matrix products alone, in the library's best way), "gemm" (the same through our interface),
   /// "watched_step" and "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp).
   /// With several ranks all of it is as this one sees it, with its share of the tokens in the products, and
   /// "exchange" is the time in "step" in which it waited for others and moved bytes.
-  Samples measure(GemmLibrary& free_gemm);
+  record::Samples measure(kernels::GemmLibrary& free_gemm);
   /// Returns what does not depend on time: batch sizes, tokens, parameters, memory, and for each kernel
   /// calls, operations and bytes. It is complete after the first measure().
   nlohmann::json facts() const;
 
-  const Experiment& experiment() const { return loaded_.experiment; }
-  const Registry& registry() const { return loaded_.registry; }
+  const config::Experiment& experiment() const { return loaded_.experiment; }
+  const plugin_host::Registry& registry() const { return loaded_.registry; }
   const Device& device() const { return device_; }
 
  private:
@@ -62,9 +62,9 @@ class StepCase {
   /// Works like the trainer: on a GPU the next batch is uploaded while the device computes.
   void step(std::size_t batch);
   /// Returns the rows of a batch, of which this rank has a share.
-  BatchSize own_rows(const PackedBatch& batch) const;
+  BatchSize own_rows(const data::PackedBatch& batch) const;
   /// Runs a step of each batch under a watch.
-  void watch(Samples& samples);
+  void watch(record::Samples& samples);
   nlohmann::json kernel_facts() const;
 
   /// The measurement of one kernel by a watch, summed over the batches.
@@ -74,19 +74,19 @@ class StepCase {
     bool within_product = false;
   };
 
-  LoadedExperiment loaded_;
+  infer::LoadedExperiment loaded_;
   const Device& device_;
-  Communicator& ranks_;
+  distributed::Communicator& ranks_;
   DType type_;
   std::uint64_t seed_;
-  std::vector<PackedBatch> batches_;
+  std::vector<data::PackedBatch> batches_;
   BatchSize largest_;
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<DeviceBatch> uploaded_;  ///< the batch of the latest step
-  std::unique_ptr<DeviceBatch> next_;      ///< the next batch if it is uploaded ahead, else null
+  std::unique_ptr<model::DeviceBatch> uploaded_;  ///< the batch of the latest step
+  std::unique_ptr<model::DeviceBatch> next_;      ///< the next batch if it is uploaded ahead, else null
   std::optional<std::size_t> ahead_;       ///< the number of the batch in `next_`
-  std::unique_ptr<TrainingStep> update_;
+  std::unique_ptr<train::TrainingStep> update_;
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;
   std::int64_t steps_ = 0;
@@ -94,4 +94,4 @@ class StepCase {
   std::int64_t allocations_ = 0, allocated_bytes_ = 0;  ///< in the latest watched steps
 };
 
-}  // namespace encore
+}  // namespace encore::bench

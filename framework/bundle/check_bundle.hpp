@@ -13,7 +13,7 @@
 #include "config/catalogue.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 struct CheckedBundle {
   /// Attempts whose spools are damaged, so that nothing supports their rows ("attempt 1 of run tiny").
@@ -25,7 +25,7 @@ struct CheckedBundle {
 /// Checks the bundle and replaces its database by a new one at bundle.database(). Throws Error that names the
 /// archive and the parts that contradict each other. The sender's database is opened (and refused, as by
 /// open_encore_database) before any of its rows is used. `catalogue` has the types of this installation.
-CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& origin,
-                           const Catalogue& catalogue);
+CheckedBundle check_bundle(const archive::UnpackedBundle& bundle, const std::string& origin,
+                           const config::Catalogue& catalogue);
 
-}  // namespace encore
+}  // namespace encore::bundle

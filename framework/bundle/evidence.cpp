@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -343,12 +343,12 @@ std::span<const ColumnEvidence> column_evidence() {
   return evidence_of_columns;
 }
 
-std::vector<Claim> claims_of(Store& store, std::size_t most) {
+std::vector<Claim> claims_of(store::Store& store, std::size_t most) {
   std::vector<Claim> claims;
   for (const ColumnEvidence& part : evidence_of_columns) {
     if (part.evidence != claimed) continue;
     Claim claim{.table = part.table, .column = part.column, .values = {}};
-    Statement rows(store.database(), values_of(part));
+    store::Statement rows(store.database(), values_of(part));
     while (rows.step()) {
       ++claim.count;
       if (most == 0 || claim.values.size() < most) claim.values.push_back(rows.text(0));
@@ -358,4 +358,4 @@ std::vector<Claim> claims_of(Store& store, std::size_t most) {
   return claims;
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

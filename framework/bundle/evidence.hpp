@@ -13,7 +13,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 enum class Evidence : std::uint8_t {
   recomputed,  ///< derived from other parts of the bundle when it is opened; a contradiction is refused
@@ -44,6 +44,6 @@ struct Claim {
 };
 /// Returns every claimed column that has a value. `store` is that of a checked bundle. Each column has at
 /// most `most` values; 0: all.
-std::vector<Claim> claims_of(Store& store, std::size_t most);
+std::vector<Claim> claims_of(store::Store& store, std::size_t most);
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -12,7 +12,7 @@
 #include "pretrained/content_hash.hpp"
 #include "record/run_paths.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 /// Returns whether a file or folder has this content; false if it is unreadable.
 bool has_content(const fs::path& path, const std::string& sha256) try {
   std::error_code missing;
-  return fs::exists(path, missing) && sha256_of_bytes_of_content(path) == sha256;
+  return fs::exists(path, missing) && pretrained::sha256_of_bytes_of_content(path) == sha256;
 } catch (const Error&) {
   return false;
 }
@@ -32,17 +32,17 @@ std::string packed_data_name(const std::string& path) {
   constexpr std::size_t longest = 80;
   std::string name = fs::path(path).filename().string();
   for (char& letter : name)
-    if (!name_problem(std::string(1, letter)).empty() && letter != '.') letter = '_';
+    if (!archive::name_problem(std::string(1, letter)).empty() && letter != '.') letter = '_';
   if (name.size() > longest) name = name.substr(name.size() - longest);
-  return name_problem(name).empty() ? name : "file";
+  return archive::name_problem(name).empty() ? name : "file";
 }
 
 FoundData::FoundData(fs::path bundle, std::vector<fs::path> folders)
     : bundle_(std::move(bundle)), folders_(std::move(folders)) {}
 
-std::vector<fs::path> FoundData::candidates(const DataFile& wanted) const {
+std::vector<fs::path> FoundData::candidates(const record::DataFile& wanted) const {
   // A folder is packed with its files; a file is packed with those that belong to it.
-  const fs::path packed = path_below(bundle_, bundle_data + wanted.sha256);
+  const fs::path packed = record::path_below(bundle_, archive::bundle_data + wanted.sha256);
   std::vector<fs::path> found = {packed / packed_data_name(wanted.path), packed};
   std::vector<fs::path> parts;
   for (const fs::path& part : fs::path(wanted.path).relative_path())
@@ -59,7 +59,7 @@ std::vector<fs::path> FoundData::candidates(const DataFile& wanted) const {
   return found;
 }
 
-std::optional<fs::path> FoundData::find(const DataFile& wanted) {
+std::optional<fs::path> FoundData::find(const record::DataFile& wanted) {
   const auto [place, is_new] = known_.emplace(wanted.sha256 + wanted.path, std::nullopt);
   if (!is_new) return place->second;
   if (wanted.sha256.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
@@ -71,4 +71,4 @@ std::optional<fs::path> FoundData::find(const DataFile& wanted) {
   return place->second;
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -13,7 +13,7 @@
 
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 /// Returns the path of packed data in a bundle: data/<SHA-256 of the content>/<name>. The name is that of the
 /// recorded path, with '_' for characters that a bundle cannot have.
@@ -24,14 +24,14 @@ class FoundData {
   FoundData(std::filesystem::path bundle, std::vector<std::filesystem::path> folders);
 
   /// Returns a file or a folder with the content of `wanted`, or nothing.
-  std::optional<std::filesystem::path> find(const DataFile& wanted);
+  std::optional<std::filesystem::path> find(const record::DataFile& wanted);
 
  private:
-  std::vector<std::filesystem::path> candidates(const DataFile& wanted) const;
+  std::vector<std::filesystem::path> candidates(const record::DataFile& wanted) const;
 
   std::filesystem::path bundle_;
   std::vector<std::filesystem::path> folders_;
   std::map<std::string, std::optional<std::filesystem::path>> known_;  ///< by digest and path
 };
 
-}  // namespace encore
+}  // namespace encore::bundle

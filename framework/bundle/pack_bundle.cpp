@@ -18,7 +18,7 @@
 #include "store/source_rows.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -26,21 +26,21 @@ namespace fs = std::filesystem;
 
 class Packing {
  public:
-  Packing(Store& store, const PackTask& task) : store_(store), task_(task), runs_(task.runs) {}
+  Packing(store::Store& store, const PackTask& task) : store_(store), task_(task), runs_(task.runs) {}
 
   PackedBundle pack(const fs::path& target) {
     add_parents();
-    for (const RunRow& run : runs_)
-      if (run.state == RunState::running)
+    for (const store::RunRow& run : runs_)
+      if (run.state == store::RunState::running)
         throw Error("run " + run.name + " is training; bundle it when it has ended");
-    const fs::path database = scratch_.path() / bundle_database;
+    const fs::path database = scratch_.path() / archive::bundle_database;
     make_database(database);
     collect(database);
     packed_.index.subject = task_.subject;
     packed_.index.encore = task_.encore;
     packed_.index.licence = task_.licence;
     packed_.index.author = task_.author;
-    Store own(database, OpenMode::read);
+    store::Store own(database, store::OpenMode::read);
     write(target, ro_crate_text(own, packed_.index));
     return std::move(packed_);
   }
@@ -49,10 +49,10 @@ class Packing {
   /// Adds the runs whose weights a run starts or learns from: without them it cannot be trained again.
   void add_parents() {
     std::set<std::int64_t> there;
-    for (const RunRow& run : runs_) there.insert(run.number);
+    for (const store::RunRow& run : runs_) there.insert(run.number);
     for (std::size_t at = 0; at < runs_.size(); ++at)
-      for (const Need need : {Need::start, Need::teacher}) {
-        const std::optional<ParentRow> parent = store_.read_parent(runs_[at], need);
+      for (const store::Need need : {store::Need::start, store::Need::teacher}) {
+        const std::optional<store::ParentRow> parent = store_.read_parent(runs_[at], need);
         if (!parent || !parent->run || !there.insert(parent->run->number).second) continue;
         packed_.parents.push_back(parent->run->name);
         runs_.push_back(*parent->run);
@@ -60,17 +60,17 @@ class Packing {
   }
 
   void make_database(const fs::path& database) const {
-    DatabaseMergeOptions options;
+    store::DatabaseMergeOptions options;
     options.only.emplace();
-    for (const RunRow& run : runs_) options.only->runs.insert(run.id);
+    for (const store::RunRow& run : runs_) options.only->runs.insert(run.id);
     options.only->searches.insert(task_.searches.begin(), task_.searches.end());
     options.folders = false;
-    Store own(database, OpenMode::create);
-    const DatabaseMerge merged = merge_database(own, store_.path(), options);
-    for (const MergedRun& run : merged.runs)
-      if (run.outcome != MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
+    store::Store own(database, store::OpenMode::create);
+    const store::DatabaseMerge merged = store::merge_database(own, store_.path(), options);
+    for (const store::MergedRun& run : merged.runs)
+      if (run.outcome != store::MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
     mark_origin(own.database());
-    remove_unused_rows(own.database());
+    store::remove_unused_rows(own.database());
     std::string difference = difference_from_specifications(own);
     if (difference.empty())
       difference = compare_with_spools(own, scratch_.path(), [&](const std::string& id) {
@@ -80,16 +80,16 @@ class Packing {
       throw Error(
           difference +
           "; a reader of the bundle would get the same message. Run exp db check to examine the record");
-    if (!task_.report.empty()) save_file(scratch_.path() / bundle_report, task_.report);
+    if (!task_.report.empty()) world::save_file(scratch_.path() / archive::bundle_report, task_.report);
     // Makes one database file, as small as possible.
-    const Unguarded unguarded(own.database());
+    const store::Unguarded unguarded(own.database());
     own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
   }
 
-  std::string difference_from_specifications(Store& own) const {
-    for (const RunRow& run : own.list_runs({.sight = Sight::any})) {
+  std::string difference_from_specifications(store::Store& own) const {
+    for (const store::RunRow& run : own.list_runs({.sight = store::Sight::any})) {
       if (run.attempts == 0 || !fs::exists(store_.run_folder(run.id) / "specification.json")) continue;
-      const Specification specification = Specification::load(store_.run_folder(run.id));
+      const record::Specification specification = record::Specification::load(store_.run_folder(run.id));
       if (std::string text = difference_from_specification(own, run, specification); !text.empty())
         return text;
       claimed_question(run, specification, task_.catalogue);
@@ -99,10 +99,10 @@ class Packing {
 
   /// Rows of a bundle do not name the database in which they were planned. Equal runs give equal bytes, so
   /// neither the name of the archive nor the time is in it.
-  void mark_origin(Database& database) const {
+  void mark_origin(store::Database& database) const {
     double newest = 0.0;
-    for (const RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
-    Transaction transaction(database);
+    for (const store::RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
+    store::Transaction transaction(database);
     database.cached("INSERT INTO origin (kind, name, sha256, time) VALUES ('bundle', ?, '', ?)")
         .run(task_.subject, newest);
     const std::int64_t origin = database.last_row();
@@ -112,8 +112,8 @@ class Packing {
   }
 
   void collect(const fs::path& database) {
-    files_.push_back({bundle_database, database});
-    if (!task_.report.empty()) files_.push_back({bundle_report, scratch_.path() / bundle_report});
+    files_.push_back({archive::bundle_database, database});
+    if (!task_.report.empty()) files_.push_back({archive::bundle_report, scratch_.path() / archive::bundle_report});
     for (std::size_t at = 0; at < runs_.size(); ++at) add_run(runs_[at], at >= task_.runs.size());
     for (const fs::path& folder : task_.choice.sources) add(files_of_sources(folder));
     std::set<std::string> names;
@@ -123,10 +123,10 @@ class Packing {
       packed_.index.files.push_back({file.name, fs::file_size(file.source), sha256_of_file(file.source)});
   }
 
-  void add_run(const RunRow& run, bool is_parent) {
-    if (run.state != RunState::completed) packed_.not_ended.push_back(run.name);
+  void add_run(const store::RunRow& run, bool is_parent) {
+    if (run.state != store::RunState::completed) packed_.not_ended.push_back(run.name);
     add(files_of_run(store_, run, task_.choice, is_parent));
-    if (hides_its_data(store_, run) && !task_.choice.hidden)
+    if (store::hides_its_data(store_, run) && !task_.choice.hidden)
       packed_.hidden.push_back(run.name);
     else if (task_.choice.data)
       add(data_of_run(store_, run));
@@ -135,21 +135,21 @@ class Packing {
   void add(const std::vector<PackedFile>& files) { files_.insert(files_.end(), files.begin(), files.end()); }
 
   void write(const fs::path& target, const std::string& metadata) {
-    ZstdWriter archive(target);
-    archive.write(tar_head({bundle_root + bundle_metadata, metadata.size()}));
+    archive::ZstdWriter archive(target);
+    archive.write(archive::tar_head({archive::bundle_root + archive::bundle_metadata, metadata.size()}));
     archive.write(metadata);
-    archive.write(tar_padding(metadata.size()));
+    archive.write(archive::tar_padding(metadata.size()));
     for (std::size_t at = 0; at < files_.size(); ++at) {
       write_file(archive, files_[at], packed_.index.files[at]);
       if (task_.progress) task_.progress(at + 1, files_.size());
     }
-    archive.write(tar_end());
+    archive.write(archive::tar_end());
     archive.finish();
   }
 
   /// Writes a file that was listed, or throws Error.
-  void write_file(ZstdWriter& archive, const PackedFile& file, const BundleFile& listed) {
-    archive.write(tar_head({bundle_root + listed.path, listed.bytes}));
+  void write_file(archive::ZstdWriter& archive, const PackedFile& file, const archive::BundleFile& listed) {
+    archive.write(archive::tar_head({archive::bundle_root + listed.path, listed.bytes}));
     InputFile in(file.source);
     Sha256 hash;
     std::uint64_t bytes = 0;
@@ -161,13 +161,13 @@ class Packing {
     }
     if (bytes != listed.bytes || hash.hex() != listed.sha256)
       throw Error(file.source.string() + " changed while it was packed; try again");
-    archive.write(tar_padding(bytes));
+    archive.write(archive::tar_padding(bytes));
   }
 
-  Store& store_;
+  store::Store& store_;
   const PackTask& task_;
-  std::vector<RunRow> runs_;  ///< runs of the task first, then those that they need
-  ScratchFolder scratch_;
+  std::vector<store::RunRow> runs_;  ///< runs of the task first, then those that they need
+  archive::ScratchFolder scratch_;
   std::vector<PackedFile> files_;
   PackedBundle packed_;
   std::string piece_ = std::string(std::size_t{1} << 18, '\0');
@@ -175,8 +175,8 @@ class Packing {
 
 }  // namespace
 
-PackedBundle pack_bundle(Store& store, const PackTask& task, const fs::path& target) {
+PackedBundle pack_bundle(store::Store& store, const PackTask& task, const fs::path& target) {
   return Packing(store, task).pack(target);
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

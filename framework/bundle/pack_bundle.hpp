@@ -14,10 +14,10 @@
 #include "config/catalogue.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 struct PackTask {
-  std::vector<RunRow> runs = {};
+  std::vector<store::RunRow> runs = {};
   std::vector<std::string> searches = {};  ///< names of searches whose decisions are packed too
   std::string subject = {};                ///< "run quickstart"
   std::string licence = {};
@@ -25,12 +25,12 @@ struct PackTask {
   std::string encore = {};  ///< the version of this program
   PackChoice choice = {};
   std::string report = {};   ///< report of these runs as HTML; empty: none
-  Catalogue catalogue = {};  ///< the types of this installation
+  config::Catalogue catalogue = {};  ///< the types of this installation
   std::function<void(std::size_t files, std::size_t all)> progress = {};
 };
 
 struct PackedBundle {
-  BundleIndex index;
+  archive::BundleIndex index;
   std::vector<std::string> parents;    ///< names of the runs that others start from; they are packed as well
   std::vector<std::string> hidden;     ///< runs without their private examples
   std::vector<std::string> not_ended;  ///< runs that were not completed
@@ -38,6 +38,6 @@ struct PackedBundle {
 
 /// Writes the bundle. Throws Error, and leaves no file, if a run is training, if a file of the record is
 /// missing or changed, or if the rows of a run contradict its specification or its spools.
-PackedBundle pack_bundle(Store& store, const PackTask& task, const std::filesystem::path& target);
+PackedBundle pack_bundle(store::Store& store, const PackTask& task, const std::filesystem::path& target);
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -15,7 +15,7 @@
 #include "record/spool.hpp"
 #include "record/weights_file.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 /// Collects the files of a run's folder, each once, under their names in the bundle.
 class RunFiles {
  public:
-  RunFiles(Store& store, const RunRow& run)
-      : folder_(store.run_folder(run.id)), prefix_(bundle_runs + run.id + "/") {}
+  RunFiles(store::Store& store, const store::RunRow& run)
+      : folder_(store.run_folder(run.id)), prefix_(archive::bundle_runs + run.id + "/") {}
 
   bool add(const std::string& name) {
-    const fs::path path = path_below(folder_, name);
+    const fs::path path = record::path_below(folder_, name);
     std::error_code failure;
     if (!fs::is_regular_file(fs::symlink_status(path, failure))) return false;
     if (names_.insert(name).second) files_.push_back({prefix_ + name, path});
@@ -45,40 +45,40 @@ class RunFiles {
 };
 
 std::string log_name(int ordinal) {
-  return fs::path(spool_name(ordinal)).replace_extension(".log").string();
+  return fs::path(record::spool_name(ordinal)).replace_extension(".log").string();
 }
 
-void add_weights(Store& store, const RunRow& run, PackedWeights wanted, RunFiles& files) {
+void add_weights(store::Store& store, const store::RunRow& run, PackedWeights wanted, RunFiles& files) {
   if (wanted == PackedWeights::none) return;
-  const std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
-  const bool alone = files.add(weights_file);
+  const std::vector<store::CheckpointRow> checkpoints = store.read_checkpoints(run.number);
+  const bool alone = files.add(record::weights_file);
   const auto newest_best =
       std::find_if(checkpoints.rbegin(), checkpoints.rend(),
-                   [](const CheckpointRow& row) { return row.on_disk && row.kind == "best"; });
+                   [](const store::CheckpointRow& row) { return row.on_disk && row.kind == "best"; });
   if (!alone && newest_best != checkpoints.rend()) files.add(newest_best->path);
   if (wanted == PackedWeights::all)
-    for (const CheckpointRow& checkpoint : checkpoints) files.add(checkpoint.path);
+    for (const store::CheckpointRow& checkpoint : checkpoints) files.add(checkpoint.path);
 }
 
 }  // namespace
 
-std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const PackChoice& choice,
+std::vector<PackedFile> files_of_run(store::Store& store, const store::RunRow& run, const PackChoice& choice,
                                      bool is_parent) {
   RunFiles files(store, run);
   if (run.attempts == 0) return {};
   if (!files.add("specification.json"))
     throw Error("run " + run.name + " has no specification in " + files.folder().string() +
                 "; a bundle needs the folders of its runs beside the database");
-  for (const AttemptRow& attempt : store.read_attempts(run.number)) {
-    files.add(spool_name(attempt.ordinal));
+  for (const store::AttemptRow& attempt : store.read_attempts(run.number)) {
+    files.add(record::spool_name(attempt.ordinal));
     files.add(log_name(attempt.ordinal));
   }
-  const bool hidden = hides_its_data(store, run) && !choice.hidden;
+  const bool hidden = store::hides_its_data(store, run) && !choice.hidden;
   // Tokens and names of classes come from the data, so they are left out if the data is private.
   if (!hidden)
     for (const char* name : {"vocab.txt", "labels.txt", "max_length.txt"}) files.add(name);
-  for (const ArtifactRow& artifact : store.read_artifacts(run.number))
-    if (artifact.path != weights_file && !hidden) files.add(artifact.path);
+  for (const store::ArtifactRow& artifact : store.read_artifacts(run.number))
+    if (artifact.path != record::weights_file && !hidden) files.add(artifact.path);
   // The weights of a parent are data of its children.
   add_weights(store, run,
               is_parent && choice.weights == PackedWeights::none ? PackedWeights::best : choice.weights,
@@ -86,30 +86,30 @@ std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const Pack
   return files.take();
 }
 
-std::vector<PackedFile> data_of_run(Store& store, const RunRow& run) {
+std::vector<PackedFile> data_of_run(store::Store& store, const store::RunRow& run) {
   std::vector<PackedFile> files;
   if (run.attempts == 0) return files;
-  for (const auto& [role, file] : Specification::load(store.run_folder(run.id)).data) {
+  for (const auto& [role, file] : record::Specification::load(store.run_folder(run.id)).data) {
     const fs::path path = file.path;
     std::error_code missing;
-    if (!run_of_folder(path.parent_path()).empty()) continue;  // a parent's weights, packed with the parent
+    if (!record::run_of_folder(path.parent_path()).empty()) continue;  // a parent's weights, packed with the parent
     if (!fs::exists(path, missing))
       throw Error(file.path + " (" + role + " of run " + run.name +
                   ") is missing; without --data "
                   "the bundle only records its SHA-256");
-    if (sha256_of_bytes_of_content(path) != file.sha256)
+    if (pretrained::sha256_of_bytes_of_content(path) != file.sha256)
       throw Error(file.path + " (" + role + " of run " + run.name +
                   ") has changed since the run was planned; "
                   "without --data the bundle only records its SHA-256");
-    const std::string folder = bundle_data + file.sha256 + "/";
+    const std::string folder = archive::bundle_data + file.sha256 + "/";
     if (fs::is_directory(path)) {
-      for (const std::string& name : files_of_hugging_face_folder(path))
+      for (const std::string& name : pretrained::files_of_hugging_face_folder(path))
         files.push_back({folder + name, path / name});
       continue;
     }
     files.push_back({folder + packed_data_name(file.path), path});
-    for (const std::string& name : files_beside_vocabulary(path))
-      if (is_there(path.parent_path() / name)) files.push_back({folder + name, path.parent_path() / name});
+    for (const std::string& name : data::files_beside_vocabulary(path))
+      if (pretrained::is_there(path.parent_path() / name)) files.push_back({folder + name, path.parent_path() / name});
   }
   return files;
 }
@@ -129,7 +129,7 @@ std::vector<PackedFile> files_of_sources(const fs::path& folder) {
     }
     if (fs::is_regular_file(entry->symlink_status()))
       files.push_back(
-          {bundle_sources + name + "/" + fs::relative(entry->path(), top).string(), entry->path()});
+          {archive::bundle_sources + name + "/" + fs::relative(entry->path(), top).string(), entry->path()});
   }
   if (failure || files.empty())
     throw Error("invalid --sources " + folder.string() + ": expected a folder with files" +
@@ -138,4 +138,4 @@ std::vector<PackedFile> files_of_sources(const fs::path& folder) {
   return files;
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

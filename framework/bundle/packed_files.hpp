@@ -10,7 +10,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 enum class PackedWeights : std::uint8_t {
   none,
@@ -32,12 +32,12 @@ struct PackedFile {
 
 /// Returns the files of a run's folder: specification, spools, logs, vocabulary, labels, predictions,
 /// weights. Missing ones are left out. Throws Error if a run that was started has no specification.
-std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const PackChoice& choice,
+std::vector<PackedFile> files_of_run(store::Store& store, const store::RunRow& run, const PackChoice& choice,
                                      bool is_parent);
 /// Returns the data files of a run, each content once. Throws Error if a file is missing or has changed.
-std::vector<PackedFile> data_of_run(Store& store, const RunRow& run);
+std::vector<PackedFile> data_of_run(store::Store& store, const store::RunRow& run);
 /// Returns the files of a folder with sources, except those that git ignores by convention: hidden ones and
 /// build folders.
 std::vector<PackedFile> files_of_sources(const std::filesystem::path& folder);
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -14,7 +14,7 @@
 #include "record/specification.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -43,10 +43,10 @@ std::string encoding_of(const std::string& path) {
 
 /// Returns the description of a file for people.
 std::string description_of(const std::string& path) {
-  if (path == bundle_database) return "The rows of the database about these runs (SQLite)";
-  if (path == bundle_report) return "The report of these runs";
-  if (path.starts_with(bundle_data)) return "A file that the runs read";
-  if (path.starts_with(bundle_sources)) return "A source file of a plugin";
+  if (path == archive::bundle_database) return "The rows of the database about these runs (SQLite)";
+  if (path == archive::bundle_report) return "The report of these runs";
+  if (path.starts_with(archive::bundle_data)) return "A file that the runs read";
+  if (path.starts_with(archive::bundle_sources)) return "A source file of a plugin";
   const std::string name = std::filesystem::path(path).filename().string();
   if (name == "specification.json") return "The resolved settings of a run, and its data by SHA-256";
   if (name.ends_with(".spool")) return "Events that a worker reported while it trained";
@@ -58,15 +58,15 @@ std::string description_of(const std::string& path) {
 
 class Crate {
  public:
-  Crate(Store& store, const BundleIndex& index) : store_(store), index_(index) {
-    runs_ = store.list_runs({.sight = Sight::any});
-    std::ranges::sort(runs_, {}, &RunRow::id);
+  Crate(store::Store& store, const archive::BundleIndex& index) : store_(store), index_(index) {
+    runs_ = store.list_runs({.sight = store::Sight::any});
+    std::ranges::sort(runs_, {}, &store::RunRow::id);
   }
 
   std::string text() {
-    for (const BundleFile& file : index_.files) add_file(file);
-    for (const RunRow& run : runs_) add_run(run);
-    Json graph = {{{"@id", bundle_metadata},
+    for (const archive::BundleFile& file : index_.files) add_file(file);
+    for (const store::RunRow& run : runs_) add_run(run);
+    Json graph = {{{"@id", archive::bundle_metadata},
                    {"@type", "CreativeWork"},
                    {"conformsTo", reference("https://w3id.org/ro/crate/1.1")},
                    {"about", reference("./")}},
@@ -86,10 +86,10 @@ class Crate {
  private:
   Json root() const {
     double newest = 0.0;
-    for (const RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
+    for (const store::RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
     Json parts = Json::array(), actions = Json::array();
-    for (const BundleFile& file : index_.files) parts.push_back(reference(file.path));
-    for (const RunRow& run : runs_) actions.push_back(reference("#run-" + run.id));
+    for (const archive::BundleFile& file : index_.files) parts.push_back(reference(file.path));
+    for (const store::RunRow& run : runs_) actions.push_back(reference("#run-" + run.id));
     for (const std::string& sha256 : outside_) actions.push_back(reference("#data-" + sha256));
     return {{"@id", "./"},
             {"@type", "Dataset"},
@@ -100,7 +100,7 @@ class Crate {
             {"datePublished", iso_text(newest)},
             {"license", reference("#licence")},
             {"author", reference("#author")},
-            {"schemaVersion", bundle_version},
+            {"schemaVersion", archive::bundle_version},
             {"hasPart", parts},
             {"mentions", actions}};
   }
@@ -120,9 +120,9 @@ class Crate {
     if (!based.empty()) graph[2]["isBasedOn"] = based;
   }
 
-  void note_code(const RunRow& run, Json& action) {
+  void note_code(const store::RunRow& run, Json& action) {
     std::set<std::string> repositories;
-    for (const AttemptRow& attempt : store_.read_attempts(run.number)) {
+    for (const store::AttemptRow& attempt : store_.read_attempts(run.number)) {
       if (attempt.source) note_source(*attempt.source);
       if (attempt.commit_hash.empty()) continue;
       const std::string id = "#code-" + attempt.commit_hash;
@@ -135,7 +135,7 @@ class Crate {
     }
   }
 
-  void note_source(const SourceVersion& source) {
+  void note_source(const record::SourceVersion& source) {
     const std::string version = source.commit.empty() ? source.sha256 : source.commit;
     const std::string id = "#source-" + version + (source.diff.empty() ? "" : "-changed");
     const std::string description =
@@ -158,7 +158,7 @@ class Crate {
 
   Json author() const { return {{"@id", "#author"}, {"@type", "Person"}, {"name", index_.author}}; }
 
-  void add_file(const BundleFile& file) {
+  void add_file(const archive::BundleFile& file) {
     entities_.push_back({{"@id", file.path},
                          {"@type", "File"},
                          {"name", std::filesystem::path(file.path).filename().string()},
@@ -168,17 +168,17 @@ class Crate {
                          {"sha256", file.sha256}});
   }
 
-  void add_run(const RunRow& run) {
+  void add_run(const store::RunRow& run) {
     Json inputs = Json::array(), results = Json::array();
-    for (const DatasetRow& data : store_.read_datasets(run.number))
+    for (const store::DatasetRow& data : store_.read_datasets(run.number))
       inputs.push_back(reference(data_id(data)));
-    for (const BundleFile& file : index_.files)
-      if (file.path.starts_with(bundle_runs + run.id + "/")) results.push_back(reference(file.path));
+    for (const archive::BundleFile& file : index_.files)
+      if (file.path.starts_with(archive::bundle_runs + run.id + "/")) results.push_back(reference(file.path));
     Json action = {
         {"@id", "#run-" + run.id},
         {"@type", "CreateAction"},
         {"name", run.name},
-        {"description", "Question " + run.question + ", backend " + run.backend + ", " + name_of(run.state)},
+        {"description", "Question " + run.question + ", backend " + run.backend + ", " + store::name_of(run.state)},
         {"instrument", reference("#encore")},
         {"object", inputs},
         {"result", results}};
@@ -189,23 +189,23 @@ class Crate {
   }
 
   /// Returns the id of the file in the bundle, or that of an entity that describes the file.
-  std::string data_id(const DatasetRow& data) {
-    for (const BundleFile& file : index_.files)
-      if (file.path.starts_with(bundle_data + data.sha256 + "/")) return file.path;
+  std::string data_id(const store::DatasetRow& data) {
+    for (const archive::BundleFile& file : index_.files)
+      if (file.path.starts_with(archive::bundle_data + data.sha256 + "/")) return file.path;
     const std::string id = "#data-" + data.sha256;
     if (outside_.insert(data.sha256).second)
       entities_.push_back({{"@id", id},
                            {"@type", "CreativeWork"},
-                           {"name", setting_text(data.path)},
+                           {"name", config::setting_text(data.path)},
                            {"description", "Read by the runs (" + data.role +
                                                "), not in the bundle; its path was " + data.path},
                            {"sha256", data.sha256}});
     return id;
   }
 
-  Store& store_;
-  const BundleIndex& index_;
-  std::vector<RunRow> runs_;
+  store::Store& store_;
+  const archive::BundleIndex& index_;
+  std::vector<store::RunRow> runs_;
   std::set<std::string> outside_;        ///< digests of data that are not in the bundle
   std::map<std::string, Json> sources_;  ///< by id
   std::set<std::string> codes_;          ///< ids
@@ -214,8 +214,8 @@ class Crate {
 
 }  // namespace
 
-std::string ro_crate_text(Store& store, const BundleIndex& index) {
+std::string ro_crate_text(store::Store& store, const archive::BundleIndex& index) {
   return Crate(store, index).text();
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

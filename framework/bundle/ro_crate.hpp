@@ -9,10 +9,10 @@
 #include "archive/bundle_index.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 /// Returns the metadata as JSON-LD. `store` is that of the bundle. Equal runs and files give equal text,
 /// because the time in it is that of the newest run.
-std::string ro_crate_text(Store& store, const BundleIndex& index);
+std::string ro_crate_text(store::Store& store, const archive::BundleIndex& index);
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -6,7 +6,7 @@
 #include "config/core_schema.hpp"
 #include "plan/identity.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -37,8 +37,8 @@ bool same(const json& a, const json& b) {
 
 }  // namespace
 
-std::string difference_from_specification(Store& store, const RunRow& run,
-                                          const Specification& specification) {
+std::string difference_from_specification(store::Store& store, const store::RunRow& run,
+                                          const record::Specification& specification) {
   const auto differs = [&](const std::string& what, const std::string& row, const std::string& own) {
     return "run " + run.name + ": its rows say " + what + " " + row + ", its specification.json says " + own;
   };
@@ -49,12 +49,12 @@ std::string difference_from_specification(Store& store, const RunRow& run,
     return differs("seed", std::to_string(run.seed), std::to_string(specification.seed));
   if (specification.group != run.group) return differs("group", run.group, specification.group);
   if (specification.backend != run.backend) return differs("backend", run.backend, specification.backend);
-  for (const ParamRow& row : store.read_params(run.number)) {
+  for (const store::ParamRow& row : store.read_params(run.number)) {
     const json* own = setting(specification.config, row.key);
-    if (own == nullptr || only_describes(row.key) || is_path(row.value) || is_path(*own)) continue;
+    if (own == nullptr || config::only_describes(row.key) || is_path(row.value) || is_path(*own)) continue;
     if (!same(row.value, *own)) return differs(row.key + " =", row.value.dump(), own->dump());
   }
-  for (const DatasetRow& row : store.read_datasets(run.number)) {
+  for (const store::DatasetRow& row : store.read_datasets(run.number)) {
     const auto own = specification.data.find(row.role);
     if (own != specification.data.end() && own->second.sha256 != row.sha256)
       return differs("SHA-256 of " + row.role, row.sha256, own->second.sha256);
@@ -62,9 +62,9 @@ std::string difference_from_specification(Store& store, const RunRow& run,
   return "";
 }
 
-std::string claimed_question(const RunRow& run, const Specification& specification,
-                             const Catalogue& catalogue) {
-  const RecomputedIdentity again = recompute_identity(specification, catalogue);
+std::string claimed_question(const store::RunRow& run, const record::Specification& specification,
+                             const config::Catalogue& catalogue) {
+  const plan::RecomputedIdentity again = plan::recompute_identity(specification, catalogue);
   if (again.question == run.question && again.group == run.group) return "";
   if (again.uncertain.empty())
     throw Error("run " + run.name +
@@ -73,13 +73,13 @@ std::string claimed_question(const RunRow& run, const Specification& specificati
   return again.uncertain;
 }
 
-void take_from_specification(Store& store, const RunRow& run, const Specification& specification) {
-  Transaction transaction(store.database());
+void take_from_specification(store::Store& store, const store::RunRow& run, const record::Specification& specification) {
+  store::Transaction transaction(store.database());
   store.write_settings(run.number, specification);
-  Database& database = store.database();
+  store::Database& database = store.database();
   database.cached("DELETE FROM run_dataset WHERE run = ?").run(run.number);
   for (const auto& [role, file] : specification.data) store.write_dataset(run.number, role, file);
   transaction.commit();
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

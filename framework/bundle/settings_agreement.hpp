@@ -9,21 +9,21 @@
 #include "config/catalogue.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 /// Returns a sentence about the first value of the run's rows that its specification contradicts; empty:
 /// none. Paths are ignored, because they do not belong to the question of a run.
-std::string difference_from_specification(Store& store, const RunRow& run,
-                                          const Specification& specification);
+std::string difference_from_specification(store::Store& store, const store::RunRow& run,
+                                          const record::Specification& specification);
 
 /// Computes the question of the run again from settings, data, seed and the versions of the types. Returns an
 /// empty string if it is equal, or the reason why it could not be computed, so that the question is only a
 /// claim. Throws Error if it differs.
-std::string claimed_question(const RunRow& run, const Specification& specification,
-                             const Catalogue& catalogue);
+std::string claimed_question(const store::RunRow& run, const record::Specification& specification,
+                             const config::Catalogue& catalogue);
 
 /// Replaces settings and data of the run by those of the specification. Settings that only describe a run
 /// stay.
-void take_from_specification(Store& store, const RunRow& run, const Specification& specification);
+void take_from_specification(store::Store& store, const store::RunRow& run, const record::Specification& specification);
 
-}  // namespace encore
+}  // namespace encore::bundle

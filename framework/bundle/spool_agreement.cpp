@@ -13,7 +13,7 @@
 #include "store/step_budget.hpp"
 #include "store/upgrade.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 namespace {
 
@@ -74,7 +74,7 @@ std::string shortened(const std::string& text) {
 class Remerging {
  public:
   Remerging(const fs::path& copy, std::uint64_t steps)
-      : opened_(open_encore_database(copy, OpenMode::write)), database_(*opened_), budget_(database_, steps) {
+      : opened_(store::open_encore_database(copy, store::OpenMode::write)), database_(*opened_), budget_(database_, steps) {
     database_.execute("PRAGMA synchronous = OFF");
   }
 
@@ -84,20 +84,20 @@ class Remerging {
         "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
         "artifact;"
         "DELETE FROM spool_metric; DELETE FROM attempt_plugin; DELETE FROM event WHERE sequence > 0;");
-    database_.cached("DELETE FROM event WHERE type = ?").run(spool_damage_event);
+    database_.cached("DELETE FROM event WHERE type = ?").run(store::spool_damage_event);
     database_.execute(
         "UPDATE attempt SET spool_bytes = 0, spool_records = 0, first_step = NULL, progress = NULL,"
         " environment = NULL, started_event = NULL, host = NULL, build = NULL");
   }
 
   void merge(const std::function<fs::path(const std::string& id)>& folder_of) {
-    std::vector<SpoolSource> sources;
-    Statement rows(database_,
+    std::vector<store::SpoolSource> sources;
+    store::Statement rows(database_,
                    "SELECT run.number, run.id, attempt.number, ordinal FROM attempt JOIN run ON run.number = "
                    "attempt.run ORDER BY attempt.number");
     while (rows.step()) {
       const int ordinal = static_cast<int>(rows.integer(3));
-      sources.push_back({.path = folder_of(rows.text(1)) / spool_name(ordinal),
+      sources.push_back({.path = folder_of(rows.text(1)) / record::spool_name(ordinal),
                          .run = rows.integer(0),
                          .attempt = rows.integer(2),
                          .ordinal = ordinal,
@@ -105,15 +105,15 @@ class Remerging {
                          .is_over = true});
     }
     rows.reset();
-    for (const SpoolSource& source : sources) merge_spool(database_, source);
+    for (const store::SpoolSource& source : sources) store::merge_spool(database_, source);
     database_.execute("CREATE TEMP TABLE damaged (attempt INTEGER PRIMARY KEY)");
     database_.cached("INSERT OR IGNORE INTO damaged SELECT attempt FROM event WHERE type = ?")
-        .run(spool_damage_event);
+        .run(store::spool_damage_event);
   }
 
   std::vector<std::string> unproved() {
     std::vector<std::string> attempts;
-    Statement rows(database_,
+    store::Statement rows(database_,
                    "SELECT run.name, ordinal FROM attempt JOIN run ON run.number = attempt.run "
                    "WHERE attempt.number IN damaged ORDER BY attempt.number");
     while (rows.step())
@@ -122,8 +122,8 @@ class Remerging {
   }
 
   std::string difference(const fs::path& original) {
-    const Unguarded unguarded(database_);
-    Statement(database_, "ATTACH ? AS stored").run(fs::absolute(original).string());
+    const store::Unguarded unguarded(database_);
+    store::Statement(database_, "ATTACH ? AS stored").run(fs::absolute(original).string());
     for (const auto& [what, sql] : told_rows) {
       const std::string stored = in_schema(sql, "stored"), told = in_schema(sql, "main");
       std::string text = first_of(stored, told, std::string(what) + " is not what its spool says");
@@ -131,13 +131,13 @@ class Remerging {
         text = first_of(told, stored, std::string(what) + " of its spool is not in the database");
       if (!text.empty()) return text;
     }
-    Statement results(
+    store::Statement results(
         database_,
         "SELECT s.name FROM stored.run AS s JOIN main.run AS t ON t.id = s.id WHERE s.result IS "
         "NOT NULL AND s.result NOT IN (SELECT body FROM main.event JOIN main.attempt ON "
         "attempt.number = event.attempt WHERE attempt.run = t.number) LIMIT 1");
     if (results.step()) return "run " + results.text(0) + ": its result is not what its spools say";
-    Statement states(
+    store::Statement states(
         database_,
         "SELECT s.name, s.state, e.completed FROM (SELECT run, max(type = 'finished' AND body ->> 'state' = "
         "'completed') AS completed FROM main.attempt JOIN main.event ON event.attempt = attempt.number GROUP "
@@ -152,7 +152,7 @@ class Remerging {
  private:
   /// Returns a sentence about a row that `one` has and `other` does not.
   std::string first_of(const std::string& one, const std::string& other, const std::string& what) {
-    Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
+    store::Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
                                  ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "
                                  "ON run.number = a.run WHERE d.attempt NOT IN damaged LIMIT 1");
     if (!row.step()) return "";
@@ -160,18 +160,18 @@ class Remerging {
            shortened(row.text(2)) + ")";
   }
 
-  std::unique_ptr<Database> opened_;
-  Database& database_;
-  StepBudget budget_;
+  std::unique_ptr<store::Database> opened_;
+  store::Database& database_;
+  store::StepBudget budget_;
 };
 
 }  // namespace
 
-SpoolAgreement compare_with_spools(Store& store, const fs::path& scratch,
+SpoolAgreement compare_with_spools(store::Store& store, const fs::path& scratch,
                                    const std::function<fs::path(const std::string& id)>& folder_of,
                                    std::uint64_t steps) {
   const fs::path copy = scratch / "merged-again.db";
-  backup_database(store.database(), copy);
+  store::backup_database(store.database(), copy);
   SpoolAgreement agreement;
   {
     Remerging again(copy, steps);
@@ -185,4 +185,4 @@ SpoolAgreement compare_with_spools(Store& store, const fs::path& scratch,
   return agreement;
 }
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -13,7 +13,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::bundle {
 
 struct SpoolAgreement {
   std::string difference = {};  ///< a sentence about the first row that differs; empty: none does
@@ -26,8 +26,8 @@ struct SpoolAgreement {
 /// each run was completed. `folder_of`: the folder of a run, by its id. Throws DatabaseError if that takes
 /// more than `steps` of SQLite (store/step_budget.hpp).
 SpoolAgreement compare_with_spools(
-    Store& store, const std::filesystem::path& scratch,
+    store::Store& store, const std::filesystem::path& scratch,
     const std::function<std::filesystem::path(const std::string& id)>& folder_of,
     std::uint64_t steps = std::numeric_limits<std::uint64_t>::max());
 
-}  // namespace encore
+}  // namespace encore::bundle

@@ -19,7 +19,7 @@
 #include "runner/programs.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -34,7 +34,7 @@ PictureFormat format_of(const fs::path& file) {
   const std::string ending = file.extension().string();
   if (ending == ".html" || ending == ".htm") return PictureFormat::html;
   if (ending == ".svg") return PictureFormat::svg;
-  throw UsageError("-o " + file.string() +
+  throw app::UsageError("-o " + file.string() +
                    " has no known format: expected a name that ends in .html or .svg");
 }
 
@@ -42,12 +42,12 @@ void require_file(const fs::path& file) {
   static_cast<void>(format_of(file));
   std::error_code failure;
   if (fs::is_directory(file, failure))
-    throw UsageError("-o " + file.string() + " is a folder; name a file in it, such as " +
+    throw app::UsageError("-o " + file.string() + " is a folder; name a file in it, such as " +
                      (file / "attention.html").string());
 }
 
-AttentionRequest question_of(const AttentionPageRequest& request) {
-  AttentionRequest question;
+record::AttentionRequest question_of(const app::AttentionPageRequest& request) {
+  record::AttentionRequest question;
   question.text = request.text.front();
   if (request.target) question.target = *request.target;
   question.choice.layers = request.layer;
@@ -56,8 +56,8 @@ AttentionRequest question_of(const AttentionPageRequest& request) {
 }
 
 /// Returns the text and the decoder's input, for the page.
-std::vector<std::pair<std::string, std::string>> texts_of(const AttentionRequest& request,
-                                                          const AttentionTexts& found) {
+std::vector<std::pair<std::string, std::string>> texts_of(const record::AttentionRequest& request,
+                                                          const record::AttentionTexts& found) {
   std::vector<std::pair<std::string, std::string>> texts = {{"Text", request.text}};
   if (!found.texts.front().target.empty())
     texts.emplace_back(found.forced ? "Target, given" : "Written by the model", found.written);
@@ -65,43 +65,43 @@ std::vector<std::pair<std::string, std::string>> texts_of(const AttentionRequest
 }
 
 /// Returns the layers and heads of the first text: "2 layers, 8 heads".
-std::string size_text(const AttentionText& text) {
+std::string size_text(const record::AttentionText& text) {
   std::size_t heads = 0;
-  for (const AttentionLayer& layer : text.layers) heads += layer.heads.size();
+  for (const record::AttentionLayer& layer : text.layers) heads += layer.heads.size();
   return counted(heads, "map") + " of " + counted(text.layers.size(), "layer");
 }
 
-std::string tokens_text(const AttentionText& text) {
+std::string tokens_text(const record::AttentionText& text) {
   std::string tokens = std::to_string(text.tokens.size());
   if (!text.target.empty()) tokens += " and " + std::to_string(text.target.size());
   return tokens + " tokens";
 }
 
-std::string picture_of(const AttentionTexts& found, const std::string& title) {
+std::string picture_of(const record::AttentionTexts& found, const std::string& title) {
   std::size_t cells = 0;
-  for (const AttentionText& text : found.texts) cells += cells_of(text);
+  for (const record::AttentionText& text : found.texts) cells += report::cells_of(text);
   if (cells > most_cells_of_picture)
-    throw UsageError("the maps have " + grouped(std::to_string(cells)) +
+    throw app::UsageError("the maps have " + grouped(std::to_string(cells)) +
                      " cells, but a picture can have at most " +
                      grouped(std::to_string(most_cells_of_picture)) +
                      "; choose layers and heads (--layer, --head), or write a page (.html)");
   if (found.texts.size() > 1)
-    throw UsageError("the text becomes " + std::to_string(found.texts.size()) +
+    throw app::UsageError("the text becomes " + std::to_string(found.texts.size()) +
                      " sequences, but a picture shows one; write a page (.html)");
-  return svg(attention_drawing(found.texts.front(), title), title, true);
+  return document::svg(report::attention_drawing(found.texts.front(), title), title, true);
 }
 
-int attention(const AttentionPageRequest& wanted, App& app, Console& console) {
-  const AttentionRequest request = question_of(wanted);
+int attention(const app::AttentionPageRequest& wanted, app::App& app, Console& console) {
+  const record::AttentionRequest request = question_of(wanted);
   if (!wanted.output.empty()) require_file(wanted.output);
-  Store store(app.database, OpenMode::read);
-  const RunRow row = selected_run(app, store, selection_from(wanted.selection, {wanted.run}));
+  store::Store store(app.database, store::OpenMode::read);
+  const store::RunRow row = app::selected_run(app, store, app::selection_from(wanted.selection, {wanted.run}));
   const fs::path file =
-      wanted.output.empty() ? fs::path(anchor_text(row.name) + ".attention.html") : fs::path(wanted.output);
-  const TrainedRun run = find_trained_run(store, row, wanted.model.backend);
+      wanted.output.empty() ? fs::path(document::anchor_text(row.name) + ".attention.html") : fs::path(wanted.output);
+  const app::TrainedRun run = app::find_trained_run(store, row, wanted.model.backend);
   const std::string answer =
-      worker_answer_text(app.events, run.worker,
-                         worker_arguments(app, wanted.model, run, "attention",
+      app::worker_answer_text(app.events, run.worker,
+                         app::worker_arguments(app, wanted.model, run, "attention",
                                           {"--threads", std::to_string(wanted.model.threads)}),
                          request.json());
   if (wanted.json) {
@@ -110,24 +110,24 @@ int attention(const AttentionPageRequest& wanted, App& app, Console& console) {
     console.out << named.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     return exit_done;
   }
-  const AttentionTexts found = AttentionTexts::parse(answer);
+  const record::AttentionTexts found = record::AttentionTexts::parse(answer);
   const std::string title = "Attention of " + row.name;
   const std::string step = std::to_string(found.step);
   if (format_of(file) == PictureFormat::svg) {
-    save_file(file, picture_of(found, title + ", step " + step + ": " + request.text));
+    world::save_file(file, picture_of(found, title + ", step " + step + ": " + request.text));
   } else {
-    AttentionPageHead head{.title = title,
+    report::AttentionPageHead head{.title = title,
                            .texts = texts_of(request, found),
                            .facts = {{"run", row.name},
                                      {"step", step},
                                      {"shown", size_text(found.texts.front())},
                                      {"text", tokens_text(found.texts.front())}},
                            .command = shell_command({"exp", "attention", row.name})};
-    save_file(file, attention_page(found, head, Templates(report_folder(installed_programs()))));
+    world::save_file(file, report::attention_page(found, head, document::Templates(runner::report_folder(runner::installed_programs()))));
   }
   console.out << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "
               << tokens_text(found.texts.front()) << ") written to " << file.string() << '\n';
-  if (const std::string note = hidden_layers_note(found.texts.front()); !note.empty())
+  if (const std::string note = report::hidden_layers_note(found.texts.front()); !note.empty())
     console.out << "  " << note << '\n';
   return exit_done;
 }
@@ -135,7 +135,7 @@ int attention(const AttentionPageRequest& wanted, App& app, Console& console) {
 }  // namespace
 
 Verb attention_of_component() {
-  return make_verb("attention", "", attention_form, attention);
+  return make_verb("attention", "", app::attention_form, attention);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

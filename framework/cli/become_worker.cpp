@@ -17,7 +17,7 @@
 #include "runner/brief_waiting.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 void use_as_input(int descriptor) {
   if (::dup2(descriptor, STDIN_FILENO) < 0)
@@ -26,9 +26,9 @@ void use_as_input(int descriptor) {
 
 void use_text_as_input(const std::string& text) {
   // A file without a name: unlike a pipe it takes any length.
-  const FileDescriptor file(::memfd_create("text", MFD_CLOEXEC));
+  const world::FileDescriptor file(::memfd_create("text", MFD_CLOEXEC));
   if (!file) throw Error(std::string("cannot pass the text to the worker: ") + std::strerror(errno));
-  write_all(file.get(), std::as_bytes(std::span(text)), "text");
+  world::write_all(file.get(), std::as_bytes(std::span(text)), "text");
   ::lseek(file.get(), 0, SEEK_SET);
   use_as_input(file.get());
 }
@@ -36,7 +36,7 @@ void use_text_as_input(const std::string& text) {
 void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
                    ThreadWait waiting) {
   if (waiting == ThreadWait::asleep) ::setenv("OMP_WAIT_POLICY", "passive", 0);
-  for (const auto& [name, value] : brief_waiting()) ::setenv(name.c_str(), value.c_str(), 0);
+  for (const auto& [name, value] : runner::brief_waiting()) ::setenv(name.c_str(), value.c_str(), 0);
   become_program(program, std::move(arguments));
 }
 
@@ -51,4 +51,4 @@ void become_program(const std::filesystem::path& program, std::vector<std::strin
   throw Error("cannot start " + name + ": " + std::strerror(errno));
 }
 
-}  // namespace encore
+}  // namespace encore::cli

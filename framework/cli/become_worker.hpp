@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::cli {
 
 /// Makes `descriptor` the standard input of the next program. Throws Error.
 void use_as_input(int descriptor);
@@ -29,4 +29,4 @@ enum class ThreadWait : std::uint8_t {
 [[noreturn]] void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
                                 ThreadWait waiting);
 
-}  // namespace encore
+}  // namespace encore::cli

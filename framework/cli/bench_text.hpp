@@ -9,11 +9,11 @@
 #include "analysis/bench_summary.hpp"
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 
-void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult& result,
-                 const BenchSummary& summary);
-void print_comparison(std::ostream& out, const Terminal& terminal, const BenchComparison& comparison,
+void print_bench(std::ostream& out, const Terminal& terminal, const store::BenchResult& result,
+                 const analysis::BenchSummary& summary);
+void print_comparison(std::ostream& out, const Terminal& terminal, const analysis::BenchComparison& comparison,
                       const std::string& before, double threshold);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -16,7 +16,7 @@
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 using nlohmann::json;
 
@@ -44,7 +44,7 @@ class BenchProgressLine {
  public:
   BenchProgressLine(bool quiet, Console& console)
       : quiet_(quiet), lines_(console.err, console.error_terminal) {}
-  void operator()(const BenchProgress& progress) {
+  void operator()(const runner::BenchProgress& progress) {
     if (quiet_) return;
     const std::string text = progress.round < 0    ? "setting up"
                              : progress.round == 0 ? "warming up"
@@ -54,7 +54,7 @@ class BenchProgressLine {
       lines_.set(0, text + "  " + progress.worker);
       lines_.refresh();
     } else {
-      lines_.print(clock_text(now_seconds()) + " " + text + "  " + progress.worker);
+      lines_.print(clock_text(world::now_seconds()) + " " + text + "  " + progress.worker);
     }
   }
   void hide() { lines_.hide(); }
@@ -64,27 +64,27 @@ class BenchProgressLine {
   LiveLines lines_;
 };
 
-json places_of(const std::vector<BenchWorker>& workers) {
+json places_of(const std::vector<runner::BenchWorker>& workers) {
   json places = json::object();
-  const std::string unpinned = why_unpinned(usable_cores(), openmp_wishes());
-  for (const BenchWorker& worker : workers) places[worker.name] = places_text({worker.place}, unpinned);
+  const std::string unpinned = runner::why_unpinned(world::usable_cores(), world::openmp_wishes());
+  for (const runner::BenchWorker& worker : workers) places[worker.name] = runner::places_text({worker.place}, unpinned);
   return places;
 }
 
-std::string name_of_result(const MeasureRequest& request, const std::vector<BenchWorker>& workers) {
+std::string name_of_result(const app::MeasureRequest& request, const std::vector<runner::BenchWorker>& workers) {
   if (!request.name.empty()) return request.name;
   const auto& cases = workers.front().request.cases;
   return cases.empty() ? "machine" : cases.front().specification.name;
 }
 
-BenchResult measure(const MeasureRequest& request, const App& app, Console& console,
-                    const std::vector<BenchWorker>& workers) {
+store::BenchResult measure(const app::MeasureRequest& request, const app::App& app, Console& console,
+                    const std::vector<runner::BenchWorker>& workers) {
   console.started();
   const BenchFolder folder(app.database);
   BenchProgressLine progress(request.quiet, console);
-  BenchResult result;
+  store::BenchResult result;
   try {
-    result = run_bench(folder.path(), workers, app.stop, std::ref(progress));
+    result = runner::run_bench(folder.path(), workers, app.stop, std::ref(progress));
   } catch (...) {
     progress.hide();
     if (app.stop.load() > 0) folder.remove();
@@ -94,27 +94,27 @@ BenchResult measure(const MeasureRequest& request, const App& app, Console& cons
   folder.remove();
   result.name = name_of_result(request, workers);
   result.file = request.file;
-  result.created = now_seconds();
+  result.created = world::now_seconds();
   result.settings = {
       {"rounds", request.rounds}, {"batches", request.batches}, {"places", places_of(workers)}};
   return result;
 }
 
 /// Opens the database with earlier measurements.
-Store open_measurements(const App& app, const Console& console) {
+store::Store open_measurements(const app::App& app, const Console& console) {
   const std::filesystem::path& path = app.database;
   if (!std::filesystem::exists(path))
     throw Error("there is no database " + path.string() + " yet, and so no measurement; " +
                 console.suggestion({"bench"}) +
                 " makes the first; use --db or $ENCORE_DB for another database");
-  return Store(path, OpenMode::read);
+  return store::Store(path, store::OpenMode::read);
 }
 
 /// Reads the measurement from a file, or by its name from the database.
-BenchResult earlier(const std::string& name, const App& app, const Console& console) {
-  if (name.ends_with(".json")) return BenchResult::load(name);
-  Store store = open_measurements(app, console);
-  return read_bench(store, name);
+store::BenchResult earlier(const std::string& name, const app::App& app, const Console& console) {
+  if (name.ends_with(".json")) return store::BenchResult::load(name);
+  store::Store store = open_measurements(app, console);
+  return store::read_bench(store, name);
 }
 
 /// Checks the output folder first, so that a measurement of minutes is not lost.
@@ -122,32 +122,32 @@ void require_folder(const std::string& svg) {
   if (svg.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(svg).parent_path();
   if (!std::filesystem::is_directory(folder))
-    throw UsageError("--svg " + svg + ": there is no folder " + folder.string());
+    throw app::UsageError("--svg " + svg + ": there is no folder " + folder.string());
 }
 
 /// Writes the picture of a measurement. No other code does.
-void write_roofline(const BenchSummary& summary, const std::string& file) {
-  const StepSummary& step = summary.steps.front();
-  save_file(file, svg(draw_roofline(summary, step), "roofline of " + step.measured->name, true));
+void write_roofline(const analysis::BenchSummary& summary, const std::string& file) {
+  const analysis::StepSummary& step = summary.steps.front();
+  world::save_file(file, document::svg(report::draw_roofline(summary, step), "roofline of " + step.measured->name, true));
 }
 
-json to_json(const BenchChange& change) {
-  const auto ratio = [](const Ratio& r) {
+json to_json(const analysis::BenchChange& change) {
+  const auto ratio = [](const analysis::Ratio& r) {
     return json{{"ratio", r.ratio}, {"interval", {r.interval.low, r.interval.high}}};
   };
   return {{"case", change.name},
           {"quantity", change.quantity},
-          {"verdict", name_of(change.change)},
+          {"verdict", analysis::name_of(change.change)},
           {"seconds", ratio(change.seconds)},
           {"calibrated", ratio(change.calibrated)},
           {"share", change.share},
           {"reasons", change.reasons}};
 }
 
-json to_json(const BenchComparison& comparison, const std::string& before, double threshold) {
+json to_json(const analysis::BenchComparison& comparison, const std::string& before, double threshold) {
   json steps = json::array(), kernels = json::array();
-  for (const BenchChange& change : comparison.steps) steps.push_back(to_json(change));
-  for (const BenchChange& change : comparison.kernels) kernels.push_back(to_json(change));
+  for (const analysis::BenchChange& change : comparison.steps) steps.push_back(to_json(change));
+  for (const analysis::BenchChange& change : comparison.kernels) kernels.push_back(to_json(change));
   return {{"against", before},
           {"threshold", threshold},
           {"steps", steps},
@@ -158,23 +158,23 @@ json to_json(const BenchComparison& comparison, const std::string& before, doubl
 }
 
 /// Prints a measurement and the requested comparison. The exit code reports a regression.
-int conclude(const BenchOutputRequest& request, Console& console, const BenchResult& result,
-             const std::optional<BenchResult>& before) {
-  const BenchSummary summary = summarize(result);
-  const double threshold = threshold_of(request.threshold);
+int conclude(const app::BenchOutputRequest& request, Console& console, const store::BenchResult& result,
+             const std::optional<store::BenchResult>& before) {
+  const analysis::BenchSummary summary = analysis::summarize(result);
+  const double threshold = app::threshold_of(request.threshold);
   if (!request.json) print_bench(console.out, console.terminal, result, summary);
   if (!request.svg.empty()) {
     if (summary.steps.empty())
       throw Error("--svg draws a step; " + result.name + " measured only the machine");
     write_roofline(summary, request.svg);
   }
-  std::optional<BenchComparison> comparison;
-  if (before) comparison = compare_benches(*before, result, threshold);
+  std::optional<analysis::BenchComparison> comparison;
+  if (before) comparison = analysis::compare_benches(*before, result, threshold);
   if (request.json) {
     json all = result.to_json();
     all["summary"] = summary.to_json();
-    for (const RankScaling& scaling : rank_scaling(summary)) all["rank_scaling"].push_back(to_json(scaling));
-    all["notes"] = noise_notes(result, summary);
+    for (const analysis::RankScaling& scaling : analysis::rank_scaling(summary)) all["rank_scaling"].push_back(analysis::to_json(scaling));
+    all["notes"] = analysis::noise_notes(result, summary);
     if (comparison) all["comparison"] = to_json(*comparison, before->name, threshold);
     console.out << all.dump(1) << '\n';
   } else if (comparison) {
@@ -184,11 +184,11 @@ int conclude(const BenchOutputRequest& request, Console& console, const BenchRes
   return comparison && comparison->regression() ? exit_failed : exit_done;
 }
 
-int bench_ls(const BenchLsRequest& request, App& app, Console& console) {
-  Store store = open_measurements(app, console);
+int bench_ls(const app::BenchLsRequest& request, app::App& app, Console& console) {
+  store::Store store = open_measurements(app, console);
   Table table({{"NAME"}, {"FILE"}, {"HOST"}, {"STEPS", Align::right}, {"ROUNDS", Align::right}, {"WHEN"}});
   json list = json::array();
-  for (const BenchRow& row : list_benches(store)) {
+  for (const store::BenchRow& row : store::list_benches(store)) {
     table.add({row.name, row.file.empty() ? "-" : row.file, row.host, std::to_string(row.cases),
                std::to_string(row.rounds), time_text(row.created)});
     list.push_back({{"name", row.name},
@@ -209,27 +209,27 @@ int bench_ls(const BenchLsRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-std::optional<BenchResult> compared_with(const BenchOutputRequest& request, const App& app,
+std::optional<store::BenchResult> compared_with(const app::BenchOutputRequest& request, const app::App& app,
                                          const Console& console) {
   if (request.against.empty()) return {};
   return earlier(request.against, app, console);
 }
 
-int bench_show(const BenchShowRequest& request, App& app, Console& console) {
-  Store store = open_measurements(app, console);
-  const BenchResult result = read_bench(store, request.name);
+int bench_show(const app::BenchShowRequest& request, app::App& app, Console& console) {
+  store::Store store = open_measurements(app, console);
+  const store::BenchResult result = store::read_bench(store, request.name);
   return conclude(request.output, console, result, compared_with(request.output, app, console));
 }
 
-int bench(const MeasureRequest& request, App& app, Console& console) {
+int bench(const app::MeasureRequest& request, app::App& app, Console& console) {
   require_folder(request.output.svg);
   // A wrong name is reported before the measurement.
-  const std::optional<BenchResult> before = compared_with(request.output, app, console);
-  const std::vector<BenchWorker> workers = bench_workers(request, app);
+  const std::optional<store::BenchResult> before = compared_with(request.output, app, console);
+  const std::vector<runner::BenchWorker> workers = app::bench_workers(request, app);
   try {
-    BenchResult result = measure(request, app, console, workers);
-    Store store(app.database, OpenMode::create);
-    result.name = add_bench(store, result);
+    store::BenchResult result = measure(request, app, console, workers);
+    store::Store store(app.database, store::OpenMode::create);
+    result.name = store::add_bench(store, result);
     return conclude(request.output, console, result, before);
   } catch (const Error& error) {
     console.noticed(error.what());
@@ -240,8 +240,8 @@ int bench(const MeasureRequest& request, App& app, Console& console) {
 }  // namespace
 
 std::vector<Verb> verbs_of_bench() {
-  return {make_verb("bench", "", bench_form, bench), make_verb("bench ls", "", bench_ls_form, bench_ls),
-          make_verb("bench show", "", bench_show_form, bench_show)};
+  return {make_verb("bench", "", app::bench_form, bench), make_verb("bench ls", "", app::bench_ls_form, bench_ls),
+          make_verb("bench show", "", app::bench_show_form, bench_show)};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

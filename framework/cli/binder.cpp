@@ -16,7 +16,7 @@
 #include "cli/wrapped_text.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -25,18 +25,18 @@ namespace po = boost::program_options;
 using Words = std::vector<std::string>;
 
 /// Returns the default for the help.
-std::string usual_text(const FormField& field, const FormFields& form) {
+std::string usual_text(const app::FormField& field, const app::FormFields& form) {
   if (!field.usual.empty() || !field.place) return field.usual;
-  const FieldSlot usual = form.usual(field);
+  const app::FieldSlot usual = form.usual(field);
   if (const auto* text = std::get_if<std::string*>(&usual)) return **text;
   if (const auto* number = std::get_if<int*>(&usual)) return std::to_string(**number);
   if (const auto* whole = std::get_if<std::int64_t*>(&usual)) return std::to_string(**whole);
-  if (const auto* real = std::get_if<double*>(&usual)) return shortest(**real);
+  if (const auto* real = std::get_if<double*>(&usual)) return config::shortest(**real);
   return "";
 }
 
 /// Declares every value as text to Boost; the slots know the types and report invalid values.
-const po::value_semantic* semantic_of(const FormField& field, const FormFields& form) {
+const po::value_semantic* semantic_of(const app::FormField& field, const app::FormFields& form) {
   if (field.value.empty() && !field.is_argument) return po::bool_switch();
   const std::string usual = usual_text(field, form);
   const std::string name = field.value + (usual.empty() ? "" : " (=" + usual + ")");
@@ -49,23 +49,23 @@ const po::value_semantic* semantic_of(const FormField& field, const FormFields& 
   return value;
 }
 
-void add_option(po::options_description& options, const FormField& field, const FormFields& form) {
+void add_option(po::options_description& options, const app::FormField& field, const app::FormFields& form) {
   const std::string names = field.letter.empty() ? field.name : field.name + "," + field.letter;
   options.add_options()(names.c_str(), semantic_of(field, form), field.help.c_str());
 }
 
-po::options_description visible_options(const FormFields& form, int width) {
+po::options_description visible_options(const app::FormFields& form, int width) {
   po::options_description options("options", static_cast<unsigned>(width));
-  for (const FormField& field : fields_of(form))
+  for (const app::FormField& field : fields_of(form))
     if (!field.is_argument) add_option(options, field, form);
   return options;
 }
 
 /// Rewrites the errors of Boost, whose messages show internal quoting.
-std::string message_of(const po::error& error, const FormFields& form) {
+std::string message_of(const po::error& error, const app::FormFields& form) {
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
     Words names;
-    for (const FormField& field : fields_of(form))
+    for (const app::FormField& field : fields_of(form))
       if (!field.is_argument) names.push_back("--" + field.name);
     const std::string name = unknown->get_option_name();
     return "unknown option " + name + did_you_mean(name, names);
@@ -75,15 +75,15 @@ std::string message_of(const po::error& error, const FormFields& form) {
   return error.what();
 }
 
-std::string hint(const FormFields& form) {
+std::string hint(const app::FormFields& form) {
   return " (exp " + form.verb() + " -h shows the options)";
 }
 
 /// Returns the words of each field on the command line.
-po::variables_map parsed(const FormFields& form, const Arguments& arguments) {
+po::variables_map parsed(const app::FormFields& form, const Arguments& arguments) {
   po::options_description all;
   po::positional_options_description positional;
-  for (const FormField& field : fields_of(form)) {
+  for (const app::FormField& field : fields_of(form)) {
     add_option(all, field, form);
     if (field.is_argument) positional.add(field.name.c_str(), form.repeats(field) ? -1 : 1);
   }
@@ -94,15 +94,15 @@ po::variables_map parsed(const FormFields& form, const Arguments& arguments) {
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
               values);
   } catch (const po::error& error) {
-    throw UsageError(message_of(error, form) + hint(form));
+    throw app::UsageError(message_of(error, form) + hint(form));
   }
   return values;
 }
 
 /// Stores the words of one field in its member.
 struct Setter {
-  const FormFields& form;
-  const FormField& field;
+  const app::FormFields& form;
+  const app::FormField& field;
   const Words& words;
 
   template <class Number>
@@ -112,7 +112,7 @@ struct Setter {
     const char* const end = word.c_str() + word.size();
     const auto [stop, failure] = std::from_chars(begin, end, value);
     if (failure == std::errc() && stop == end) return value;
-    throw UsageError("the argument ('" + word + "') for option '--" + field.name + "' is invalid" +
+    throw app::UsageError("the argument ('" + word + "') for option '--" + field.name + "' is invalid" +
                      hint(form));
   }
 
@@ -133,7 +133,7 @@ struct Setter {
 };
 
 /// Returns the words of a field; for a flag its name, if given.
-Words words_of(const po::variables_map& values, const FormField& field) {
+Words words_of(const po::variables_map& values, const app::FormField& field) {
   const auto found = values.find(field.name);
   if (found == values.end()) return {};
   const boost::any& value = found->second.value();
@@ -144,8 +144,8 @@ Words words_of(const po::variables_map& values, const FormField& field) {
 
 }  // namespace
 
-std::vector<FormField> fields_of(const FormFields& form) {
-  std::vector<FormField> fields = {
+std::vector<app::FormField> fields_of(const app::FormFields& form) {
+  std::vector<app::FormField> fields = {
       {.name = "db",
        .letter = "",
        .value = "PATH",
@@ -155,25 +155,25 @@ std::vector<FormField> fields_of(const FormFields& form) {
   return fields;
 }
 
-std::string help_text(const FormFields& form, int width) {
+std::string help_text(const app::FormFields& form, int width) {
   std::ostringstream out;
   constexpr int hanging = 4;
   out << wrapped("exp " + form.help().synopsis, width, hanging) << "\n\n"
       << wrapped(form.help().purpose, width) << "\n\n"
       << visible_options(form, width) << '\n';
-  for (const FormExample& example : form.help().examples)
+  for (const app::FormExample& example : form.help().examples)
     out << "example: " << example.command << '\n' << wrapped("         " + example.meaning, width) << '\n';
   return out.str();
 }
 
-bool read_request(const FormFields& form, const Arguments& arguments, void* request, Console& console) {
+bool read_request(const app::FormFields& form, const Arguments& arguments, void* request, Console& console) {
   const po::variables_map values = parsed(form, arguments);
   if (values["help"].as<bool>()) {
     console.out << help_text(form, help_width(console.terminal));
     return false;
   }
   if (values.count("db") > 0) console.db = values["db"].as<std::string>();
-  for (const FormField& field : form.fields()) {
+  for (const app::FormField& field : form.fields()) {
     const Words words = words_of(values, field);
     if (words.empty()) continue;
     std::visit(Setter{form, field, words}, field.place.value().in(request));
@@ -186,11 +186,11 @@ bool read_request(const FormFields& form, const Arguments& arguments, void* requ
 
 std::filesystem::path database_of(const Console& console) {
   if (console.db) {
-    if (console.db->empty()) throw UsageError("--db needs a path");
+    if (console.db->empty()) throw app::UsageError("--db needs a path");
     return *console.db;
   }
   const char* path = std::getenv("ENCORE_DB");
   return path != nullptr && *path != '\0' ? path : "encore.db";
 }
 
-}  // namespace encore
+}  // namespace encore::cli

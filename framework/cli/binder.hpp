@@ -10,20 +10,20 @@
 #include "app/form.hpp"
 #include "cli/console.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 using Arguments = std::vector<std::string>;
 
 /// Returns the fields of the form, with --db and --help, which every verb has. These two have no slot.
-std::vector<FormField> fields_of(const FormFields& form);
+std::vector<app::FormField> fields_of(const app::FormFields& form);
 /// Prints the help of a verb, at most `width` columns wide. Commands stay on one line, so that they can be
 /// copied.
-std::string help_text(const FormFields& form, int width);
+std::string help_text(const app::FormFields& form, int width);
 
 /// Fills the request and checks it. Returns false if it printed the help. Stores --db in the console. Throws
 /// UsageError.
-bool read_request(const FormFields& form, const Arguments& arguments, void* request, Console& console);
+bool read_request(const app::FormFields& form, const Arguments& arguments, void* request, Console& console);
 /// Returns --db, else $ENCORE_DB, else encore.db in the working folder. Throws UsageError.
 std::filesystem::path database_of(const Console& console);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -13,26 +13,26 @@
 #include "report/wording.hpp"
 #include "store/selection.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 void print_diffs(Console& console, const AllCode& all) {
-  for (const SourceVersion& source : all.sources)
+  for (const record::SourceVersion& source : all.sources)
     console.out << "# Encore, "
                 << printable(source.commit.empty() ? "folder " + source.archive : "commit " + source.commit)
                 << '\n'
                 << printable_lines(source.diff);
-  for (const CodeVersion& code : all.repositories)
+  for (const store::CodeVersion& code : all.repositories)
     console.out << "# repository of the experiment, commit " << printable(code.commit) << '\n'
                 << printable_lines(code.diff);
 }
 
 /// Prints every claimed value; of a column with many values only the first ones.
-void print_claims(Console& console, Store& store) {
+void print_claims(Console& console, store::Store& store) {
   constexpr std::size_t most = 20;
   Table table({{"TABLE"}, {"COLUMN"}, {"VALUE"}});
-  for (const Claim& claim : claims_of(store, most)) {
+  for (const bundle::Claim& claim : bundle::claims_of(store, most)) {
     for (const std::string& value : claim.values) table.add({claim.table, claim.column, value});
     if (claim.count > claim.values.size())
       table.add({claim.table, claim.column,
@@ -41,17 +41,17 @@ void print_claims(Console& console, Store& store) {
   table.print(console.out, console.terminal, 2);
 }
 
-void print_files(Console& console, const BundleIndex& index) {
+void print_files(Console& console, const archive::BundleIndex& index) {
   Table files({{"FILE"}, {"SIZE", Align::right}, {"SHA-256"}});
-  for (const BundleFile& file : index.files)
+  for (const archive::BundleFile& file : index.files)
     files.add({file.path, bytes_text(file.bytes), file.sha256.substr(0, 16)});
   files.print(console.out, console.terminal, 2);
 }
 
-int bundle_show(const BundleShowRequest& request, App& app, Console& console) {
+int bundle_show(const app::BundleShowRequest& request, app::App& app, Console& console) {
   const OpenedBundle bundle(app.events, request.file, request.plugin_path);
-  Store store(bundle.unpacked().database(), OpenMode::read);
-  const std::vector<RunRow> runs = select_runs(store, {.sight = Sight::any}).runs;
+  store::Store store(bundle.unpacked().database(), store::OpenMode::read);
+  const std::vector<store::RunRow> runs = store::select_runs(store, {.sight = store::Sight::any}).runs;
   if (!request.report.empty())
     write_bundle_report(console, store, request.report, false);
   else if (request.diff)
@@ -69,7 +69,7 @@ int bundle_show(const BundleShowRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb bundle_show_of_component() {
-  return make_verb("bundle show", "", bundle_show_form, bundle_show);
+  return make_verb("bundle show", "", app::bundle_show_form, bundle_show);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

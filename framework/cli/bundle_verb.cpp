@@ -19,68 +19,68 @@
 #include "report/wording.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-PackedWeights weights_from(const std::string& word) {
-  if (word == "none") return PackedWeights::none;
-  if (word == "best") return PackedWeights::best;
-  return PackedWeights::all;
+bundle::PackedWeights weights_from(const std::string& word) {
+  if (word == "none") return bundle::PackedWeights::none;
+  if (word == "best") return bundle::PackedWeights::best;
+  return bundle::PackedWeights::all;
 }
 
 /// Returns the report of exp report about the runs.
-std::string report_of(Store& store, RunSelection selection) {
-  const Document document = make_report(store, {.runs = std::move(selection)});
-  const std::vector<OutputFile> files =
-      find_report_format("html", {}).write(document, ReportShape{.name = bundle_report});
+std::string report_of(store::Store& store, store::RunSelection selection) {
+  const document::Document document = report::make_report(store, {.runs = std::move(selection)});
+  const std::vector<document::OutputFile> files =
+      find_report_format("html", {}).write(document, ReportShape{.name = archive::bundle_report});
   return files.front().bytes;
 }
 
 /// Selects the given runs, for a search, whose runs no word means.
-RunSelection selection_of(const std::vector<RunRow>& runs) {
-  RunSelection selection{.sight = Sight::any};
-  for (const RunRow& run : runs) selection.words.push_back(run.id);
+store::RunSelection selection_of(const std::vector<store::RunRow>& runs) {
+  store::RunSelection selection{.sight = store::Sight::any};
+  for (const store::RunRow& run : runs) selection.words.push_back(run.id);
   return selection;
 }
 
 /// Returns the runs of a search, with those of its fresh seeds, or the runs of the words.
-SelectedRuns runs_of(const BundleRequest& request, const App& app, Store& store,
-                     const std::optional<SearchRow>& search) {
-  const RunSelection selection = selection_from(request.selection);
-  if (!search) return selected_runs(app, store, selection);
-  std::vector<RunRow> runs;
-  const std::vector<TrialRow> trials = read_search(store, *search).trials;
-  for (const auto of_trial : {&TrialRow::runs, &TrialRow::confirmations})
-    for (const TrialRow& trial : trials)
+store::SelectedRuns runs_of(const app::BundleRequest& request, const app::App& app, store::Store& store,
+                     const std::optional<store::SearchRow>& search) {
+  const store::RunSelection selection = app::selection_from(request.selection);
+  if (!search) return app::selected_runs(app, store, selection);
+  std::vector<store::RunRow> runs;
+  const std::vector<store::TrialRow> trials = store::read_search(store, *search).trials;
+  for (const auto of_trial : {&store::TrialRow::runs, &store::TrialRow::confirmations})
+    for (const store::TrialRow& trial : trials)
       for (const std::int64_t number : trial.*of_trial) runs.push_back(store.read_run(number));
   if (runs.empty()) throw Error("search " + search->name + " has no runs yet");
   return {.runs = std::move(runs)};
 }
 
 /// Merges the spools of processes that have ended.
-void settle(const App& app, Store& store, std::vector<RunRow>& runs) {
-  if (std::ranges::find(runs, RunState::lost, &RunRow::state) == runs.end()) return;
-  Store(app.database, OpenMode::write).settle();
-  for (RunRow& run : runs) run = store.read_run(run.number);
+void settle(const app::App& app, store::Store& store, std::vector<store::RunRow>& runs) {
+  if (std::ranges::find(runs, store::RunState::lost, &store::RunRow::state) == runs.end()) return;
+  store::Store(app.database, store::OpenMode::write).settle();
+  for (store::RunRow& run : runs) run = store.read_run(run.number);
 }
 
 /// Returns, for example, "run a", "sweep b, 12 runs" or "search c, 9 runs".
-std::string subject_of(const std::vector<RunRow>& runs, const std::string& named_sweep,
-                       const std::optional<SearchRow>& search) {
+std::string subject_of(const std::vector<store::RunRow>& runs, const std::string& named_sweep,
+                       const std::optional<store::SearchRow>& search) {
   const std::string count = ", " + counted(runs.size(), "run");
   if (search) return "search " + search->name + count;
   if (runs.size() == 1) return "run " + runs.front().name;
   const std::string sweep = named_sweep.empty() ? runs.front().sweep : named_sweep;
   const bool one =
       !named_sweep.empty() ||
-      (!sweep.empty() && std::ranges::all_of(runs, [&](const RunRow& run) { return run.sweep == sweep; }));
+      (!sweep.empty() && std::ranges::all_of(runs, [&](const store::RunRow& run) { return run.sweep == sweep; }));
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
 }
 
-void print_packed(const BundleRequest& request, Console& console, const PackedBundle& packed) {
+void print_packed(const app::BundleRequest& request, Console& console, const bundle::PackedBundle& packed) {
   const std::string& output = request.output;
   const std::string digest = sha256_of_file(output);
   if (request.json) {
@@ -107,15 +107,15 @@ void print_packed(const BundleRequest& request, Console& console, const PackedBu
   console.out << "  next     " << command_name() << ' ' << shell_command({"bundle", "show", output}) << '\n';
 }
 
-int bundle(const BundleRequest& request, App& app, Console& console) {
+int bundle(const app::BundleRequest& request, app::App& app, Console& console) {
   if (fs::is_directory(request.output))
-    throw UsageError("-o " + request.output + " is a folder; name a file");
-  const RunSelection selection = selection_from(request.selection);
-  Store store(app.database, OpenMode::read);
-  std::optional<SearchRow> search;
-  if (!selection.narrows()) search = named_search(store, request.selection.runs);
-  PackTask task;
-  SelectedRuns selected = runs_of(request, app, store, search);
+    throw app::UsageError("-o " + request.output + " is a folder; name a file");
+  const store::RunSelection selection = app::selection_from(request.selection);
+  store::Store store(app.database, store::OpenMode::read);
+  std::optional<store::SearchRow> search;
+  if (!selection.narrows()) search = app::named_search(store, request.selection.runs);
+  bundle::PackTask task;
+  store::SelectedRuns selected = runs_of(request, app, store, search);
   task.runs = std::move(selected.runs);
   settle(app, store, task.runs);
   if (search) task.searches = {search->name};
@@ -129,19 +129,19 @@ int bundle(const BundleRequest& request, App& app, Console& console) {
   for (const std::string& folder : request.sources) task.choice.sources.push_back(folder);
   task.catalogue = catalogue_here();
   task.report = report_of(store, search ? selection_of(task.runs) : selection);
-  const ProgressEnd end{app.events};
+  const app::ProgressEnd end{app.events};
   if (!request.quiet)
     task.progress = [&](std::size_t done, std::size_t all) {
       app.events.progressed("packed", done, all, "files");
     };
-  print_packed(request, console, pack_bundle(store, task, request.output));
+  print_packed(request, console, bundle::pack_bundle(store, task, request.output));
   return exit_done;
 }
 
 }  // namespace
 
 Verb bundle_of_component() {
-  return make_verb("bundle", "", bundle_form, bundle);
+  return make_verb("bundle", "", app::bundle_form, bundle);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

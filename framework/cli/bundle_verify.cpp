@@ -17,33 +17,33 @@
 #include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 /// Returns the folders of --data, else the current folder and the tree of this program.
-std::vector<fs::path> data_folders(const VerifyRequest& request) {
+std::vector<fs::path> data_folders(const app::VerifyRequest& request) {
   std::vector<fs::path> folders;
   for (const std::string& name : request.data) {
-    if (!fs::is_directory(name)) throw UsageError("--data " + name + " is not a folder");
+    if (!fs::is_directory(name)) throw app::UsageError("--data " + name + " is not a folder");
     folders.push_back(fs::absolute(name));
   }
   if (!folders.empty()) return folders;
   folders.push_back(fs::current_path());
-  if (const fs::path tree = own_source_tree(); !tree.empty()) folders.push_back(tree);
+  if (const fs::path tree = app::own_source_tree(); !tree.empty()) folders.push_back(tree);
   return folders;
 }
 
 /// Lists what the runs need and this machine does not have, one item on each line.
 class Missing {
  public:
-  Missing(Store& store, FoundData& data) : store_(store), data_(data) {}
+  Missing(store::Store& store, bundle::FoundData& data) : store_(store), data_(data) {}
 
   /// Finds what the runs need. Throws Error if anything is missing.
-  void look(const VerifyRequest& request, const std::vector<RunRow>& runs) {
-    for (const RunRow& run : runs) {
+  void look(const app::VerifyRequest& request, const std::vector<store::RunRow>& runs) {
+    for (const store::RunRow& run : runs) {
       look_for_data(run);
       look_for_plugins(request, run);
     }
@@ -51,7 +51,7 @@ class Missing {
   }
 
   /// Returns the path of the file on this machine, or nothing.
-  std::optional<fs::path> place_of(const DataFile& file) {
+  std::optional<fs::path> place_of(const record::DataFile& file) {
     const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
     const fs::path relative = fs::path(file.path).lexically_relative(runs);
     if (!relative.empty() && *relative.begin() != ".." && fs::exists(file.path)) return file.path;
@@ -59,23 +59,23 @@ class Missing {
   }
 
  private:
-  void look_for_data(const RunRow& run) {
+  void look_for_data(const store::RunRow& run) {
     if (run.attempts == 0) return;
-    Specification specification = Specification::load(store_.run_folder(run.id));
-    find_parent_files(store_, run, specification);
+    record::Specification specification = record::Specification::load(store_.run_folder(run.id));
+    runner::find_parent_files(store_, run, specification);
     for (const auto& [role, file] : specification.data)
       if (!place_of(file))
         add("data: " + role + " of run " + run.name + ", SHA-256 " + file.sha256 + ", recorded at " +
             file.path);
   }
 
-  void look_for_plugins(const VerifyRequest& request, const RunRow& run) {
-    const Programs programs = installed_programs();
+  void look_for_plugins(const app::VerifyRequest& request, const store::RunRow& run) {
+    const runner::Programs programs = runner::installed_programs();
     const std::string backend = request.backend.value_or(run.backend);
-    const Catalogue catalogue = Catalogue::load(
-        plugin_search_path({}, request.plugin_path, programs, backend), fingerprint_of(programs, backend));
-    for (const PluginRow& plugin : plugins_of(store_, run))
-      if (std::ranges::find(catalogue.manifests(), plugin.name, &Manifest::name) ==
+    const config::Catalogue catalogue = config::Catalogue::load(
+        runner::plugin_search_path({}, request.plugin_path, programs, backend), runner::fingerprint_of(programs, backend));
+    for (const store::PluginRow& plugin : plugins_of(store_, run))
+      if (std::ranges::find(catalogue.manifests(), plugin.name, &config::Manifest::name) ==
           catalogue.manifests().end())
         add("plugin: \"" + plugin.name + "\" " + plugin.version + " of run " + run.name +
             "; build it from its sources and pass its folder with --plugin-path");
@@ -92,19 +92,19 @@ class Missing {
     if (std::ranges::find(lines_, text) == lines_.end()) lines_.push_back(text);
   }
 
-  Store& store_;
-  FoundData& data_;
+  store::Store& store_;
+  bundle::FoundData& data_;
   std::vector<std::string> lines_;
 };
 
 /// Returns the runs that the words after the file select.
-SelectedRuns meant_runs(Store& store, const RunSelection& selection) {
-  SelectedRuns selected = select_runs(store, selection);
-  if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
+store::SelectedRuns meant_runs(store::Store& store, const store::RunSelection& selection) {
+  store::SelectedRuns selected = store::select_runs(store, selection);
+  if (selected.runs.empty()) throw store::UnknownRun(app::none_text(store, selection, selected));
   // What was never trained has nothing to compare with.
   const bool named = selected.named;
   std::erase_if(selected.runs,
-                [&](const RunRow& run) { return !named && store.read_digests(run.number).empty(); });
+                [&](const store::RunRow& run) { return !named && store.read_digests(run.number).empty(); });
   if (selected.runs.empty()) throw Error("no run of the bundle was trained, so there are no digests");
   return selected;
 }
@@ -120,38 +120,38 @@ int call(const fs::path& program, const Arguments& arguments) {
     else
       others.push_back(word);
   }
-  const ProcessEnd end = run_attached(program, others);
+  const runner::ProcessEnd end = runner::run_attached(program, others);
   return end.signal == 0 ? end.exit_code : exit_failed;
 }
 
-int verify_with_recorded(const VerifyRequest& request, const App& app, Store& store,
-                         const std::vector<RunRow>& runs, const Arguments& arguments) {
-  const RecordedBuild build{.clone = request.clone.value_or(""),
+int verify_with_recorded(const app::VerifyRequest& request, const app::App& app, store::Store& store,
+                         const std::vector<store::RunRow>& runs, const Arguments& arguments) {
+  const app::RecordedBuild build{.clone = request.clone.value_or(""),
                             .backend = request.backend.value_or(runs.front().backend),
                             .with_diff = request.with_diff};
-  return call(build_recorded(recorded_code(store, runs), build, app), arguments);
+  return call(app::build_recorded(app::recorded_code(store, runs), build, app), arguments);
 }
 
 /// Replaces the temporary folder in the text by the bundle, because the folder is removed afterwards.
-std::string with_archive(std::string text, const UnpackedBundle& bundle, const std::string& archive) {
+std::string with_archive(std::string text, const archive::UnpackedBundle& bundle, const std::string& archive) {
   for (const std::string& gone : {bundle.database().string(), bundle.folder().string()})
     for (std::size_t at = text.find(gone); at != std::string::npos; at = text.find(gone, at + archive.size()))
       text.replace(at, gone.size(), archive);
   return text;
 }
 
-int verify_opened(const VerifyRequest& request, const App& app, Console& console, const Arguments& arguments,
+int verify_opened(const app::VerifyRequest& request, const app::App& app, Console& console, const Arguments& arguments,
                   const OpenedBundle& bundle, const std::vector<std::string>& words) {
-  Store store(bundle.unpacked().database(), OpenMode::write);
+  store::Store store(bundle.unpacked().database(), store::OpenMode::write);
   if (request.keep) bundle.keep();
 
-  if (const auto search = named_search(store, words))
+  if (const auto search = app::named_search(store, words))
     return write_search_verdict(console, store, *search, request.json);
-  const RunSelection selection = selection_from(request.selection, words);
-  const SelectedRuns selected = meant_runs(store, selection);
+  const store::RunSelection selection = app::selection_from(request.selection, words);
+  const store::SelectedRuns selected = meant_runs(store, selection);
   if (request.build) return verify_with_recorded(request, app, store, selected.runs, arguments);
 
-  FoundData data(bundle.unpacked().folder(), data_folders(request));
+  bundle::FoundData data(bundle.unpacked().folder(), data_folders(request));
   Missing missing(store, data);
   missing.look(request, selected.runs);
   const bool silent = request.quiet || request.json;
@@ -162,12 +162,12 @@ int verify_opened(const VerifyRequest& request, const App& app, Console& console
   int exit_code = exit_done;
   // The decisions of a search first: nothing is trained for them.
   if (words.empty() && !selection.narrows() && !request.json)
-    for (const SearchRow& row : list_searches(store))
+    for (const store::SearchRow& row : store::list_searches(store))
       exit_code = std::max(exit_code, write_search_verdict(console, store, row, false));
-  const bool one = asks_for_one(selection, selected) || selected.runs.size() == 1;
+  const bool one = app::asks_for_one(selection, selected) || selected.runs.size() == 1;
   const int verified =
       VerifyScreen(request, console)
-          .run(app, store, selected.runs, one, [&](const RunRow&, Specification& specification) {
+          .run(app, store, selected.runs, one, [&](const store::RunRow&, record::Specification& specification) {
             specification.plugin_folders.clear();  // those of another machine, and anybody's
             for (auto& [role, file] : specification.data)
               if (const auto place = missing.place_of(file)) file.path = place->string();
@@ -177,14 +177,14 @@ int verify_opened(const VerifyRequest& request, const App& app, Console& console
   return verified == exit_done ? exit_code : verified;
 }
 
-int verify(const VerifyRequest& request, const App& app, Console& console, const Arguments& arguments) {
+int verify(const app::VerifyRequest& request, const app::App& app, Console& console, const Arguments& arguments) {
   std::vector<std::string> words = request.selection.runs;
   const std::string archive = words.front();
   words.erase(words.begin());
   const OpenedBundle bundle(app.events, archive, request.plugin_path);
   try {
     return verify_opened(request, app, console, arguments, bundle, words);
-  } catch (const ConfigErrors&) {
+  } catch (const config::ConfigErrors&) {
     throw;
   } catch (const Error& error) {
     throw Error(with_archive(error.what(), bundle.unpacked(), archive));
@@ -198,12 +198,12 @@ Verb verify_of_component() {
           .summary = "",
           .run =
               [](const Arguments& arguments, Console& console) {
-                return run_bound(verify_form(), arguments, console,
-                                 [&](const VerifyRequest& request, App& app, Console&) {
+                return run_bound(app::verify_form(), arguments, console,
+                                 [&](const app::VerifyRequest& request, app::App& app, Console&) {
                                    return verify(request, app, console, arguments);
                                  });
               },
-          .form = [] { return verify_form(); }};
+          .form = [] { return app::verify_form(); }};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

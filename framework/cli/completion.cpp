@@ -10,7 +10,7 @@
 #include "store/run_columns.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -28,14 +28,14 @@ Words names_of(const std::vector<Verb>& list) {
   return names;
 }
 
-Words spellings(const FormField& option) {
+Words spellings(const app::FormField& option) {
   Words all = {"--" + option.name};
   if (!option.letter.empty()) all.push_back("-" + option.letter);
   return all;
 }
 
-const FormField* find_option(const std::vector<FormField>& fields, const std::string& word) {
-  for (const FormField& field : fields)
+const app::FormField* find_option(const std::vector<app::FormField>& fields, const std::string& word) {
+  for (const app::FormField& field : fields)
     if (!field.is_argument &&
         (word == "--" + field.name || (!field.letter.empty() && word == "-" + field.letter)))
       return &field;
@@ -53,7 +53,7 @@ Words ask_store(const Words& words, const Ask& ask) {
     if (words[i].starts_with("--db=")) path = words[i].substr(5);
   }
   try {
-    Store store(path, OpenMode::read, std::chrono::milliseconds(200));
+    store::Store store(path, store::OpenMode::read, std::chrono::milliseconds(200));
     return ask(store);
   } catch (const Error&) {
     return {};
@@ -62,24 +62,24 @@ Words ask_store(const Words& words, const Ask& ask) {
 
 /// Returns the first column of a query.
 Words ask_database(const Words& words, const std::string& sql) {
-  return ask_store(words, [&](Store& store) {
+  return ask_store(words, [&](store::Store& store) {
     Words found;
-    Statement rows(store.database(), sql);
+    store::Statement rows(store.database(), sql);
     while (rows.step()) found.push_back(rows.text(0));
     return found;
   });
 }
 
-Words values_of(const FormField& option, const Words& words) {
+Words values_of(const app::FormField& option, const Words& words) {
   const std::string name = "--" + option.name;
   if (name == "--backend") return {"openmp", "cuda", "hip"};
   if (name == "--state")
     return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped", "pruned"};
   if (name == "--tag") return ask_database(words, "SELECT DISTINCT tag FROM tag");
   if (name == "--sweep") return ask_database(words, "SELECT DISTINCT name FROM sweep");
-  if (name == "--best") return ask_store(words, [](Store& store) { return RunColumns(store).measures(); });
+  if (name == "--best") return ask_store(words, [](store::Store& store) { return store::RunColumns(store).measures(); });
   if (name == "--where" || name == "--sort" || name == "--column")
-    return ask_store(words, [](Store& store) { return RunColumns(store).names(); });
+    return ask_store(words, [](store::Store& store) { return store::RunColumns(store).names(); });
   return {};
 }
 
@@ -88,7 +88,7 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
   if (name == "shell") return {"bash", "zsh"};
   if (name != "run") return {};
   const bool removed = verb.name == "undelete";
-  const std::string chosen = condition_of(removed ? Sight::removed : Sight::present);
+  const std::string chosen = store::condition_of(removed ? store::Sight::removed : store::Sight::present);
   return ask_database(
       words, "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
                  " ORDER BY number DESC LIMIT 1000) UNION SELECT name FROM sweep WHERE EXISTS "
@@ -99,19 +99,19 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
 
 /// Completes the last word as an option, as the value of the option before it, or as an argument.
 Words next_of(const Verb& verb, const Words& words, std::size_t begin) {
-  const FormFields form = verb.form();
-  const std::vector<FormField> fields = fields_of(form);
+  const app::FormFields form = verb.form();
+  const std::vector<app::FormField> fields = fields_of(form);
   std::size_t position = 0;
-  const FormField* waiting = nullptr;  // for its value
+  const app::FormField* waiting = nullptr;  // for its value
   for (std::size_t i = begin; i + 1 < words.size(); ++i) {
-    const FormField* const option = waiting != nullptr ? nullptr : find_option(fields, words[i]);
+    const app::FormField* const option = waiting != nullptr ? nullptr : find_option(fields, words[i]);
     if (waiting == nullptr && option == nullptr && !words[i].starts_with("-")) ++position;
     waiting = option != nullptr && !option->value.empty() ? option : nullptr;
   }
   if (waiting != nullptr) return values_of(*waiting, words);
   Words names;
-  std::vector<const FormField*> arguments;
-  for (const FormField& field : fields)
+  std::vector<const app::FormField*> arguments;
+  for (const app::FormField& field : fields)
     if (field.is_argument)
       arguments.push_back(&field);
     else
@@ -141,4 +141,4 @@ std::vector<std::string> completions(const std::vector<std::string>& words) {
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -8,11 +8,11 @@
 
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Returns the completions of a command line. `words` follow "exp"; the last is being typed and may be empty.
 /// The result has the verbs, actions, options, names of runs, sweeps and tags that begin with it. It is empty
 /// for a file, or if the database cannot be read.
 std::vector<std::string> completions(const std::vector<std::string>& words);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -3,7 +3,7 @@
 // calls completions() of completion.cpp with the words.
 #include "cli/completion.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -43,9 +43,9 @@ struct CompletionRequest {
   std::string shell;
 };
 
-Form<CompletionRequest> completion_form() {
+app::Form<CompletionRequest> completion_form() {
   using R = CompletionRequest;
-  return Form<R>("completion", {"completion bash|zsh",
+  return app::Form<R>("completion", {"completion bash|zsh",
                                 "Prints a script for the shell that completes verbs, actions, options and "
                                 "names of runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  "
                                 "zsh:  add  source <(exp completion zsh) to ~/.zshrc, after compinit",
@@ -57,7 +57,7 @@ Form<CompletionRequest> completion_form() {
       });
 }
 
-int completion_verb(const CompletionRequest& request, App&, Console& console) {
+int completion_verb(const CompletionRequest& request, app::App&, Console& console) {
   console.out << (request.shell == "bash" ? bash_script : zsh_script);
   return exit_done;
 }
@@ -79,4 +79,4 @@ Verb completion_verb() {
           .form = [] { return completion_form(); }};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -13,22 +13,22 @@
 #include "runner/programs.hpp"
 #include "store/encore_database.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Checks the request before the component is searched, because it may have to be built. `verb` may include
 /// an action.
 template <class Request>
-int run_in_component(const std::string& verb, Form<Request> (*form)(), const Arguments& arguments,
+int run_in_component(const std::string& verb, app::Form<Request> (*form)(), const Arguments& arguments,
                      Console& console) {
   return run_bound(form(), arguments, console,
-                   [&](const Request&, App&, Console&) -> int { become_component(verb, arguments); });
+                   [&](const Request&, app::App&, Console&) -> int { become_component(verb, arguments); });
 }
 
 template <class Request>
 Verb make_component_verb(const std::string& name, const std::string& summary, const std::string& component,
-                         Form<Request> (*form)(), const std::string& before = {}) {
+                         app::Form<Request> (*form)(), const std::string& before = {}) {
   return {.name = name,
           .summary = summary,
           .run = [name = before + name, form](
@@ -48,16 +48,16 @@ bool asks_for_show(const Arguments& arguments) {
 }
 
 int run_bundle_verb(const Arguments& arguments, Console& console) {
-  if (!asks_for_show(arguments)) return run_in_component("bundle", bundle_form, arguments, console);
-  return run_in_component("bundle show", bundle_show_form, {arguments.begin() + 1, arguments.end()}, console);
+  if (!asks_for_show(arguments)) return run_in_component("bundle", app::bundle_form, arguments, console);
+  return run_in_component("bundle show", app::bundle_show_form, {arguments.begin() + 1, arguments.end()}, console);
 }
 
 int run_bench_verb(const Arguments& arguments, Console& console) {
   const std::string action = arguments.empty() ? "" : arguments.front();
-  if (action != "ls" && action != "show") return run_in_component("bench", bench_form, arguments, console);
+  if (action != "ls" && action != "show") return run_in_component("bench", app::bench_form, arguments, console);
   const Arguments rest = {arguments.begin() + 1, arguments.end()};
-  return action == "ls" ? run_in_component("bench ls", bench_ls_form, rest, console)
-                        : run_in_component("bench show", bench_show_form, rest, console);
+  return action == "ls" ? run_in_component("bench ls", app::bench_ls_form, rest, console)
+                        : run_in_component("bench show", app::bench_show_form, rest, console);
 }
 
 }  // namespace
@@ -71,61 +71,61 @@ std::string component_of(const std::string& verb) {
 
 void become_component(const std::string& verb, const Arguments& arguments) {
   // The component refuses another version, which a build that was interrupted may leave beside this program.
-  std::vector<std::string> words = {verb, std::to_string(schema_version)};
+  std::vector<std::string> words = {verb, std::to_string(store::schema_version)};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const Programs programs = installed_programs();
+  const runner::Programs programs = runner::installed_programs();
   const std::string component = component_of(verb);
-  require_component(programs, programs.backend, component);
+  runner::require_component(programs, programs.backend, component);
   become_program(programs.folder / component, std::move(words));
 }
 
 Verb compare_verb() {
   return make_component_verb("compare", "compare candidates over their seeds, with intervals and tests",
-                             "exp-report", compare_form);
+                             "exp-report", app::compare_form);
 }
 
 Verb report_verb() {
   return make_component_verb("report", "write a document about a run, a sweep or all runs", "exp-report",
-                             report_form);
+                             app::report_form);
 }
 
 Verb bundle_verb() {
   Verb verb =
       make_component_verb("bundle", "pack runs with their evidence into one file, or show such a file",
-                          "exp-report", bundle_form);
+                          "exp-report", app::bundle_form);
   verb.run = run_bundle_verb;
   return verb;
 }
 
 Verb attention_verb() {
   return make_component_verb("attention", "show the attention weights of a run's best model", "exp-report",
-                             attention_form);
+                             app::attention_form);
 }
 
 Verb export_verb() {
   return make_component_verb("export", "write a run's best model as a folder for other programs",
-                             "exp-report", export_form);
+                             "exp-report", app::export_form);
 }
 
 Verb db_merge_verb() {
   return make_component_verb("merge", "copy the runs of other databases into this one", "exp-report",
-                             db_merge_form, "db ");
+                             app::db_merge_form, "db ");
 }
 
 Verb serve_verb() {
-  return make_component_verb("serve", "serve the best models of runs over HTTP", "exp-serve", serve_form);
+  return make_component_verb("serve", "serve the best models of runs over HTTP", "exp-serve", app::serve_form);
 }
 
 Verb monitor_verb() {
   return make_component_verb("monitor", "check whether the inputs of a served model have changed",
-                             "exp-serve", monitor_form);
+                             "exp-serve", app::monitor_form);
 }
 
 Verb bench_verb() {
   Verb verb =
-      make_component_verb("bench", "measure this machine and a training step on it", "exp-bench", bench_form);
+      make_component_verb("bench", "measure this machine and a training step on it", "exp-bench", app::bench_form);
   verb.run = run_bench_verb;
   return verb;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -9,7 +9,7 @@
 
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Runs the component of the verb, or of the verb with its action ("db merge"). Throws NotBuilt.
 [[noreturn]] void become_component(const std::string& verb, const Arguments& arguments);
@@ -31,4 +31,4 @@ Verb db_merge_of_component();
 Verb verify_of_component();
 Verb monitor_of_component();
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -18,7 +18,7 @@
 #include "cli/format.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// The progress line. It prints nothing in the first second; then one line that is replaced on a terminal, or
 /// elsewhere a line with the time every ten seconds.
@@ -32,7 +32,7 @@ class ProgressLine {
     if (time < next_) return;
     const bool live = lines_.terminal().live;
     next_ = time + (live ? live_interval : progress_interval);
-    if (!live) return lines_.print(clock_text(now_seconds()) + " " + text);
+    if (!live) return lines_.print(clock_text(world::now_seconds()) + " " + text);
     lines_.set(0, text);
     lines_.refresh();
   }
@@ -130,4 +130,4 @@ bool Console::agrees(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -14,11 +14,11 @@
 #include "app/app.hpp"
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 class ProgressLine;
 
-class Console final : public Events {
+class Console final : public app::Events {
  public:
   /// Makes a console on these streams. Neither stream is a terminal, and there is no user to ask.
   Console(std::ostream& out, std::ostream& err);
@@ -65,4 +65,4 @@ void flush_standard_output();
 /// Returns the name by which the user called this program, for suggested commands.
 std::string command_name();
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -8,7 +8,7 @@
 
 #include "cli/format.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -90,8 +90,8 @@ std::vector<std::string> draw_curve(const std::vector<PlotPoint>& all, const Cur
     dots.line(column(from), row(from), column(points[i]), row(points[i]));
   }
 
-  const std::string top = number_text(ys.high * look.label_scale),
-                    bottom = number_text(ys.low * look.label_scale);
+  const std::string top = document::number_text(ys.high * look.label_scale),
+                    bottom = document::number_text(ys.low * look.label_scale);
   const std::size_t margin = std::max(top.size(), bottom.size());
   std::vector<std::string> lines;
   for (int y = 0; y < look.height; ++y) {
@@ -104,7 +104,7 @@ std::vector<std::string> draw_curve(const std::vector<PlotPoint>& all, const Cur
     line.erase(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   }
-  const std::string first = number_text(xs.low), last = number_text(xs.high);
+  const std::string first = document::number_text(xs.low), last = document::number_text(xs.high);
   const std::size_t gap = static_cast<std::size_t>(look.width) > first.size() + last.size()
                               ? static_cast<std::size_t>(look.width) - first.size() - last.size()
                               : 1;
@@ -113,4 +113,4 @@ std::vector<std::string> draw_curve(const std::vector<PlotPoint>& all, const Cur
   return lines;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

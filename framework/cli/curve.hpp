@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::cli {
 
 struct PlotPoint {
   double x = 0.0;
@@ -25,4 +25,4 @@ struct CurveLook {
 /// below. Points that are not finite are left out; returns no lines if no points are left.
 std::vector<std::string> draw_curve(const std::vector<PlotPoint>& points, const CurveLook& look);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -15,96 +15,96 @@
 #include "world/file_descriptor.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 bool is_bundle(const fs::path& file) {
-  return file.string().ends_with(bundle_ending);
+  return file.string().ends_with(app::bundle_ending);
 }
 
-nlohmann::ordered_json json_of(const std::string& file, const DatabaseMerge& merge) {
+nlohmann::ordered_json json_of(const std::string& file, const store::DatabaseMerge& merge) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const MergedRun& run : merge.runs)
+  for (const store::MergedRun& run : merge.runs)
     runs.push_back({{"id", run.id},
                     {"name", run.name},
-                    {"outcome", name_of(run.outcome)},
+                    {"outcome", store::name_of(run.outcome)},
                     {"conflict", run.conflict},
                     {"remark", run.remark}});
   nlohmann::ordered_json searches = nlohmann::ordered_json::array();
-  for (const MergedSearch& search : merge.searches)
+  for (const store::MergedSearch& search : merge.searches)
     searches.push_back(
-        {{"name", search.name}, {"outcome", name_of(search.outcome)}, {"conflict", search.conflict}});
+        {{"name", search.name}, {"outcome", store::name_of(search.outcome)}, {"conflict", search.conflict}});
   return {{"database", file}, {"benches", merge.benches}, {"searches", searches}, {"runs", runs}};
 }
 
 /// Prints the changed runs; unchanged runs have no line.
-void print_table(Console& console, const DatabaseMerge& merge) {
+void print_merge(Console& console, const store::DatabaseMerge& merge) {
   Table table({{"RUN"}, {"ID"}, {"WHAT"}, {"REMARK"}});
-  for (const MergedRun& run : merge.runs)
-    if (run.outcome != MergeOutcome::same || !run.remark.empty())
+  for (const store::MergedRun& run : merge.runs)
+    if (run.outcome != store::MergeOutcome::same || !run.remark.empty())
       table.add(
-          {run.name, run.id, name_of(run.outcome), run.conflict ? "conflict: " + run.remark : run.remark});
+          {run.name, run.id, store::name_of(run.outcome), run.conflict ? "conflict: " + run.remark : run.remark});
   if (!table.empty()) table.print(console.out, console.terminal);
-  for (const MergedSearch& search : merge.searches)
-    if (search.outcome != MergeOutcome::same || search.conflict)
-      console.out << "search " << search.name << ": " << name_of(search.outcome)
+  for (const store::MergedSearch& search : merge.searches)
+    if (search.outcome != store::MergeOutcome::same || search.conflict)
+      console.out << "search " << search.name << ": " << store::name_of(search.outcome)
                   << (search.conflict
                           ? ", conflict: both have continued; the one with more decisions is kept\n"
                           : "\n");
 }
 
-void print_sums(Console& console, const std::string& file, const DatabaseMerge& merge, bool dry_run) {
-  const auto count = [&](MergeOutcome outcome) { return std::to_string(merge.count(outcome)); };
+void print_sums(Console& console, const std::string& file, const store::DatabaseMerge& merge, bool dry_run) {
+  const auto count = [&](store::MergeOutcome outcome) { return std::to_string(merge.count(outcome)); };
   console.out << file << ": " << merge.runs.size() << (merge.runs.size() == 1 ? " run, " : " runs, ")
-              << count(MergeOutcome::added) << " added, " << count(MergeOutcome::updated) << " updated, "
-              << count(MergeOutcome::same) << " the same, " << count(MergeOutcome::left_out) << " left out";
+              << count(store::MergeOutcome::added) << " added, " << count(store::MergeOutcome::updated) << " updated, "
+              << count(store::MergeOutcome::same) << " the same, " << count(store::MergeOutcome::left_out) << " left out";
   if (merge.benches > 0) console.out << "; measurements added: " << merge.benches;
   if (merge.conflicts() > 0) console.out << "; conflicts: " << merge.conflicts();
   console.out << (dry_run ? " (dry run: nothing was written)\n" : "\n");
 }
 
 /// Opens a database, or a bundle, which is first unpacked into a temporary folder and checked.
-DatabaseMerge merge(const App& app, Store& store, const fs::path& file, bool dry_run) {
+store::DatabaseMerge merge(const app::App& app, store::Store& store, const fs::path& file, bool dry_run) {
   std::optional<OpenedBundle> bundle;
   fs::path database = file;
-  OriginRow origin{.kind = "merge", .name = file.filename().string(), .sha256 = "", .time = now_seconds()};
+  store::OriginRow origin{.kind = "merge", .name = file.filename().string(), .sha256 = "", .time = world::now_seconds()};
   if (is_bundle(file)) {
     bundle.emplace(app.events, file.string());
     database = bundle->unpacked().database();
     origin.kind = "bundle";
     origin.sha256 = sha256_of_file(file);
-  } else if (fs::exists(file.parent_path() / bundle_metadata)) {  // unpacked by hand
+  } else if (fs::exists(file.parent_path() / archive::bundle_metadata)) {  // unpacked by hand
     origin.kind = "bundle";
   }
-  const ProgressEnd end{app.events};
-  return merge_database(
+  const app::ProgressEnd end{app.events};
+  return store::merge_database(
       store, database,
       {.dry_run = dry_run, .origin = origin, .progress = [&](std::size_t done, std::size_t all) {
          app.events.progressed("merged", done, all, "runs");
        }});
 }
 
-int db_merge(const DbMergeRequest& request, App& app, Console& console) {
+int db_merge(const app::DbMergeRequest& request, app::App& app, Console& console) {
   for (const std::string& file : request.database) {  // before a database is made here
     if (is_bundle(file))
-      open_file(file, O_RDONLY);
+      world::open_file(file, O_RDONLY);
     else
-      open_encore_database(file, OpenMode::read);
+      store::open_encore_database(file, store::OpenMode::read);
   }
-  Store store(app.database, request.dry_run ? OpenMode::write : OpenMode::create);
+  store::Store store(app.database, request.dry_run ? store::OpenMode::write : store::OpenMode::create);
   bool whole = true;
   nlohmann::ordered_json answers = nlohmann::ordered_json::array();
   for (const std::string& file : request.database) {
-    const DatabaseMerge merged = merge(app, store, file, request.dry_run);
-    whole = whole && merged.count(MergeOutcome::left_out) == 0;
+    const store::DatabaseMerge merged = merge(app, store, file, request.dry_run);
+    whole = whole && merged.count(store::MergeOutcome::left_out) == 0;
     if (request.json) {
       answers.push_back(json_of(file, merged));
       continue;
     }
-    print_table(console, merged);
+    print_merge(console, merged);
     print_sums(console, file, merged, request.dry_run);
   }
   if (request.json) console.print({{"dry_run", request.dry_run}, {"databases", answers}});
@@ -114,7 +114,7 @@ int db_merge(const DbMergeRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb db_merge_of_component() {
-  return make_verb("db merge", "", db_merge_form, db_merge);
+  return make_verb("db merge", "", app::db_merge_form, db_merge);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

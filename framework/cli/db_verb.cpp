@@ -8,11 +8,11 @@
 #include "cli/verbs.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-int db_path(const DbPathRequest& request, App& app, Console& console) {
+int db_path(const app::DbPathRequest& request, app::App& app, Console& console) {
   const std::string path = std::filesystem::absolute(app.database).string();
   if (request.json)
     console.print({{"version", 1}, {"path", path}});
@@ -21,8 +21,8 @@ int db_path(const DbPathRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-int db_check(const DbCheckRequest& request, App& app, Console& console) {
-  const DatabaseFindings findings = check_database(request, app);
+int db_check(const app::DbCheckRequest& request, app::App& app, Console& console) {
+  const app::DatabaseFindings findings = app::check_database(request, app);
   if (request.json) {
     console.print({{"version", 1},
                    {"database", app.database.string()},
@@ -38,8 +38,8 @@ int db_check(const DbCheckRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-int db_backup(const DbBackupRequest& request, App& app, Console& console) {
-  const Backup backup = back_up(request, app);
+int db_backup(const app::DbBackupRequest& request, app::App& app, Console& console) {
+  const app::Backup backup = app::back_up(request, app);
   if (request.json)
     console.print(
         {{"version", 1}, {"file", backup.file.string()}, {"bytes", backup.bytes}, {"runs", backup.runs}});
@@ -50,8 +50,8 @@ int db_backup(const DbBackupRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-int db_vacuum(const DbVacuumRequest& request, App& app, Console& console) {
-  const Vacuumed vacuumed = vacuum(app);
+int db_vacuum(const app::DbVacuumRequest& request, app::App& app, Console& console) {
+  const app::Vacuumed vacuumed = app::vacuum(app);
   if (request.json)
     console.print({{"version", 1},
                    {"database", app.database.string()},
@@ -63,8 +63,8 @@ int db_vacuum(const DbVacuumRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-int db_upgrade(const DbUpgradeRequest& request, App& app, Console& console) {
-  const Upgrade upgrade = upgrade_database(app.database);
+int db_upgrade(const app::DbUpgradeRequest& request, app::App& app, Console& console) {
+  const store::Upgrade upgrade = store::upgrade_database(app.database);
   if (request.json)
     console.print({{"version", 1},
                    {"database", app.database.string()},
@@ -84,12 +84,12 @@ int db_upgrade(const DbUpgradeRequest& request, App& app, Console& console) {
 Verb db_verb() {
   return make_verb_of_actions(
       "db", "check, back up, shrink or upgrade the database", "the file with the record of all runs",
-      {make_verb("check", "check the database and the files of its runs for damage", db_check_form, db_check),
-       make_verb("path", "print where the database is", db_path_form, db_path),
-       make_verb("backup", "copy the database while other processes write to it", db_backup_form, db_backup),
-       make_verb("vacuum", "make the file as small as possible", db_vacuum_form, db_vacuum), db_merge_verb(),
-       make_verb("upgrade", "upgrade an older database to the schema of this version", db_upgrade_form,
+      {make_verb("check", "check the database and the files of its runs for damage", app::db_check_form, db_check),
+       make_verb("path", "print where the database is", app::db_path_form, db_path),
+       make_verb("backup", "copy the database while other processes write to it", app::db_backup_form, db_backup),
+       make_verb("vacuum", "make the file as small as possible", app::db_vacuum_form, db_vacuum), db_merge_verb(),
+       make_verb("upgrade", "upgrade an older database to the schema of this version", app::db_upgrade_form,
                  db_upgrade)});
 }
 
-}  // namespace encore
+}  // namespace encore::cli

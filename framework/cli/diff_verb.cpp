@@ -7,17 +7,17 @@
 #include "cli/drift_text.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-nlohmann::ordered_json json_of(const RunRow& run, bool told) {
+nlohmann::ordered_json json_of(const store::RunRow& run, bool told) {
   return {{"name", run.name},   {"id", run.id},         {"question", run.question},
-          {"group", run.group}, {"repeat", run.repeat}, {"state", name_of(run.state)},
+          {"group", run.group}, {"repeat", run.repeat}, {"state", store::name_of(run.state)},
           {"told", told}};
 }
 
-std::string relation_of(const RunRow& a, const RunRow& b) {
+std::string relation_of(const store::RunRow& a, const store::RunRow& b) {
   if (a.id == b.id) return "both are the same run";
   if (a.question == b.question && a.backend == b.backend) return "repeats of one run: the same question";
   if (a.question == b.question) return "the same question on two backends";
@@ -25,9 +25,9 @@ std::string relation_of(const RunRow& a, const RunRow& b) {
   return "two questions";
 }
 
-int diff_verb(const DiffRequest& request, App& app, Console& console) {
-  const RunDifference result = diff(request, app);
-  const RunRow &a = result.a, &b = result.b;
+int diff_verb(const app::DiffRequest& request, app::App& app, Console& console) {
+  const app::RunDifference result = app::diff(request, app);
+  const store::RunRow &a = result.a, &b = result.b;
   if (request.json) {
     nlohmann::ordered_json object = {{"version", 1},
                                      {"a", json_of(a, result.a_told)},
@@ -56,7 +56,7 @@ int diff_verb(const DiffRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb diff_verb() {
-  return make_verb("diff", "show the differences of two runs", diff_form, diff_verb);
+  return make_verb("diff", "show the differences of two runs", app::diff_form, diff_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

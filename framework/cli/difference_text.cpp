@@ -9,15 +9,15 @@
 #include "cli/table.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Shortens a hash to its beginning and a patch to its number of lines; --json has the full values.
-std::string side_text(const Difference& difference, const nlohmann::json& value, const std::string& origin) {
+std::string side_text(const analysis::Difference& difference, const nlohmann::json& value, const std::string& origin) {
   if (value.is_null()) return "-";
   std::string text = value.is_string()         ? value.get<std::string>()
-                     : value.is_number_float() ? shortest(value.get<double>())
+                     : value.is_number_float() ? config::shortest(value.get<double>())
                                                : value.dump();
   if (difference.section == "data") return text.substr(0, 12);
   if (difference.section == "plugins") {
@@ -36,28 +36,28 @@ std::string side_text(const Difference& difference, const nlohmann::json& value,
 }  // namespace
 
 void print_differences(std::ostream& out, const Terminal& terminal,
-                       const std::vector<Difference>& differences, const std::string& a, const std::string& b,
+                       const std::vector<analysis::Difference>& differences, const std::string& a, const std::string& b,
                        int indent) {
   Table table({{"OF"}, {"FIELD"}, {a}, {b}});
-  for (const Difference& difference : differences)
+  for (const analysis::Difference& difference : differences)
     table.add({difference.section, difference.key, side_text(difference, difference.a, difference.origin_a),
                side_text(difference, difference.b, difference.origin_b)});
   table.print(out, terminal, indent);
 }
 
-void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences) {
+void print_differences_csv(std::ostream& out, const std::vector<analysis::Difference>& differences) {
   const auto text = [](const nlohmann::json& value) {
     return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
   };
-  out << csv_record({"section", "key", "a", "b", "origin_a", "origin_b"});
-  for (const Difference& difference : differences)
-    out << csv_record({difference.section, difference.key, text(difference.a), text(difference.b),
+  out << document::csv_record({"section", "key", "a", "b", "origin_a", "origin_b"});
+  for (const analysis::Difference& difference : differences)
+    out << document::csv_record({difference.section, difference.key, text(difference.a), text(difference.b),
                        difference.origin_a, difference.origin_b});
 }
 
-nlohmann::ordered_json differences_json(const std::vector<Difference>& differences) {
+nlohmann::ordered_json differences_json(const std::vector<analysis::Difference>& differences) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Difference& difference : differences)
+  for (const analysis::Difference& difference : differences)
     list.push_back({{"section", difference.section},
                     {"key", difference.key},
                     {"a", difference.a},
@@ -67,4 +67,4 @@ nlohmann::ordered_json differences_json(const std::vector<Difference>& differenc
   return list;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

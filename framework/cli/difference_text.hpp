@@ -12,16 +12,16 @@
 #include "analysis/difference.hpp"
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Prints one row for each difference; `a` and `b` head the columns of values.
 void print_differences(std::ostream& out, const Terminal& terminal,
-                       const std::vector<Difference>& differences, const std::string& a, const std::string& b,
+                       const std::vector<analysis::Difference>& differences, const std::string& a, const std::string& b,
                        int indent = 0);
 
 /// Prints section, key, complete values and origins of both sides.
-void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences);
+void print_differences_csv(std::ostream& out, const std::vector<analysis::Difference>& differences);
 /// Returns [{"section", "key", "a", "b", "origin_a", "origin_b"}].
-nlohmann::ordered_json differences_json(const std::vector<Difference>& differences);
+nlohmann::ordered_json differences_json(const std::vector<analysis::Difference>& differences);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -10,7 +10,7 @@
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string step_text(const std::optional<std::int64_t>& step) {
   return step ? std::to_string(*step) : "never";
 }
 
-void print_layers(std::ostream& out, const Terminal& terminal, const std::vector<DriftOfStep>& steps,
+void print_layers(std::ostream& out, const Terminal& terminal, const std::vector<runner::DriftOfStep>& steps,
                   int indent) {
   Table table({{"STEP", Align::right},
                {"LAYER"},
@@ -26,34 +26,34 @@ void print_layers(std::ostream& out, const Terminal& terminal, const std::vector
                {"ABSOLUTE", Align::right},
                {"ULPS", Align::right},
                {"OTHER VALUES", Align::right}});
-  const auto figure = [](const std::optional<double>& value) { return value ? number_text(*value) : "-"; };
-  for (const DriftOfStep& step : steps)
-    for (const DriftFigures& layer : step.layers)
+  const auto figure = [](const std::optional<double>& value) { return value ? document::number_text(*value) : "-"; };
+  for (const runner::DriftOfStep& step : steps)
+    for (const runner::DriftFigures& layer : step.layers)
       table.add({std::to_string(step.step), layer.name, figure(layer.relative), figure(layer.largest),
                  layer.ulps ? std::to_string(*layer.ulps) : "-",
                  std::to_string(layer.different) + " of " + std::to_string(layer.values)});
   table.print(out, terminal, indent);
 }
 
-void print_curves(std::ostream& out, const Terminal& terminal, const std::vector<CurveDrift>& curves,
+void print_curves(std::ostream& out, const Terminal& terminal, const std::vector<runner::CurveDrift>& curves,
                   double tolerance, int indent) {
   Table table({{"CURVE"},
                {"STEPS", Align::right},
                {"DIFFERS FROM", Align::right},
-               {"BY OVER " + number_text(tolerance) + " FROM", Align::right},
+               {"BY OVER " + document::number_text(tolerance) + " FROM", Align::right},
                {"LARGEST", Align::right},
                {"AT STEP", Align::right}});
-  for (const CurveDrift& curve : curves)
+  for (const runner::CurveDrift& curve : curves)
     table.add({curve.metric, std::to_string(curve.steps), step_text(curve.first_difference),
                step_text(curve.first_beyond),
-               std::isfinite(curve.largest) ? number_text(curve.largest) : "infinite",
+               std::isfinite(curve.largest) ? document::number_text(curve.largest) : "infinite",
                curve.first_difference ? std::to_string(curve.largest_step) : "-"});
   table.print(out, terminal, indent);
 }
 
 }  // namespace
 
-void print_drift(std::ostream& out, const Terminal& terminal, const DriftReport& drift, int indent) {
+void print_drift(std::ostream& out, const Terminal& terminal, const runner::DriftReport& drift, int indent) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   if (drift.steps.empty()) {
     out << margin << "drift of the layers: unknown, because they have no checkpoint of the same step\n";
@@ -69,4 +69,4 @@ void print_drift(std::ostream& out, const Terminal& terminal, const DriftReport&
   }
 }
 
-}  // namespace encore
+}  // namespace encore::cli

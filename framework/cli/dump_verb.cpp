@@ -7,21 +7,21 @@
 #include "cli/verbs.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-int dump_verb(const DumpRequest& request, App& app, Console& console) {
-  Store store(app.database, OpenMode::read);
-  const std::vector<RunRow> runs = dumped_runs(request, store);
+int dump_verb(const app::DumpRequest& request, app::App& app, Console& console) {
+  store::Store store(app.database, store::OpenMode::read);
+  const std::vector<store::RunRow> runs = app::dumped_runs(request, store);
   if (request.json && request.output.empty()) {
     write_runs_json(store, runs, [&](const std::string& text) { console.out << text; });
     return exit_done;
   }
-  if (request.csv) write_tables(store, runs, request.output);
-  if (request.tensorboard) write_tensorboard(store, runs, request.output);
+  if (request.csv) app::write_tables(store, runs, request.output);
+  if (request.tensorboard) app::write_tensorboard(store, runs, request.output);
   if (request.json) {
-    AtomicFile file(request.output);
+    world::AtomicFile file(request.output);
     write_runs_json(store, runs, [&](const std::string& text) { file.write(text); });
     file.commit();
   }
@@ -33,7 +33,7 @@ int dump_verb(const DumpRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb dump_verb() {
-  return make_verb("dump", "write runs as CSV, JSON or TensorBoard files", dump_form, dump_verb);
+  return make_verb("dump", "write runs as CSV, JSON or TensorBoard files", app::dump_form, dump_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -8,27 +8,27 @@
 #include "cli/verbs.hpp"
 #include "document/quantity.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-void print_vectors(std::ostream& out, const std::vector<TextVector>& vectors) {
+void print_vectors(std::ostream& out, const std::vector<record::TextVector>& vectors) {
   for (const auto& [text, vector] : vectors) {
     out << text << '\t';
-    for (std::size_t i = 0; i < vector.size(); ++i) out << (i > 0 ? " " : "") << number_text(vector[i]);
+    for (std::size_t i = 0; i < vector.size(); ++i) out << (i > 0 ? " " : "") << document::number_text(vector[i]);
     out << '\n';
   }
 }
 
-void print_neighbours(std::ostream& out, const Terminal& terminal, const std::vector<NearestTexts>& nearest,
+void print_neighbours(std::ostream& out, const Terminal& terminal, const std::vector<record::NearestTexts>& nearest,
                       bool words) {
   for (const auto& [query, neighbours] : nearest) {
     out << "nearest to " << query << '\n';
     std::vector<TableColumn> columns = {{"SIMILARITY", Align::right}, {words ? "WORD" : "TEXT"}};
     if (!words) columns.insert(columns.begin() + 1, {"LINE", Align::right});
     Table table(columns);
-    for (const NearText& neighbour : neighbours) {
-      std::vector<Cell> row = {number_text(neighbour.similarity), neighbour.text};
+    for (const record::NearText& neighbour : neighbours) {
+      std::vector<Cell> row = {document::number_text(neighbour.similarity), neighbour.text};
       if (!words) row.insert(row.begin() + 1, std::to_string(neighbour.line.value()));
       table.add(std::move(row));
     }
@@ -36,11 +36,11 @@ void print_neighbours(std::ostream& out, const Terminal& terminal, const std::ve
   }
 }
 
-int embed_verb(const EmbedTextRequest& request, App& app, Console& console) {
+int embed_verb(const app::EmbedTextRequest& request, app::App& app, Console& console) {
   const std::string corpus = request.texts.empty()  ? ""
                              : request.texts == "-" ? console.input()
                                                     : load_text(request.texts, "corpus");
-  const Embedding embedding = embed(request, app, corpus);
+  const app::Embedding embedding = app::embed(request, app, corpus);
   if (!embedding.text.empty()) {
     console.out << "{\"run\":" << nlohmann::json(embedding.run) << ','
                 << std::string_view(embedding.text).substr(1);
@@ -58,8 +58,8 @@ int embed_verb(const EmbedTextRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb embed_verb() {
-  return make_verb("embed", "compute vectors of text and words, and their nearest neighbours", embed_form,
+  return make_verb("embed", "compute vectors of text and words, and their nearest neighbours", app::embed_form,
                    embed_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

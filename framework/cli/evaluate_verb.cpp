@@ -6,13 +6,13 @@
 #include "cli/evaluation_text.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-int evaluate_verb(const EvaluateRequest& request, App& app, Console& console) {
+int evaluate_verb(const app::EvaluateRequest& request, app::App& app, Console& console) {
   bool first = true;
-  const EvaluateResult evaluation = evaluate(request, app, [&](const RunScores& scores) {
+  const app::EvaluateResult evaluation = app::evaluate(request, app, [&](const app::RunScores& scores) {
     if (request.json) return;
     if (request.csv) {
       console.out << (first ? evaluation_columns : "") << evaluation_csv(scores.run, scores.answer)
@@ -40,7 +40,7 @@ int evaluate_verb(const EvaluateRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb evaluate_verb() {
-  return make_verb("evaluate", "score a run's best model on a file", evaluate_form, evaluate_verb);
+  return make_verb("evaluate", "score a run's best model on a file", app::evaluate_form, evaluate_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

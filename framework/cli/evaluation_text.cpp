@@ -14,18 +14,18 @@
 #include "cli/table.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-bool has_value(const EvaluateAnswer& answer, const std::string& measure) {
+bool has_value(const record::EvaluateAnswer& answer, const std::string& measure) {
   const auto found = answer.measures.find(measure);
   return found != answer.measures.end() && !std::isnan(found->second);
 }
 
 /// Returns the value of a measure, by its name without a split, or "-".
-std::string value_text(const EvaluateAnswer& answer, const Measure& measure, const std::string& name) {
-  return has_value(answer, name) ? metric_text({.name = name, .meaning = measure}, answer.measures.at(name))
+std::string value_text(const record::EvaluateAnswer& answer, const Measure& measure, const std::string& name) {
+  return has_value(answer, name) ? analysis::metric_text({.name = name, .meaning = measure}, answer.measures.at(name))
                                  : "-";
 }
 
@@ -35,14 +35,14 @@ std::string title_of_column(const Measure& measure) {
 }
 
 /// "test.en, test.de"
-std::string files_text(const EvaluateAnswer& answer) {
+std::string files_text(const record::EvaluateAnswer& answer) {
   std::string names;
-  for (const ScoredFile& source : answer.files) names += (names.empty() ? "" : ", ") + source.file;
+  for (const record::ScoredFile& source : answer.files) names += (names.empty() ? "" : ", ") + source.file;
   return names;
 }
 
 /// Returns, for example, "3 examples, 41 words". Counts of 0 are left out.
-std::string counts_text(const EvaluateAnswer& answer) {
+std::string counts_text(const record::EvaluateAnswer& answer) {
   std::string text = std::to_string(answer.examples) + (answer.examples == 1 ? " example" : " examples");
   for (const auto& [name, value] : answer.counts)
     if (value != 0) text += ", " + std::to_string(value) + " " + name;
@@ -50,7 +50,7 @@ std::string counts_text(const EvaluateAnswer& answer) {
 }
 
 /// Returns the names of the overall measures in it.
-std::set<std::string> print_labels(std::ostream& out, const EvaluateAnswer& answer,
+std::set<std::string> print_labels(std::ostream& out, const record::EvaluateAnswer& answer,
                                    const Terminal& terminal) {
   std::vector<Measure> families;
   std::set<std::string> labels, overall;
@@ -83,7 +83,7 @@ std::set<std::string> print_labels(std::ostream& out, const EvaluateAnswer& answ
 
 }  // namespace
 
-std::string evaluation_text(const std::string& run, const EvaluateAnswer& answer, const Terminal& terminal) {
+std::string evaluation_text(const std::string& run, const record::EvaluateAnswer& answer, const Terminal& terminal) {
   std::ostringstream out;
   out << printable(run) << " (step " << answer.step << ") on " << printable(files_text(answer)) << ": "
       << printable(counts_text(answer)) << "\n\n";
@@ -98,18 +98,18 @@ std::string evaluation_text(const std::string& run, const EvaluateAnswer& answer
   return out.str();
 }
 
-std::string evaluation_csv(const std::string& run, const EvaluateAnswer& answer) {
+std::string evaluation_csv(const std::string& run, const record::EvaluateAnswer& answer) {
   std::string lines;
   for (const Measure& measure : answer.definitions)
     for (const auto& [name, value] : answer.measures) {
       const std::optional<std::string> label = key_in_name(measure, name);
       if (!std::isfinite(value) || (!label && name != measure.name)) continue;
-      lines += csv_record({run, label ? family_name(measure) : name, label.value_or(""), shortest(value)});
+      lines += document::csv_record({run, label ? family_name(measure) : name, label.value_or(""), config::shortest(value)});
     }
   return lines;
 }
 
-std::string evaluation_summary(const std::vector<RunScores>& answers, const Terminal& terminal) {
+std::string evaluation_summary(const std::vector<app::RunScores>& answers, const Terminal& terminal) {
   // Runs of several tasks may stand side by side: each measure of any of them has a column.
   std::vector<Measure> columns;
   for (const auto& [run, answer] : answers)
@@ -130,4 +130,4 @@ std::string evaluation_summary(const std::vector<RunScores>& answers, const Term
   return out.str();
 }
 
-}  // namespace encore
+}  // namespace encore::cli

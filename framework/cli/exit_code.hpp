@@ -3,7 +3,7 @@
 // never change.
 #pragma once
 
-namespace encore {
+namespace encore::cli {
 
 enum ExitCode : int {
   exit_done = 0,          ///< also: there was nothing to do
@@ -14,4 +14,4 @@ enum ExitCode : int {
   exit_interrupted = 75   ///< run the same command to resume
 };
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -10,7 +10,7 @@
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -24,10 +24,10 @@ std::string because(const std::string& reason) {
   return reason.empty() ? "" : " (" + reason + ")";
 }
 
-std::string reason_of(const Store& store, const PlannedRun& run) {
-  if (run.action == Action::leave && run.parent_file) return "no run to do needs its weights";
-  if (!run.before) return run.action == Action::leave ? "--changed trains nothing new" : "";
-  const RunRow& before = *run.before;
+std::string reason_of(const store::Store& store, const app::PlannedRun& run) {
+  if (run.action == app::Action::leave && run.parent_file) return "no run to do needs its weights";
+  if (!run.before) return run.action == app::Action::leave ? "--changed trains nothing new" : "";
+  const store::RunRow& before = *run.before;
   const std::string known = before.name + " (" + before.id + ") has the same question";
   if (run.new_repeat)
     return known + (run.changed_plugins.empty() ? "; --fresh trains it again as a new repeat"
@@ -35,34 +35,34 @@ std::string reason_of(const Store& store, const PlannedRun& run) {
                                                       ", so it is trained again as a new repeat");
   std::string text;
   switch (run.action) {
-    case Action::skip:
+    case app::Action::skip:
       text = known + " and is complete since " + time_text(before.finished.value_or(before.created));
       break;
-    case Action::elsewhere:
-      text = known + "; " + place_text(before.holder) + " is training it now";
+    case app::Action::elsewhere:
+      text = known + "; " + world::place_text(before.holder) + " is training it now";
       break;
-    case Action::start:
+    case app::Action::start:
       text = known + " and was never started";
       break;
-    case Action::leave:
+    case app::Action::leave:
       text = known + "; none of its plugin files has changed";
       break;
-    case Action::resume:
-    case Action::retry:
-      text = known + " and " + state_clause(before.state) + because(before.reason) + "; " +
+    case app::Action::resume:
+    case app::Action::retry:
+      text = known + " and " + app::state_clause(before.state) + because(before.reason) + "; " +
              resume_text(store, before.id);
       break;
   }
-  for (const PluginChange& change : run.changed_plugins)
+  for (const app::PluginChange& change : run.changed_plugins)
     text += "; " + change.text() +
             (run.goes_on() ? ", so it needs --accept-plugin-change or --fresh" : ", which is ignored");
   if (!run.other_build.empty()) text += "; another build trained it: " + run.other_build;
   return text;
 }
 
-std::string reason_of_stored(const ExplainedRun& explained) {
+std::string reason_of_stored(const app::ExplainedRun& explained) {
   if (!explained.nearest) return "it is the only run of this database";
-  const NearestToIt& nearest = *explained.nearest;
+  const app::NearestToIt& nearest = *explained.nearest;
   if (nearest.found.empty()) return nearest.without_a_field;
   const bool other_group = nearest.run.group != explained.run->group;
   return "differs in " + fields_text(nearest.found.size()) + " from the nearest " +
@@ -70,42 +70,42 @@ std::string reason_of_stored(const ExplainedRun& explained) {
          ")";
 }
 
-std::string reason_of_planned(const Store* store, const ExplainedRun& explained) {
+std::string reason_of_planned(const store::Store* store, const app::ExplainedRun& explained) {
   if (store == nullptr) return "there is no database yet";
   if (explained.run) return reason_of(*store, *explained.planned);
   if (!explained.nearest) return "the database holds no run yet";
-  const NearestToIt& nearest = *explained.nearest;
+  const app::NearestToIt& nearest = *explained.nearest;
   if (nearest.found.empty()) return nearest.without_a_field;
   return "a new question; the nearest run, " + nearest.run.name + " (" + nearest.run.id + "), differs in " +
          fields_text(nearest.found.size());
 }
 
-Json json_of(const ExplainedRun& explained, const std::string& reason) {
+Json json_of(const app::ExplainedRun& explained, const std::string& reason) {
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  const NearestToIt* const nearest = explained.nearest ? &*explained.nearest : nullptr;
-  const PlannedRun* const planned = explained.planned;
+  const app::NearestToIt* const nearest = explained.nearest ? &*explained.nearest : nullptr;
+  const app::PlannedRun* const planned = explained.planned;
   Json json = {
       {"name", planned != nullptr ? planned->name() : explained.run->name},
-      {"action", planned != nullptr ? Json(name_of(planned->action)) : Json()},
+      {"action", planned != nullptr ? Json(app::name_of(planned->action)) : Json()},
       {"reason", reason},
       {"starts_from", text_or_null(explained.starts_from)},
       {"learns_from", text_or_null(explained.learns_from)},
       {"nearest", nearest != nullptr ? Json(nearest->run.name) : Json()},
       {"nearest_id", nearest != nullptr ? Json(nearest->run.id) : Json()},
-      {"differences", differences_json(nearest != nullptr ? nearest->found : std::vector<Difference>())}};
+      {"differences", differences_json(nearest != nullptr ? nearest->found : std::vector<analysis::Difference>())}};
   if (planned != nullptr) return json;
-  const RunRow& run = *explained.run;
+  const store::RunRow& run = *explained.run;
   json.update({{"id", run.id},
                {"question", run.question},
                {"group", run.group},
                {"backend", run.backend},
                {"repeat", run.repeat},
                {"replicates", explained.replicates},
-               {"state", name_of(run.state)}});
+               {"state", store::name_of(run.state)}});
   return json;
 }
 
-void print(const ExplainedRun& explained, const std::string& reason, const std::string& this_one,
+void print(const app::ExplainedRun& explained, const std::string& reason, const std::string& this_one,
            Console& console) {
   console.out << reason << (explained.starts_from.empty() ? "" : "; starts from " + explained.starts_from)
               << (explained.learns_from.empty() ? "" : "; learns from " + explained.learns_from) << '\n';
@@ -114,8 +114,8 @@ void print(const ExplainedRun& explained, const std::string& reason, const std::
                       this_one, 2);
 }
 
-void print_head(const RunRow& run, std::size_t replicates, Console& console) {
-  console.out << run.name << " (" << run.id << ") " << name_of(run.state) << because(run.reason) << '\n'
+void print_head(const store::RunRow& run, std::size_t replicates, Console& console) {
+  console.out << run.name << " (" << run.id << ") " << store::name_of(run.state) << because(run.reason) << '\n'
               << "  question    " << run.question << '\n'
               << "  group       " << run.group << "  (the question without the seed)\n"
               << "  seed        " << run.seed << ", backend " << run.backend << ", repeat " << run.repeat
@@ -123,12 +123,12 @@ void print_head(const RunRow& run, std::size_t replicates, Console& console) {
               << "  replicates  " << replicates << " (runs that differ only in the seed)\n";
 }
 
-int explain_verb(const ExplainRequest& request, App& app, Console& console) {
-  const Explanation all = explain(request, app);
-  std::optional<Store> store;
-  if (all.planned && all.has_database) store.emplace(app.database, OpenMode::read);
+int explain_verb(const app::ExplainRequest& request, app::App& app, Console& console) {
+  const app::Explanation all = app::explain(request, app);
+  std::optional<store::Store> store;
+  if (all.planned && all.has_database) store.emplace(app.database, store::OpenMode::read);
   Json list = Json::array();
-  for (const ExplainedRun& explained : all.runs) {
+  for (const app::ExplainedRun& explained : all.runs) {
     const std::string reason =
         all.planned ? reason_of_planned(store ? &*store : nullptr, explained) : reason_of_stored(explained);
     if (request.json) {
@@ -137,7 +137,7 @@ int explain_verb(const ExplainRequest& request, App& app, Console& console) {
     }
     if (all.planned) {
       console.out << styled(console.terminal, Style::bold, explained.planned->name()) << "  "
-                  << name_of(explained.planned->action) << ": ";
+                  << app::name_of(explained.planned->action) << ": ";
     } else {
       if (&explained != &all.runs.front()) console.out << '\n';
       print_head(*explained.run, explained.replicates, console);
@@ -156,7 +156,7 @@ int explain_verb(const ExplainRequest& request, App& app, Console& console) {
 
 Verb explain_verb() {
   return make_verb("explain", "explain how a run differs from others, or what run would do and why",
-                   explain_form, explain_verb);
+                   app::explain_form, explain_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

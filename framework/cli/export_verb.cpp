@@ -13,7 +13,7 @@
 #include "runner/programs.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -24,16 +24,16 @@ void require_free(const fs::path& folder) {
   const fs::file_status status = fs::status(folder, failure);
   if (status.type() == fs::file_type::not_found) return;
   if (status.type() != fs::file_type::directory)
-    throw UsageError(folder.string() + " is not a folder; name a new folder");
+    throw app::UsageError(folder.string() + " is not a folder; name a new folder");
   if (!fs::is_empty(folder, failure) || failure)
-    throw UsageError(folder.string() + " is not empty; name a new folder");
+    throw app::UsageError(folder.string() + " is not empty; name a new folder");
 }
 
 /// A temporary folder that is renamed at the end, or removed.
 class FolderAside {
  public:
-  explicit FolderAside(const fs::path& folder) : folder_(folder), aside_(aside_name(folder)) {
-    make_folder(folder_.parent_path());
+  explicit FolderAside(const fs::path& folder) : folder_(folder), aside_(world::aside_name(folder)) {
+    world::make_folder(folder_.parent_path());
     std::error_code failure;
     if (!fs::create_directory(aside_, failure) || failure)
       throw Error("cannot make the folder " + aside_.string() +
@@ -50,11 +50,11 @@ class FolderAside {
   /// Renames the folder. An empty folder with the final name is replaced.
   void commit() {
     std::error_code failure;
-    sync_folder(aside_);
+    world::sync_folder(aside_);
     fs::rename(aside_, folder_, failure);
     if (failure) throw Error("cannot write " + folder_.string() + ": " + failure.message());
     committed_ = true;
-    sync_folder(folder_.parent_path());
+    world::sync_folder(folder_.parent_path());
   }
 
  private:
@@ -62,15 +62,15 @@ class FolderAside {
   bool committed_ = false;
 };
 
-int export_folder(const ExportRequest& request, App& app, Console& console) {
+int export_folder(const app::ExportRequest& request, app::App& app, Console& console) {
   const fs::path folder = fs::absolute(request.output).lexically_normal();
   const fs::path target = folder.has_filename() ? folder : folder.parent_path();  // without a last slash
   require_free(target);
 
-  Store store(app.database, OpenMode::read);
-  const RunRow row = selected_run(app, store, selection_from(request.selection));
-  const TrainedRun run = find_trained_run(store, row, request.model.backend);
-  require_component(installed_programs(), request.model.backend.value_or(row.backend),
+  store::Store store(app.database, store::OpenMode::read);
+  const store::RunRow row = app::selected_run(app, store, app::selection_from(request.selection));
+  const app::TrainedRun run = app::find_trained_run(store, row, request.model.backend);
+  runner::require_component(runner::installed_programs(), request.model.backend.value_or(row.backend),
                     "encore-worker-export");
   FolderAside aside(target);
   std::vector<std::string> options = {"--to",      aside.path().string(),
@@ -78,9 +78,9 @@ int export_folder(const ExportRequest& request, App& app, Console& console) {
                                       "--threads", std::to_string(request.model.threads)};
   if (request.external_data) options.emplace_back("--external-data");
   if (request.dtype) options.insert(options.end(), {"--dtype", *request.dtype});
-  const auto model = worker_answer<ExportAnswer>(
-      app.events, run.worker, worker_arguments(app, request.model, run, "export", options));
-  save_file(aside.path() / "README.md", model_card(store, row, model));
+  const auto model = app::worker_answer<record::ExportAnswer>(
+      app.events, run.worker, app::worker_arguments(app, request.model, run, "export", options));
+  world::save_file(aside.path() / "README.md", report::model_card(store, row, model));
   aside.commit();
 
   if (request.json) {
@@ -99,7 +99,7 @@ int export_folder(const ExportRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb export_of_component() {
-  return make_verb("export", "", export_form, export_folder);
+  return make_verb("export", "", app::export_form, export_folder);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

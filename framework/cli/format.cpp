@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -38,4 +38,4 @@ std::string percent(double share) {
   return fixed(100.0 * share, 1);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -7,7 +7,7 @@
 
 #include "document/quantity.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Returns "2026-01-31 23:59:59", local time, from seconds since 1970.
 std::string time_text(double time);
@@ -18,4 +18,4 @@ std::string fixed(double value, int digits);
 /// Returns "12.3", a share in percent without its sign.
 std::string percent(double share);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -9,28 +9,28 @@
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-std::uint64_t bytes_of(const std::vector<Garbage>& list) {
+std::uint64_t bytes_of(const std::vector<store::Garbage>& list) {
   std::uint64_t bytes = 0;
-  for (const Garbage& garbage : list) bytes += garbage.bytes;
+  for (const store::Garbage& garbage : list) bytes += garbage.bytes;
   return bytes;
 }
 
-nlohmann::ordered_json json_of(const std::vector<Garbage>& list, bool removed) {
+nlohmann::ordered_json json_of(const std::vector<store::Garbage>& list, bool removed) {
   nlohmann::ordered_json items = nlohmann::ordered_json::array();
-  for (const Garbage& garbage : list)
-    items.push_back({{"kind", name_of(garbage.kind)},
+  for (const store::Garbage& garbage : list)
+    items.push_back({{"kind", store::name_of(garbage.kind)},
                      {"run", garbage.run},
                      {"path", garbage.path.string()},
                      {"bytes", garbage.bytes}});
   return {{"version", 1}, {"removed", removed}, {"bytes", bytes_of(list)}, {"items", items}};
 }
 
-int gc_verb(const GcRequest& request, App& app, Console& console) {
-  const std::optional<std::vector<Garbage>> list = collect_garbage(request, app);
+int gc_verb(const app::GcRequest& request, app::App& app, Console& console) {
+  const std::optional<std::vector<store::Garbage>> list = app::collect_garbage(request, app);
   if (!list) {
     console.out << "nothing was done\n";
     return exit_done;
@@ -40,8 +40,8 @@ int gc_verb(const GcRequest& request, App& app, Console& console) {
     return exit_done;
   }
   Table table({{"WHAT"}, {"RUN"}, {"SIZE", Align::right}, {"FILE"}});
-  for (const Garbage& garbage : *list)
-    table.add({name_of(garbage.kind), garbage.run,
+  for (const store::Garbage& garbage : *list)
+    table.add({store::name_of(garbage.kind), garbage.run,
                request.csv ? std::to_string(garbage.bytes) : bytes_text(garbage.bytes),
                garbage.path.string()});
   if (request.csv) {
@@ -60,7 +60,7 @@ int gc_verb(const GcRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb gc_verb() {
-  return make_verb("gc", "remove checkpoints and leftovers that are not needed", gc_form, gc_verb);
+  return make_verb("gc", "remove checkpoints and leftovers that are not needed", app::gc_form, gc_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

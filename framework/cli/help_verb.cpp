@@ -9,7 +9,7 @@
 #include "cli/verbs.hpp"
 #include "cli/wrapped_text.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -18,9 +18,9 @@ struct HelpRequest {
   bool json = false;
 };
 
-Form<HelpRequest> help_form() {
+app::Form<HelpRequest> help_form() {
   using R = HelpRequest;
-  return Form<R>("help", {"help [VERB]",
+  return app::Form<R>("help", {"help [VERB]",
                           "Lists the verbs, or prints the help of one.",
                           {{"exp help run", "print the options of run, like exp run -h"}}})
       .argument("verb", &R::verb)
@@ -45,7 +45,7 @@ nlohmann::ordered_json json_of(const std::vector<Verb>& list) {
   return json;
 }
 
-int help_verb(const HelpRequest& request, App&, Console& console) {
+int help_verb(const HelpRequest& request, app::App&, Console& console) {
   if (!request.verb.empty()) return find_verb(request.verb).run({"-h"}, console);
   if (request.json) {
     console.print({{"version", 1}, {"verbs", json_of(verbs())}});
@@ -80,7 +80,7 @@ const Verb& find_verb(const std::string& name) {
     if (name == verb.name) return verb;
     names.emplace_back(verb.name);
   }
-  throw UsageError("unknown verb \"" + name + "\"" + did_you_mean(name, names) + " (exp help lists all)");
+  throw app::UsageError("unknown verb \"" + name + "\"" + did_you_mean(name, names) + " (exp help lists all)");
 }
 
 Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,
@@ -101,7 +101,7 @@ Verb make_verb_of_actions(const std::string& name, const std::string& summary, c
         return static_cast<ExitCode>(action.run({arguments.begin() + 1, arguments.end()}, console));
       names.push_back(action.name);
     }
-    throw UsageError(name + " has no \"" + arguments.front() + "\"" + did_you_mean(arguments.front(), names) +
+    throw app::UsageError(name + " has no \"" + arguments.front() + "\"" + did_you_mean(arguments.front(), names) +
                      " (" + name + " -h lists all)");
   };
   return {.name = name, .summary = summary, .run = run, .form = {}, .actions = std::move(actions)};
@@ -111,4 +111,4 @@ Verb help_verb() {
   return make_verb("help", "print this list, or the help of a verb", help_form, help_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

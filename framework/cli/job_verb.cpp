@@ -8,7 +8,7 @@
 #include "runner/job_keeper.hpp"
 #include "runner/slurm/job_script.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -27,14 +27,14 @@ void listen_for_yield_requests() {
 
 int job_verb(const Arguments& arguments, Console&) {
   if (arguments.empty())
-    throw UsageError(
+    throw app::UsageError(
         "exp job is an internal command of exp run --launcher; to train a run yourself, use exp run");
   listen_for_yield_requests();
   listen_for_stop_requests();
-  const KeptJobs kept =
-      keep_jobs({arguments.begin(), arguments.end()}, {.stop = stop_requests(), .yield = yield_requests});
-  if (kept.begin_again) return requeue_exit_code;
+  const runner::KeptJobs kept =
+      runner::keep_jobs({arguments.begin(), arguments.end()}, {.stop = stop_requests(), .yield = yield_requests});
+  if (kept.begin_again) return runner::requeue_exit_code;
   return kept.unfinished == 0 ? exit_done : exit_interrupted;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

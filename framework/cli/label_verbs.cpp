@@ -8,7 +8,7 @@
 #include "app/labels.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -18,11 +18,11 @@ bool is_tag_change(const std::string& word) {
   return word.size() > 1 && (word[0] == '+' || (word[0] == '-' && word[1] != '-' && word != "-h"));
 }
 
-TagChange tag_change(const std::string& word) {
+app::TagChange tag_change(const std::string& word) {
   const std::string tag = word.substr(1);
   const auto bad = [](unsigned char letter) { return letter <= ' ' || letter == 0x7f || letter == ','; };
   if (std::any_of(tag.begin(), tag.end(), bad))
-    throw UsageError("invalid tag \"" + tag + "\": expected one word without blanks and commas");
+    throw app::UsageError("invalid tag \"" + tag + "\": expected one word without blanks and commas");
   return {tag, word[0] == '+'};
 }
 
@@ -38,9 +38,9 @@ std::string listed_tags(const std::vector<std::string>& tags) {
   return text.empty() ? "no tags" : text;
 }
 
-int tag_verb(const TagRequest& request, App& app, Console& console) {
+int tag_verb(const app::TagRequest& request, app::App& app, Console& console) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const TaggedRun& one : tag(request, app))
+  for (const app::TaggedRun& one : app::tag(request, app))
     if (request.json)
       list.push_back({{"name", one.run.name}, {"id", one.run.id}, {"tags", one.tags}});
     else
@@ -52,7 +52,7 @@ int tag_verb(const TagRequest& request, App& app, Console& console) {
 /// Runs exp tag. It removes words such as -draft before the form is read, because they would be read as
 /// options.
 int run_tag_verb(const Arguments& arguments, Console& console) {
-  std::vector<TagChange> changes;
+  std::vector<app::TagChange> changes;
   Arguments rest;
   bool literal = false;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -64,20 +64,20 @@ int run_tag_verb(const Arguments& arguments, Console& console) {
     else
       rest.push_back(word);
   }
-  return run_bound(tag_form(), rest, console, [&](TagRequest& request, App& app, Console&) {
+  return run_bound(app::tag_form(), rest, console, [&](app::TagRequest& request, app::App& app, Console&) {
     request.changes = changes;
     return tag_verb(request, app, console);
   });
 }
 
-int note_verb(const NoteRequest& request, App& app, Console& console) {
-  const NoteResult result = note(request, app);
+int note_verb(const app::NoteRequest& request, app::App& app, Console& console) {
+  const app::NoteResult result = app::note(request, app);
   if (result.declined) {
     console.out << "nothing was done\n";
     return exit_done;
   }
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const RunRow& run : result.runs) {
+  for (const store::RunRow& run : result.runs) {
     if (request.json)
       list.push_back({{"name", run.name}, {"id", run.id}, {"note", run.note}});
     else if (result.written)
@@ -94,12 +94,12 @@ int note_verb(const NoteRequest& request, App& app, Console& console) {
 
 Verb tag_verb() {
   return {.name = "tag", .summary = "add tags to a run, or remove them", .run = run_tag_verb, .form = [] {
-            return tag_form();
+            return app::tag_form();
           }};
 }
 
 Verb note_verb() {
-  return make_verb("note", "write or print the note of a run", note_form, note_verb);
+  return make_verb("note", "write or print the note of a run", app::note_form, note_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -9,41 +9,41 @@
 #include "cli/run_display.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Returns an event as a line; empty for events that are only for programs.
-std::string line_of(const ReadEvent& read, const std::vector<Metric>& metrics) {
+std::string line_of(const record::ReadEvent& read, const std::vector<Metric>& metrics) {
   if (!read.problem.empty()) return "an event that cannot be read: " + read.problem;
   if (!read.event) return "";
   std::string text;
   const auto number = [](const std::optional<std::int64_t>& value) {
     return value ? std::to_string(*value) : "an unknown number of";
   };
-  handle(
-      *read.event, [&](const Logged& line) { text = log_text(line); },
-      [&](const Started& started) {
+  record::handle(
+      *read.event, [&](const record::Logged& line) { text = log_text(line); },
+      [&](const record::Started& started) {
         text = "started with " + number(started.parameters) + " parameters on " + number(started.threads) +
                (started.threads == 1 ? " thread" : " threads");
       },
-      [&](const Saved& saved) {
-        text = "checkpoint of step " + std::to_string(saved.step) + " (" + name_of(saved.kind) + ")";
+      [&](const record::Saved& saved) {
+        text = "checkpoint of step " + std::to_string(saved.step) + " (" + record::name_of(saved.kind) + ")";
       },
-      [&](const Evaluated& scores) {
+      [&](const record::Evaluated& scores) {
         text = measures_text(scores.measures, metrics, "");
         if (!text.empty()) text = "step " + std::to_string(scores.step) + "  " + text;
       },
-      [&](const Ended& ended) {
-        text = name_of(ended.ending);
+      [&](const record::Ended& ended) {
+        text = record::name_of(ended.ending);
         text += ended.step.value_or(0) == 0 ? " before the first step" : " at step " + number(ended.step);
         if (!ended.reason.empty()) text += ": " + ended.reason;
       });
   return text;
 }
 
-std::string text_of(const RunRow& run, const LogEntry& entry) {
-  if (entry.attempt == 0) return run.name + " (" + name_of(run.state) + ") has not logged anything\n";
+std::string text_of(const store::RunRow& run, const app::LogEntry& entry) {
+  if (entry.attempt == 0) return run.name + " (" + store::name_of(run.state) + ") has not logged anything\n";
   if (entry.event != nullptr) {
     const std::string line = line_of(*entry.event, *entry.metrics);
     if (line.empty()) return "";
@@ -54,7 +54,7 @@ std::string text_of(const RunRow& run, const LogEntry& entry) {
                             : printable_lines(entry.text);
 }
 
-void print_json(std::ostream& out, const RunRow& run, const LogEntry& entry) {
+void print_entry_json(std::ostream& out, const store::RunRow& run, const app::LogEntry& entry) {
   using Json = nlohmann::ordered_json;
   const std::string text = entry.event != nullptr ? line_of(*entry.event, *entry.metrics) : entry.text;
   if (text.empty()) return;
@@ -67,10 +67,10 @@ void print_json(std::ostream& out, const RunRow& run, const LogEntry& entry) {
   out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
 }
 
-int logs_verb(const LogsRequest& request, App& app, Console& console) {
+int logs_verb(const app::LogsRequest& request, app::App& app, Console& console) {
   std::string last;  // id of the run that was written last
-  read_logs(request, app, [&](const RunRow& run, const LogEntry& entry) {
-    if (request.json) return print_json(console.out, run, entry);
+  app::read_logs(request, app, [&](const store::RunRow& run, const app::LogEntry& entry) {
+    if (request.json) return print_entry_json(console.out, run, entry);
     const std::string text = text_of(run, entry);
     if (text.empty()) return;
     if (entry.of_several && last != run.id)
@@ -84,7 +84,7 @@ int logs_verb(const LogsRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb logs_verb() {
-  return make_verb("logs", "print the log of a run", logs_form, logs_verb);
+  return make_verb("logs", "print the log of a run", app::logs_form, logs_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -7,11 +7,11 @@
 #include "cli/verbs.hpp"
 #include "runner/launched_runs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-std::string more_text(const LsRequest& request, const LsResult& result) {
+std::string more_text(const app::LsRequest& request, const app::LsResult& result) {
   std::string text = (request.sort ? "the first " : "the newest ") + std::to_string(result.list.runs.size()) +
                      (request.sort ? " by " + *request.sort : "");
   if (result.present) text += " of " + std::to_string(*result.present) + " runs";
@@ -19,21 +19,21 @@ std::string more_text(const LsRequest& request, const LsResult& result) {
          ": -n N shows N, --all shows all; names, patterns, --state, --tag, --sweep and --where select";
 }
 
-void write_searches(const LsRequest& request, Store& store, Console& console) {
+void write_searches(const app::LsRequest& request, store::Store& store, Console& console) {
   if (request.json)
     console.print(searches_json(store));
   else
     print_searches(console.out, store, console.terminal);
 }
 
-int ls(const LsRequest& request, App& app, Console& console) {
-  settle_launched_in_passing(app.database);
-  Store store(app.database, OpenMode::read);
+int ls(const app::LsRequest& request, app::App& app, Console& console) {
+  runner::settle_launched_in_passing(app.database);
+  store::Store store(app.database, store::OpenMode::read);
   if (request.search) {
     write_searches(request, store, console);
     return exit_done;
   }
-  const LsResult result = list_runs(request, store);
+  const app::LsResult result = app::list_runs(request, store);
   if (request.json) {
     print_json(console.out, result.list);
   } else if (request.csv) {
@@ -50,7 +50,7 @@ int ls(const LsRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb ls_verb() {
-  return make_verb("ls", "list runs with their scores", ls_form, ls);
+  return make_verb("ls", "list runs with their scores", app::ls_form, ls);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

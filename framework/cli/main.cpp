@@ -6,22 +6,22 @@
 
 namespace {
 
-int run(const encore::Arguments& arguments, encore::Console& console) {
-  using encore::find_verb;
+int run(const encore::cli::Arguments& arguments, encore::cli::Console& console) {
+  using encore::cli::find_verb;
   if (arguments.empty()) {
     find_verb("help").run({}, console);
-    return encore::exit_usage;
+    return encore::cli::exit_usage;
   }
   const std::string& first = arguments.front();
-  const encore::Arguments rest = {arguments.begin() + 1, arguments.end()};
+  const encore::cli::Arguments rest = {arguments.begin() + 1, arguments.end()};
   if (first == "-h" || first == "--help") return find_verb("help").run({}, console);
   if (first == "--version") return find_verb("version").run({}, console);
-  if (first == "job") return encore::job_verb(rest, console);  // for programs
+  if (first == "job") return encore::cli::job_verb(rest, console);  // for programs
   return find_verb(first).run(rest, console);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return encore::run_program_of_exp(argc, argv, run);
+  return encore::cli::run_program_of_exp(argc, argv, run);
 }

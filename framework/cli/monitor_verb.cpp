@@ -14,7 +14,7 @@
 #include "runner/worker_process.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -35,21 +35,21 @@ std::string milliseconds(double seconds) {
   return fixed(1000.0 * seconds, 1) + " ms";
 }
 
-Table table_of(const Monitoring& said) {
+Table table_of(const monitor::Monitoring& said) {
   Table table({{"MEASURE"},
                {"REFERENCE", Align::right},
                {"LIVE", Align::right},
                {"PSI", Align::right},
                {"JS", Align::right},
                {"EVIDENCE", Align::right}});
-  for (const MeasuredShift& each : said.measures)
+  for (const monitor::MeasuredShift& each : said.measures)
     table.add({each.name, mean_text(each.reference), mean_text(each.live), fixed(each.shift.psi, 3),
                fixed(each.shift.js, 3), evidence_text(each.log10_evidence)});
   table.add({"all", "", "", "", "", evidence_text(said.log10_evidence)});
   return table;
 }
 
-void print_texts(Console& console, const std::string& run, const Monitoring& said) {
+void print_texts(Console& console, const std::string& run, const monitor::Monitoring& said) {
   std::ostream& out = console.out;
   out << printable(run) << ": " << said.texts << " inputs from " << time_text(said.first) << " to "
       << time_text(said.last);
@@ -65,7 +65,7 @@ void print_texts(Console& console, const std::string& run, const Monitoring& sai
     out << "none: the evidence never reached " << evidence_text(-std::log10(said.alpha)) << " (--alpha "
         << said.alpha << ")\n";
   if (said.verdicts.all > 0) {
-    const ShareInterval interval = interval_of(said.verdicts);
+    const monitor::ShareInterval interval = monitor::interval_of(said.verdicts);
     out << "  right     "
         << percent(static_cast<double>(said.verdicts.correct) / static_cast<double>(said.verdicts.all))
         << " % of " << said.verdicts.all << " inputs with feedback (95 %: " << percent(interval.low) << " to "
@@ -81,8 +81,8 @@ void print_texts(Console& console, const std::string& run, const Monitoring& sai
 /// it fails or prints nothing for too long.
 void call_hook(Console& console, const std::string& command, const Json& json,
                std::chrono::seconds patience) {
-  const ProgramOutput output =
-      run_program("/bin/sh", {"-c", command}, json.dump() + "\n", {.timeout = patience});
+  const runner::ProgramOutput output =
+      runner::run_program("/bin/sh", {"-c", command}, json.dump() + "\n", {.timeout = patience});
   console.relayed(output.output + output.errors);
   if (output.silent)
     throw Error("the command of --on-alert was stopped: it printed nothing for " +
@@ -90,10 +90,10 @@ void call_hook(Console& console, const std::string& command, const Json& json,
   if (!output.end.success()) throw Error("the command of --on-alert ended with " + output.end.text());
 }
 
-int forget(const MonitorRequest& wanted, Console& console, Store& store, const RunRow& run,
-           const ServedMerge& merge) {
+int forget(const app::MonitorRequest& wanted, Console& console, store::Store& store, const store::RunRow& run,
+           const store::ServedMerge& merge) {
   const std::string& request = *wanted.forget;
-  const std::int64_t texts = forget_served(store, run.number, request);
+  const std::int64_t texts = store::forget_served(store, run.number, request);
   if (texts == 0) {
     console.noticed("nothing is stored about a request " + request + " to run " + run.name);
     return exit_failed;
@@ -106,8 +106,8 @@ int forget(const MonitorRequest& wanted, Console& console, Store& store, const R
   return exit_done;
 }
 
-TextReference reference_of_run(const Console& console, const Store& store, const RunRow& run) {
-  if (std::optional<TextReference> reference = find_reference(store.run_folder(run.id)))
+record::TextReference reference_of_run(const Console& console, const store::Store& store, const store::RunRow& run) {
+  if (std::optional<record::TextReference> reference = record::find_reference(store.run_folder(run.id)))
     return *std::move(reference);
   throw Error("run " + run.name +
               " has no reference to compare inputs with: it was trained by an earlier Encore, or without a "
@@ -116,18 +116,18 @@ TextReference reference_of_run(const Console& console, const Store& store, const
               " makes one from a file of typical inputs");
 }
 
-int monitor_run(const MonitorRequest& request, App& app, Console& console) {
-  Store store(app.database, OpenMode::write);
-  const RunRow run = selected_run(app, store, selection_from(request.selection));
-  const ServedMerge merge = merge_served(store, run, now_seconds());
+int monitor_run(const app::MonitorRequest& request, app::App& app, Console& console) {
+  store::Store store(app.database, store::OpenMode::write);
+  const store::RunRow run = app::selected_run(app, store, app::selection_from(request.selection));
+  const store::ServedMerge merge = store::merge_served(store, run, world::now_seconds());
   for (const std::string& problem : merge.problems) console.noticed(problem);
   if (request.forget) return forget(request, console, store, run, merge);
 
-  const MonitorOptions options{.window = static_cast<std::size_t>(request.window), .alpha = request.alpha};
-  const Monitoring said = monitor(reference_of_run(console, store, run), read_served(store, run.number),
-                                  read_verdicts(store, run.number, request.window), options);
+  const monitor::MonitorOptions options{.window = static_cast<std::size_t>(request.window), .alpha = request.alpha};
+  const monitor::Monitoring said = monitor::monitor(reference_of_run(console, store, run), store::read_served(store, run.number),
+                                  store::read_verdicts(store, run.number, request.window), options);
   Json json = {{"run", run.name}};
-  json.update(json_of(said));
+  json.update(monitor::json_of(said));
   if (request.json)
     console.print(json);
   else if (request.csv)
@@ -151,7 +151,7 @@ int monitor_run(const MonitorRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb monitor_of_component() {
-  return make_verb("monitor", "", monitor_form, monitor_run);
+  return make_verb("monitor", "", app::monitor_form, monitor_run);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

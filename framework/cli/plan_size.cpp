@@ -8,36 +8,36 @@
 #include "cli/table.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// "109,514,298 parameters"; "all of them trained", "294,912 of them trained".
-std::string parameters_text(const SizedPart& model) {
+std::string parameters_text(const record::SizedPart& model) {
   return thousands(model.parameters) + " parameters" +
          (model.trained == model.parameters ? "" : ", " + thousands(model.trained) + " of them trained");
 }
 
-std::string share_text(const SizedPart& part, const SizedPart& model) {
+std::string share_text(const record::SizedPart& part, const record::SizedPart& model) {
   const auto all = static_cast<double>(model.parameters);
   return all > 0.0
-             ? percent_text(static_cast<double>(part.parameters) * static_cast<double>(part.count) / all)
+             ? document::percent_text(static_cast<double>(part.parameters) * static_cast<double>(part.count) / all)
              : "-";
 }
 
-void add_rows(const SizedPart& part, const SizedPart& model, int depth, Table& table) {
-  const auto flops_text = [](double value) { return value == 0.0 ? std::string("-") : count_text(value); };
-  const PartFlops& flops = part.flops;
+void add_rows(const record::SizedPart& part, const record::SizedPart& model, int depth, Table& table) {
+  const auto flops_text = [](double value) { return value == 0.0 ? std::string("-") : document::count_text(value); };
+  const record::PartFlops& flops = part.flops;
   const bool is_shared = part.parameters == 0 && flops.forward != 0.0;
   table.add({std::string(static_cast<std::size_t>(2 * depth), ' ') +
                  (part.count > 1 ? std::to_string(part.count) + " x " : "") + part.part,
              part.type, is_shared ? "shared" : thousands(part.parameters),
              is_shared ? "" : share_text(part, model), flops_text(flops.forward_per_token),
              flops_text(flops.training_per_token), flops_text(flops.forward), flops_text(flops.training)});
-  for (const SizedPart& inner : part.parts) add_rows(inner, model, depth + 1, table);
+  for (const record::SizedPart& inner : part.parts) add_rows(inner, model, depth + 1, table);
 }
 
-void print_parts(std::ostream& out, const Terminal& terminal, const SizedPart& model) {
+void print_parts(std::ostream& out, const Terminal& terminal, const record::SizedPart& model) {
   Table table({{"PART"},
                {"TYPE", Align::left, true},
                {"PARAMETERS", Align::right},
@@ -46,13 +46,13 @@ void print_parts(std::ostream& out, const Terminal& terminal, const SizedPart& m
                {"TRAINING/TOKEN", Align::right, true},
                {"FORWARD/BATCH", Align::right, true},
                {"TRAINING/BATCH", Align::right}});
-  for (const SizedPart& part : model.parts) add_rows(part, model, 0, table);
+  for (const record::SizedPart& part : model.parts) add_rows(part, model, 0, table);
   add_rows({.part = "all", .parameters = model.parameters, .flops = model.flops}, model, 0, table);
   table.print(out, terminal, 2);
 }
 
-void print_memory(std::ostream& out, const Terminal& terminal, const SizeAnswer& size) {
-  const SizedMemory& memory = size.memory;
+void print_memory(std::ostream& out, const Terminal& terminal, const record::SizeAnswer& size) {
+  const record::SizedMemory& memory = size.memory;
   const auto& [type, states] = size.optimizer;
   Table table({{"MEMORY"}, {"BYTES", Align::right}, {"OF"}});
   const auto row = [&](const char* what, std::size_t bytes, const std::string& of) {
@@ -73,8 +73,8 @@ void print_memory(std::ostream& out, const Terminal& terminal, const SizeAnswer&
   table.print(out, terminal, 2);
 }
 
-void print_assumptions(std::ostream& out, const SizeAnswer& size) {
-  const SizedBatch& batch = size.batch;
+void print_assumptions(std::ostream& out, const record::SizeAnswer& size) {
+  const record::SizedBatch& batch = size.batch;
   out << "  batch: " << thousands(batch.sequences) << " sequences of " << thousands(batch.length)
       << " tokens, " << thousands(batch.tokens) << " in all";
   if (batch.target_tokens) out << ", and the same number of sequences of this length for the decoder";
@@ -82,7 +82,7 @@ void print_assumptions(std::ostream& out, const SizeAnswer& size) {
     out << "; " << thousands(batch.picked->value) << " rows picked"
         << (batch.picked->assumed ? " (assumed; --picked)" : "");
   out << '\n';
-  const auto sourced = [&](const std::string& what, const SourcedNumber& number) {
+  const auto sourced = [&](const std::string& what, const record::SourcedNumber& number) {
     if (number.value == 0) return;
     out << "  " << what << ": " << thousands(number.value) << " (" << (number.assumed ? "assumed, for " : "")
         << number.source << (number.assumed ? "; --" + what : "") << ")\n";
@@ -91,7 +91,7 @@ void print_assumptions(std::ostream& out, const SizeAnswer& size) {
   sourced("labels", size.labels);
 }
 
-void print_size(std::ostream& out, const Terminal& terminal, const SizedModel& model) {
+void print_size(std::ostream& out, const Terminal& terminal, const app::SizedModel& model) {
   const auto& [runs, size] = model;
   out << runs.front();
   if (runs.size() > 1)
@@ -109,12 +109,12 @@ void print_size(std::ostream& out, const Terminal& terminal, const SizedModel& m
 
 }  // namespace
 
-void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<SizedModel>& sizes) {
-  for (const SizedModel& model : sizes) print_size(out, terminal, model);
+void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<app::SizedModel>& sizes) {
+  for (const app::SizedModel& model : sizes) print_size(out, terminal, model);
   out << "The numbers of a block and its parts are for one block. Operations: two for each multiply-add of "
          "the matrix products, with\nattention at this length; the backward pass has twice those of the "
          "forward pass if all parameters train; lookups, norms,\nactivations and the optimizer are not "
          "counted. Memory is for a largest batch of this shape.\n";
 }
 
-}  // namespace encore
+}  // namespace encore::cli

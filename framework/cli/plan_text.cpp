@@ -16,54 +16,54 @@
 #include "cli/run_summary.hpp"
 #include "cli/table.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string because(const RunRow& run) {
+std::string because(const store::RunRow& run) {
   return run.reason.empty() ? "" : ": " + run.reason;
 }
 
-std::string percent_done(const RunRow& run) {
-  return std::to_string(static_cast<int>(100.0 * (1.0 - share_left(run)))) + " %";
+std::string percent_done(const store::RunRow& run) {
+  return std::to_string(static_cast<int>(100.0 * (1.0 - app::share_left(run)))) + " %";
 }
 
-std::string reason_of_action(const PlannedRun& run) {
-  if (run.action == Action::leave && run.parent_file) return "no run to do needs its weights";
-  if (run.action == Action::leave)
+std::string reason_of_action(const app::PlannedRun& run) {
+  if (run.action == app::Action::leave && run.parent_file) return "no run to do needs its weights";
+  if (run.action == app::Action::leave)
     return run.before ? "its plugin files have not changed" : "new, but --changed trains only known runs";
   if (!run.before) return "new";
-  const RunRow& before = *run.before;
+  const store::RunRow& before = *run.before;
   if (run.new_repeat)
     return (run.changed_plugins.empty() ? "--fresh: a new repeat in addition to "
                                         : "changed plugin file: a new repeat in addition to ") +
            before.id;
   switch (run.action) {
-    case Action::skip:
+    case app::Action::skip:
       return "complete since " + time_text(before.finished.value_or(before.created));
-    case Action::elsewhere:
-      return place_text(before.holder) + " is training it";
-    case Action::start:
+    case app::Action::elsewhere:
+      return world::place_text(before.holder) + " is training it";
+    case app::Action::start:
       return "planned before, never started";
-    case Action::resume:
-    case Action::retry:
-    case Action::leave:
+    case app::Action::resume:
+    case app::Action::retry:
+    case app::Action::leave:
       break;
   }
-  return std::string(name_of(before.state)) + " at " + percent_done(before) + because(before) +
+  return std::string(store::name_of(before.state)) + " at " + percent_done(before) + because(before) +
          (run.has_checkpoint ? "; from its newest checkpoint" : "; no checkpoint, from the start");
 }
 
-std::string why(const PlannedRun& run) {
+std::string why(const app::PlannedRun& run) {
   return reason_of_action(run) + (run.starts_from.empty() ? "" : "; starts from " + run.starts_from) +
          (run.learns_from.empty() ? "" : "; learns from " + run.learns_from);
 }
 
-std::string time_cell(const PlanView& view, std::size_t index) {
+std::string time_cell(const app::PlanView& view, std::size_t index) {
   if (!view.planned.runs[index].to_do()) return "-";
-  return view.times[index] ? duration_text(view.times[index]->seconds) : "?";
+  return view.times[index] ? document::duration_text(view.times[index]->seconds) : "?";
 }
 
 std::string list_text(const std::vector<std::string>& names) {
@@ -90,7 +90,7 @@ struct TimeSource {
 };
 
 /// Returns each source once, in the order of the runs.
-std::vector<TimeSource> sources_of(const std::vector<std::optional<TimeEstimate>>& times) {
+std::vector<TimeSource> sources_of(const std::vector<std::optional<app::TimeEstimate>>& times) {
   std::vector<TimeSource> sources;
   for (const auto& time : times) {
     if (!time) continue;
@@ -103,7 +103,7 @@ std::vector<TimeSource> sources_of(const std::vector<std::optional<TimeEstimate>
 }
 
 /// Prints the points of the sweep without a run.
-std::string points_without_runs(const Plan& plan) {
+std::string points_without_runs(const plan::Plan& plan) {
   std::string text;
   const auto add = [&](std::size_t count, const std::string& what) {
     if (count > 0) text += ", " + std::to_string(count) + (count == 1 ? " point " : " points ") + what;
@@ -114,7 +114,7 @@ std::string points_without_runs(const Plan& plan) {
   return text;
 }
 
-void print_time(std::ostream& out, const PlanView& view) {
+void print_time(std::ostream& out, const app::PlanView& view) {
   const std::size_t to_do = view.planned.to_do(), unknown = view.unknown();
   if (to_do == 0) return;
   if (unknown == to_do) {
@@ -124,7 +124,7 @@ void print_time(std::ostream& out, const PlanView& view) {
   }
   std::vector<std::string> sources;
   for (const TimeSource& source : sources_of(view.times)) sources.push_back(source.text());
-  out << "about " << duration_text(view.seconds());
+  out << "about " << document::duration_text(view.seconds());
   if (view.jobs > 1)
     out << " with -j " << view.jobs << ", if " << view.jobs << " at once train as fast as one";
   out << "; estimated from " << list_text(sources) << '\n';
@@ -135,11 +135,11 @@ void print_time(std::ostream& out, const PlanView& view) {
 
 struct OptionRow {
   nlohmann::json value;
-  Origin origin;
+  config::Origin origin;
 };
 
 /// Returns every option of a run, keyed by dotted key, with those at the top of the file.
-std::map<std::string, OptionRow> values_of(const Plan& plan, const Specification& specification) {
+std::map<std::string, OptionRow> values_of(const plan::Plan& plan, const record::Specification& specification) {
   std::map<std::string, OptionRow> rows = {{"name", {plan.name, plan.origin.at("name")}},
                                            {"note", {plan.note, plan.origin.at("note")}},
                                            {"tags", {plan.tags, plan.origin.at("tags")}}};
@@ -159,14 +159,14 @@ std::map<std::string, OptionRow> values_of(const Plan& plan, const Specification
 }
 
 std::string shown_value(const nlohmann::json& value) {
-  return value.is_number_float() ? shortest(value.get<double>()) : value.dump();
+  return value.is_number_float() ? config::shortest(value.get<double>()) : value.dump();
 }
 
-std::string origin_text(const Origin& origin) {
-  if (origin.source == Source::fallback || !origin.place.known()) return name_of(origin.source);
-  if (origin.source == Source::file) return origin.place.text();
-  if (origin.source == Source::command_line) return "command line, " + origin.place.text();
-  return std::string(name_of(origin.source)) + ", " + origin.place.text();
+std::string origin_text(const config::Origin& origin) {
+  if (origin.source == config::Source::fallback || !origin.place.known()) return config::name_of(origin.source);
+  if (origin.source == config::Source::file) return origin.place.text();
+  if (origin.source == config::Source::command_line) return "command line, " + origin.place.text();
+  return std::string(config::name_of(origin.source)) + ", " + origin.place.text();
 }
 
 /// Joins the values, each once, in the order of the runs. A long list is shortened.
@@ -177,16 +177,16 @@ std::string joined(const std::vector<std::string>& texts) {
   return texts.size() > most ? text + " | ... " + std::to_string(texts.size()) + " values" : text;
 }
 
-Json values_json(const Plan& plan, const Specification& specification) {
+Json values_json(const plan::Plan& plan, const record::Specification& specification) {
   Json values = Json::object();
   for (const auto& [key, row] : values_of(plan, specification)) {
-    values[key] = {{"value", row.value}, {"source", name_of(row.origin.source)}};
+    values[key] = {{"value", row.value}, {"source", config::name_of(row.origin.source)}};
     if (row.origin.place.known()) values[key]["at"] = row.origin.place.text();
   }
   return values;
 }
 
-Json time_json(const std::optional<TimeEstimate>& time) {
+Json time_json(const std::optional<app::TimeEstimate>& time) {
   if (!time) return nullptr;
   return {{"seconds", time->seconds},
           {"from", time->run},
@@ -194,15 +194,15 @@ Json time_json(const std::optional<TimeEstimate>& time) {
           {"different", time->different}};
 }
 
-Json run_json(const PlanView& view, std::size_t index, bool with_values) {
-  const PlannedRun& run = view.planned.runs[index];
+Json planned_run_json(const app::PlanView& view, std::size_t index, bool with_values) {
+  const app::PlannedRun& run = view.planned.runs[index];
   Json varied = Json::object();
   for (const auto& [key, value] : run.varied) varied[key] = value;
   Json changed = Json::array();
-  for (const PluginChange& change : run.changed_plugins) changed.emplace_back(change.json());
+  for (const app::PluginChange& change : run.changed_plugins) changed.emplace_back(change.json());
   Json json = {
       {"name", run.name()},
-      {"action", name_of(run.action)},
+      {"action", app::name_of(run.action)},
       {"why", why(run)},
       {"id", run.before ? Json(run.before->id) : Json()},
       {"question", run.specification.question},
@@ -221,12 +221,12 @@ Json run_json(const PlanView& view, std::size_t index, bool with_values) {
 
 }  // namespace
 
-void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& view) {
-  const PlannedRuns& planned = view.planned;
+void print_plan(std::ostream& out, const Terminal& terminal, const app::PlanView& view) {
+  const app::PlannedRuns& planned = view.planned;
   Table table({{"ACTION"}, {"NAME"}, {"ID"}, {"SEED", Align::right}, {"TIME", Align::right}, {"WHY"}});
   for (const std::size_t index : view.shown) {
-    const PlannedRun& run = planned.runs[index];
-    table.add({Cell(name_of(run.action), run.to_do() ? Style::green : Style::dim), run.name(),
+    const app::PlannedRun& run = planned.runs[index];
+    table.add({Cell(app::name_of(run.action), run.to_do() ? Style::green : Style::dim), run.name(),
                run.before ? run.before->id : "-", std::to_string(run.specification.seed),
                time_cell(view, index), why(run)});
   }
@@ -235,27 +235,27 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
       << planned.to_do() << " of " << planned.runs.size() << " runs to do on " << planned.backend
       << points_without_runs(planned.plan) << '\n';
   print_time(out, view);
-  for (const Problem& warning : planned.plan.warnings) out << "warning: " << warning.text() << '\n';
-  for (const std::string& line : kept_though(planned)) out << line << '\n';
-  for (const PlannedRun& run : planned.runs)
+  for (const config::Problem& warning : planned.plan.warnings) out << "warning: " << warning.text() << '\n';
+  for (const std::string& line : app::kept_though(planned)) out << line << '\n';
+  for (const app::PlannedRun& run : planned.runs)
     if (run.goes_on())
-      for (const PluginChange& change : run.changed_plugins)
+      for (const app::PluginChange& change : run.changed_plugins)
         out << run.before->name << " resumes only with --accept-plugin-change: " << change.text() << '\n';
-  for (const UsedPlugin& plugin : unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
+  for (const app::UsedPlugin& plugin : app::unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
 }
 
-void print_plan_csv(std::ostream& out, const PlanView& view) {
-  out << csv_record({"action", "name", "id", "seed", "seconds", "why"});
+void print_plan_csv(std::ostream& out, const app::PlanView& view) {
+  out << document::csv_record({"action", "name", "id", "seed", "seconds", "why"});
   for (const std::size_t index : view.shown) {
-    const PlannedRun& run = view.planned.runs[index];
+    const app::PlannedRun& run = view.planned.runs[index];
     const auto& time = view.times[index];
-    out << csv_record({name_of(run.action), run.name(), run.before ? run.before->id : "",
+    out << document::csv_record({app::name_of(run.action), run.name(), run.before ? run.before->id : "",
                        std::to_string(run.specification.seed), time ? Json(time->seconds).dump() : "",
                        why(run)});
   }
 }
 
-void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view) {
+void print_values(std::ostream& out, const Terminal& terminal, const app::PlanView& view) {
   struct Texts {
     std::vector<std::string> values, origins;
     std::unordered_set<std::string> known_values, known_origins;  // so that many runs cost no squared time
@@ -284,13 +284,13 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
   table.print(out, terminal);
 }
 
-Json plan_json(const PlanView& view, bool with_values) {
+Json plan_json(const app::PlanView& view, bool with_values) {
   Json runs = Json::array();
-  for (const std::size_t index : view.shown) runs.push_back(run_json(view, index, with_values));
+  for (const std::size_t index : view.shown) runs.push_back(planned_run_json(view, index, with_values));
   Json warnings = Json::array();
-  for (const Problem& warning : view.planned.plan.warnings) warnings.push_back(warning.text());
+  for (const config::Problem& warning : view.planned.plan.warnings) warnings.push_back(warning.text());
   Json unchecked = Json::array();
-  for (const UsedPlugin& plugin : unchecked_plugins(view.planned))
+  for (const app::UsedPlugin& plugin : app::unchecked_plugins(view.planned))
     unchecked.push_back({{"name", plugin.name}, {"sha256", plugin.sha256}, {"file", plugin.file.string()}});
   const std::size_t to_do = view.planned.to_do();
   const bool known = to_do == 0 || view.unknown() < to_do;
@@ -309,4 +309,4 @@ Json plan_json(const PlanView& view, bool with_values) {
           {"runs", runs}};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

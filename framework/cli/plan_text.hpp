@@ -13,15 +13,15 @@
 #include "app/plan.hpp"
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 
-void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& view);
+void print_plan(std::ostream& out, const Terminal& terminal, const app::PlanView& view);
 /// Prints the shown runs; an unknown time is empty.
-void print_plan_csv(std::ostream& out, const PlanView& view);
+void print_plan_csv(std::ostream& out, const app::PlanView& view);
 /// Prints every option with its value and origin, once for all shown runs; different values are listed.
-void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view);
+void print_values(std::ostream& out, const Terminal& terminal, const app::PlanView& view);
 /// Prints the costs of an experiment file's models, from plan_sizes.
-void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<SizedModel>& sizes);
-nlohmann::ordered_json plan_json(const PlanView& view, bool with_values);
+void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<app::SizedModel>& sizes);
+nlohmann::ordered_json plan_json(const app::PlanView& view, bool with_values);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -9,13 +9,13 @@
 #include "cli/verbs.hpp"
 #include "plan/search/search_plan.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-using search::DecisionKind;
+using plan::search::DecisionKind;
 
-std::string line_of(const PlannedSearch& planned, const NextDecision& shown) {
+std::string line_of(const app::PlannedSearch& planned, const app::NextDecision& shown) {
   const std::string trial = "trial " + std::to_string(shown.decision.trial + 1);
   const std::string epochs = length_text(planned.plan->search().options.unit, shown.decision.epochs);
   switch (shown.decision.kind) {
@@ -38,24 +38,24 @@ std::string line_of(const PlannedSearch& planned, const NextDecision& shown) {
   return "";
 }
 
-nlohmann::ordered_json json_of(const PlannedSearch& planned, const NextDecision& next) {
+nlohmann::ordered_json json_of(const app::PlannedSearch& planned, const app::NextDecision& next) {
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < next.trial.point.size(); ++i)
     if (next.trial.active[i])
-      values[planned.space()[i].key] = search::value_text(planned.space()[i], next.trial.point[i]);
-  return {{"kind", search::name_of(next.decision.kind)},
+      values[planned.space()[i].key] = plan::search::value_text(planned.space()[i], next.trial.point[i]);
+  return {{"kind", plan::search::name_of(next.decision.kind)},
           {"trial", next.decision.trial + 1},
           {"epochs", next.decision.epochs},
           {"point", values},
           {"problem", next.problem}};
 }
 
-void write_search(const SearchPreview& view, bool json, Console& console) {
-  const PlannedSearch& planned = *view.planned;
+void write_search(const app::SearchPreview& view, bool json, Console& console) {
+  const app::PlannedSearch& planned = *view.planned;
   const auto trials = planned.plan->search().limits.trials;
   if (json) {
     nlohmann::ordered_json next = nlohmann::ordered_json::array();
-    for (const NextDecision& decision : view.decisions) next.push_back(json_of(planned, decision));
+    for (const app::NextDecision& decision : view.decisions) next.push_back(json_of(planned, decision));
     console.print({{"search", planned.row.name},
                    {"identity", planned.row.identity},
                    {"settings", planned.row.settings},
@@ -71,25 +71,25 @@ void write_search(const SearchPreview& view, bool json, Console& console) {
               << (view.in_progress > 0 ? ", " + std::to_string(view.in_progress) + " to resume" : "") << '\n';
   if (view.decisions.empty() && view.in_progress == 0)
     console.out << "nothing to do: the search is complete\n";
-  for (const NextDecision& decision : view.decisions) console.out << line_of(planned, decision) << '\n';
+  for (const app::NextDecision& decision : view.decisions) console.out << line_of(planned, decision) << '\n';
   if (!view.complete) console.out << "... until a trial ends; its result decides what follows\n";
 }
 
-int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
+int plan_verb(const app::PlanVerbRequest& request, app::App& app, Console& console) {
   if (request.size.size) {
-    const std::vector<SizedModel> sizes = plan_sizes(request, app);
+    const std::vector<app::SizedModel> sizes = app::plan_sizes(request, app);
     if (request.json)
       console.print(to_json_object<nlohmann::ordered_json>(sizes));
     else
       print_sizes(console.out, console.terminal, sizes);
     return exit_done;
   }
-  if (names_search(request.plan)) {
-    if (request.csv) throw UsageError("--csv is not available for a search; use --json");
-    write_search(plan_search(request, app), request.json, console);
+  if (app::names_search(request.plan)) {
+    if (request.csv) throw app::UsageError("--csv is not available for a search; use --json");
+    write_search(app::plan_search(request, app), request.json, console);
     return exit_done;
   }
-  const PlanView view = plan_runs(request, app);
+  const app::PlanView view = app::plan_runs(request, app);
   if (request.json)
     console.print(plan_json(view, request.values));
   else if (request.csv)
@@ -104,7 +104,7 @@ int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb plan_verb() {
-  return make_verb("plan", "show what run would do", plan_form, plan_verb);
+  return make_verb("plan", "show what run would do", app::plan_form, plan_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

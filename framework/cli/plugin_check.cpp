@@ -5,11 +5,11 @@
 
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-class CheckScreen final : public CheckEvents {
+class CheckScreen final : public app::CheckEvents {
  public:
   CheckScreen(Console& console, bool json)
       : console_(console), json_(json), lines_(console.out, json ? Terminal{} : console.terminal) {}
@@ -48,7 +48,7 @@ class CheckScreen final : public CheckEvents {
   LiveLines lines_;
 };
 
-std::string summary(const CheckResult& result) {
+std::string summary(const app::CheckResult& result) {
   const std::string all = std::to_string(result.checks.size());
   if (result.failed == 0)
     return std::to_string(static_cast<int>(result.checks.size()) - result.unchecked) + " checks passed" +
@@ -60,11 +60,11 @@ std::string summary(const CheckResult& result) {
                              : "");
 }
 
-int plugin_check_action(const PluginCheckRequest& request, App&, Console& console) {
-  CheckResult result;
+int plugin_check_action(const app::PluginCheckRequest& request, app::App&, Console& console) {
+  app::CheckResult result;
   {
     CheckScreen screen(console, request.json);
-    result = check_plugin(request, screen);
+    result = app::check_plugin(request, screen);
   }
   if (request.json)
     console.out << nlohmann::json{{"version", 1},
@@ -81,7 +81,7 @@ int plugin_check_action(const PluginCheckRequest& request, App&, Console& consol
 }  // namespace
 
 Verb plugin_check() {
-  return make_verb("check", "run the contract suite on a plugin", plugin_check_form, plugin_check_action);
+  return make_verb("check", "run the contract suite on a plugin", app::plugin_check_form, plugin_check_action);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

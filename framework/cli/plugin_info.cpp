@@ -11,13 +11,13 @@
 #include "config/markdown.hpp"
 #include "config/option_text.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Returns whether the name means this type: "linear" means one type of a plugin, or the plugin with all its
 /// types.
-bool is_asked_for(const Manifest& manifest, const ManifestOffer& offer, const std::string& name) {
+bool is_asked_for(const config::Manifest& manifest, const config::ManifestOffer& offer, const std::string& name) {
   return manifest.name == name || offer.name == name;
 }
 
@@ -28,47 +28,47 @@ void print_options(std::ostream& out, const Schema& schema, const Terminal& term
   }
   Table table({{"OPTION"}, {"TYPE"}, {"DEFAULT"}, {"RANGE"}, {"MEANING"}});
   for (const Option& option : schema.options()) {
-    const std::string fallback = option.required ? "required" : default_text(option);
-    table.add({option.name, type_text(option), fallback.empty() ? "-" : fallback, limits_text(option),
+    const std::string fallback = option.required ? "required" : config::default_text(option);
+    table.add({option.name, config::type_text(option), fallback.empty() ? "-" : fallback, config::limits_text(option),
                option.rule.help});
   }
   table.print(out, terminal, 2);
 }
 
-void print_measures(std::ostream& out, const ManifestOffer& task, const Terminal& terminal) {
+void print_measures(std::ostream& out, const config::ManifestOffer& task, const Terminal& terminal) {
   Table table({{"MEASURE"}, {"BETTER"}, {"MEANING"}});
   for (const Measure& measure : task.measures)
-    table.add({measure.name, better_text(measure), meaning_text(measure)});
+    table.add({measure.name, config::better_text(measure), config::meaning_text(measure)});
   if (!table.empty()) table.print(out, terminal, 2);
   out << " without train.select, the best checkpoint is chosen by " << printable(task.select) << '\n';
 }
 
-void print_forms(std::ostream& out, const ManifestOffer& head, const Terminal& terminal) {
-  for (const HeadForm& form : head.forms) {
-    out << "  " << head_form_text(head, form) << '\n';
+void print_forms(std::ostream& out, const config::ManifestOffer& head, const Terminal& terminal) {
+  for (const config::HeadForm& form : head.forms) {
+    out << "  " << config::head_form_text(head, form) << '\n';
     Table table({{"WHAT"}, {"NAME"}, {"OVER"}, {"VALUES"}});
-    for (const HeadRow& row : head_rows(form))
+    for (const config::HeadRow& row : config::head_rows(form))
       table.add(
           {row.what, row.name.empty() ? "-" : row.name, row.space.empty() ? "-" : row.space, row.values});
     table.print(out, terminal, 2);
   }
 }
 
-void print_offer(std::ostream& out, const ManifestOffer& offer, const Terminal& terminal) {
+void print_offer(std::ostream& out, const config::ManifestOffer& offer, const Terminal& terminal) {
   out << styled(terminal, Style::bold, std::string(name_of(offer.kind)) + " " + offer.name) << "  version "
-      << offer.version << ", in [" << table_of(offer.kind) << "]\n";
+      << offer.version << ", in [" << config::table_of(offer.kind) << "]\n";
   if (!offer.summary.empty()) out << "  " << printable(offer.summary) << '\n';
   print_options(out, offer.options, terminal);
-  if (const std::string fields = fields_text(offer); !fields.empty())
+  if (const std::string fields = config::fields_text(offer); !fields.empty())
     out << "  " << printable(fields) << '\n';
   if (offer.kind == Kind::task) print_measures(out, offer, terminal);
   print_forms(out, offer, terminal);
   out << '\n';
 }
 
-void print_text(std::ostream& out, const Manifest& manifest, const std::string& name,
+void print_text(std::ostream& out, const config::Manifest& manifest, const std::string& name,
                 const Terminal& terminal) {
-  for (const ManifestOffer& offer : manifest.offers)
+  for (const config::ManifestOffer& offer : manifest.offers)
     if (is_asked_for(manifest, offer, name)) print_offer(out, offer, terminal);
   out << "  plugin       " << printable(manifest.name) << ' ' << printable(manifest.version) << '\n'
       << "  file         " << manifest.library_path().string() << '\n'
@@ -76,17 +76,17 @@ void print_text(std::ostream& out, const Manifest& manifest, const std::string& 
       << "  fingerprint  " << printable(manifest.fingerprint) << '\n';
 }
 
-int plugin_info_action(const PluginInfoRequest& request, App&, Console& console) {
-  const std::vector<Manifest> found = find_plugins(request);
+int plugin_info_action(const app::PluginInfoRequest& request, app::App&, Console& console) {
+  const std::vector<config::Manifest> found = app::find_plugins(request);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Manifest& manifest : found) {
+  for (const config::Manifest& manifest : found) {
     if (request.json) {
-      list.push_back(plugin_json(manifest));
+      list.push_back(app::plugin_json(manifest));
       continue;
     }
     if (&manifest != &found.front()) console.out << '\n';
     if (request.markdown)
-      console.out << markdown_plugin(manifest);
+      console.out << config::markdown_plugin(manifest);
     else
       print_text(console.out, manifest, request.name, console.terminal);
   }
@@ -97,8 +97,8 @@ int plugin_info_action(const PluginInfoRequest& request, App&, Console& console)
 }  // namespace
 
 Verb plugin_info() {
-  return make_verb("info", "describe a plugin or a type: options, file, fingerprint", plugin_info_form,
+  return make_verb("info", "describe a plugin or a type: options, file, fingerprint", app::plugin_info_form,
                    plugin_info_action);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -7,23 +7,23 @@
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string offers_text(const Manifest& manifest) {
+std::string offers_text(const config::Manifest& manifest) {
   std::string text;
-  for (const ManifestOffer& offer : manifest.offers)
+  for (const config::ManifestOffer& offer : manifest.offers)
     text += (text.empty() ? "" : ", ") + std::string(name_of(offer.kind)) + " " + offer.name;
   return text;
 }
 
-Json json_of(const PluginView& view) {
+Json json_of(const app::PluginView& view) {
   Json plugins = Json::array(), refusals = Json::array(), folders = Json::array();
-  for (const Manifest* manifest : view.usable()) plugins.push_back(plugin_json(*manifest));
-  for (const RefusedFile& refusal : view.refused)
+  for (const config::Manifest* manifest : view.usable()) plugins.push_back(app::plugin_json(*manifest));
+  for (const record::RefusedFile& refusal : view.refused)
     refusals.push_back({{"file", refusal.file}, {"reason", refusal.reason}});
   for (const std::filesystem::path& folder : view.folders) folders.push_back(folder.string());
   Json json = {{"version", 1},
@@ -35,10 +35,10 @@ Json json_of(const PluginView& view) {
   return json;
 }
 
-void print_text(const PluginView& view, bool csv, Console& console) {
+void print_text(const app::PluginView& view, bool csv, Console& console) {
   std::ostream& out = console.out;
   Table table({{"NAME"}, {"VERSION"}, {"OFFERS"}, {"FILE"}});
-  for (const Manifest* manifest : view.usable())
+  for (const config::Manifest* manifest : view.usable())
     table.add({manifest->name, manifest->version, offers_text(*manifest), manifest->library_path().string()});
   if (csv) return table.print_csv(out);
   if (!table.empty()) table.print(out, console.terminal);
@@ -46,7 +46,7 @@ void print_text(const PluginView& view, bool csv, Console& console) {
       << view.refused.size() << " refused; searched:\n";
   for (const std::filesystem::path& folder : view.folders) out << "  " << folder.string() << '\n';
   if (!view.refused.empty()) print_heading(out, console.terminal, "refused");
-  for (const RefusedFile& refusal : view.refused)
+  for (const record::RefusedFile& refusal : view.refused)
     out << "  " << styled(console.terminal, Style::red, printable(refusal.reason)) << '\n';
   if (view.load_milliseconds) {
     out.precision(3);
@@ -54,8 +54,8 @@ void print_text(const PluginView& view, bool csv, Console& console) {
   }
 }
 
-int plugin_ls_action(const PluginLsRequest& request, App&, Console& console) {
-  const PluginView view = list_plugins(request);
+int plugin_ls_action(const app::PluginLsRequest& request, app::App&, Console& console) {
+  const app::PluginView view = app::list_plugins(request);
   if (request.json)
     console.print(json_of(view));
   else
@@ -66,8 +66,8 @@ int plugin_ls_action(const PluginLsRequest& request, App&, Console& console) {
 }  // namespace
 
 Verb plugin_ls() {
-  return make_verb("ls", "list the plugins that runs can use, and refused ones", plugin_ls_form,
+  return make_verb("ls", "list the plugins that runs can use, and refused ones", app::plugin_ls_form,
                    plugin_ls_action);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -9,12 +9,12 @@
 #include "base/shell_word.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-int plugin_new_action(const PluginNewRequest& request, App&, Console& console) {
-  const PluginProject made = new_plugin(request);
+int plugin_new_action(const app::PluginNewRequest& request, app::App&, Console& console) {
+  const app::PluginProject made = app::new_plugin(request);
   if (request.json) {
     console.print({{"version", 1}, {"folder", made.folder.string()}, {"files", made.files}});
     return exit_done;
@@ -27,20 +27,20 @@ int plugin_new_action(const PluginNewRequest& request, App&, Console& console) {
   return exit_done;
 }
 
-int plugin_build_action(const PluginBuildRequest& request, App& app, Console& console) {
-  const BuiltPlugins built =
-      build_plugin(request, app, [&](const std::string& step, const std::string& folder) {
+int plugin_build_action(const app::PluginBuildRequest& request, app::App& app, Console& console) {
+  const app::BuiltPlugins built =
+      app::build_plugin(request, app, [&](const std::string& step, const std::string& folder) {
         (request.json ? console.err : console.out) << step << ' ' << folder << std::endl;
       });
   nlohmann::ordered_json plugins = nlohmann::ordered_json::array();
-  for (const Manifest& manifest : built.manifests) {
+  for (const config::Manifest& manifest : built.manifests) {
     if (request.json) {
-      plugins.push_back(plugin_json(manifest));
+      plugins.push_back(app::plugin_json(manifest));
       continue;
     }
     console.out << "built " << manifest.library_path().string();
     const char* separator = ": ";
-    for (const ManifestOffer& offer : manifest.offers) {
+    for (const config::ManifestOffer& offer : manifest.offers) {
       console.out << separator << name_of(offer.kind) << " \"" << offer.name << '"';
       separator = ", ";
     }
@@ -58,12 +58,12 @@ int plugin_build_action(const PluginBuildRequest& request, App& app, Console& co
 }  // namespace
 
 Verb plugin_new() {
-  return make_verb("new", "make a folder with a new plugin, ready to build", plugin_new_form,
+  return make_verb("new", "make a folder with a new plugin, ready to build", app::plugin_new_form,
                    plugin_new_action);
 }
 
 Verb plugin_build() {
-  return make_verb("build", "build a plugin for this Encore", plugin_build_form, plugin_build_action);
+  return make_verb("build", "build a plugin for this Encore", app::plugin_build_form, plugin_build_action);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -3,7 +3,7 @@
 // one.
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 Verb plugin_verb() {
   return make_verb_of_actions("plugin", "list, explain, check, make and build plugins",
@@ -12,4 +12,4 @@ Verb plugin_verb() {
                               {plugin_ls(), plugin_info(), plugin_new(), plugin_build(), plugin_check()});
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -12,7 +12,7 @@
 #include "cli/become_worker.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -21,13 +21,13 @@ void read_from(const std::string& file) {
     use_as_input(InputFile(file).descriptor());
   } catch (const UnreadableFile& error) {
     const bool flows = std::filesystem::is_fifo(file) || std::filesystem::is_character_file(file);
-    throw UsageError(error.what() + std::string(flows ? "; or read standard input with --file -" : ""));
+    throw app::UsageError(error.what() + std::string(flows ? "; or read standard input with --file -" : ""));
   }
 }
 
-int predict_verb(const PredictRequest& request, App& app, Console& console) {
+int predict_verb(const app::PredictRequest& request, app::App& app, Console& console) {
   // Before the standard input becomes the text: somebody may have to be asked.
-  const ModelCall call = predict_call(request, app);
+  const app::ModelCall call = app::predict_call(request, app);
   if (!call.best_of.empty())
     console.noticed("the best of these runs by " + call.best_of + " is " + call.run.name);
   const bool has_file = !request.file.empty();
@@ -54,7 +54,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return all;
 }
 
-std::vector<std::string> prompts_of(const GenerateTextRequest& request, Console& console) {
+std::vector<std::string> prompts_of(const app::GenerateTextRequest& request, Console& console) {
   if (!request.text.empty()) return request.text;
   const bool from_file = !request.file.empty() && request.file != "-";
   if (!from_file && ::isatty(STDIN_FILENO) != 0)
@@ -62,25 +62,25 @@ std::vector<std::string> prompts_of(const GenerateTextRequest& request, Console&
   const std::vector<std::string> prompts =
       lines_of(from_file ? load_text(request.file, "file of prompts") : console.input());
   if (prompts.empty())
-    throw UsageError("there is no prompt; give one, or a file with one on each line (--file)");
+    throw app::UsageError("there is no prompt; give one, or a file with one on each line (--file)");
   return prompts;
 }
 
-int generate_verb(const GenerateTextRequest& request, App& app, Console& console) {
+int generate_verb(const app::GenerateTextRequest& request, app::App& app, Console& console) {
   // Before the standard input becomes the request: somebody may have to be asked.
-  const ModelCall call = generate_call(request, app);
-  use_text_as_input(generate_input(request, prompts_of(request, console)));
+  const app::ModelCall call = app::generate_call(request, app);
+  use_text_as_input(app::generate_input(request, prompts_of(request, console)));
   become_worker(call.run.worker, call.arguments, ThreadWait::briefly);
 }
 
 }  // namespace
 
 Verb predict_verb() {
-  return make_verb("predict", "predict for text with a run's best model", predict_form, predict_verb);
+  return make_verb("predict", "predict for text with a run's best model", app::predict_form, predict_verb);
 }
 
 Verb generate_verb() {
-  return make_verb("generate", "generate text with a run's best model", generate_form, generate_verb);
+  return make_verb("generate", "generate text with a run's best model", app::generate_form, generate_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

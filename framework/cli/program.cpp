@@ -23,7 +23,7 @@
 #include "runner/programs.hpp"
 #include "store/encore_database.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::string variable(const char* name) {
 /// program was built. A program of another build that inherits the variable must not start a build.
 std::filesystem::path script_of_this_build() {
   const std::filesystem::path script = variable("ENCORE_SCRIPT");
-  const std::filesystem::path build = installed_programs().folder.parent_path();  // TREE/build/openmp
+  const std::filesystem::path build = runner::installed_programs().folder.parent_path();  // TREE/build/openmp
   std::error_code other;
   const bool is_own = !script.empty() && std::filesystem::equivalent(
                                              script.parent_path() / "build" / build.filename(), build, other);
@@ -65,7 +65,7 @@ std::filesystem::path script_of_this_build() {
 }
 
 /// Returns whether ./exp has already built one of the missing components for this call.
-bool was_built(const NotBuilt& missing) {
+bool was_built(const config::NotBuilt& missing) {
   std::istringstream built(variable("ENCORE_BUILT"));
   for (std::string name; built >> name;)
     for (const std::string& wanted : missing.names())
@@ -74,7 +74,7 @@ bool was_built(const NotBuilt& missing) {
 }
 
 /// Lets ./exp build the missing components and call exp again with the same words.
-int build_and_call_again(const NotBuilt& missing, const Arguments& words, Console& console) {
+int build_and_call_again(const config::NotBuilt& missing, const Arguments& words, Console& console) {
   const std::filesystem::path script = script_of_this_build();
   if (script.empty() || was_built(missing)) {
     console.noticed(missing.what());
@@ -82,7 +82,7 @@ int build_and_call_again(const NotBuilt& missing, const Arguments& words, Consol
   }
   std::string names;
   for (const std::string& name : missing.names()) names += (names.empty() ? "" : ",") + name;
-  Arguments again = {"--backend", installed_programs().backend, "--build", names};
+  Arguments again = {"--backend", runner::installed_programs().backend, "--build", names};
   again.insert(again.end(), words.begin(), words.end());
   become_program(script, again);
 }
@@ -94,15 +94,15 @@ int run_reporting(const Arguments& words, Console& console, const std::function<
   };
   try {
     return with_whole_output(run(), console);
-  } catch (const ConfigErrors& problems) {
+  } catch (const config::ConfigErrors& problems) {
     // Each line begins with the place; a prefix would hide it from editors that jump there.
     console.relayed(problems.what() + std::string("\n"));
     return exit_usage;
-  } catch (const WorkError& error) {
+  } catch (const app::WorkError& error) {
     return fail(error.what(), exit_failed);
   } catch (const Error& error) {
     return fail(error.what(), exit_usage);
-  } catch (const NotBuilt& missing) {
+  } catch (const config::NotBuilt& missing) {
     return run_reporting(words, console, [&] { return build_and_call_again(missing, words, console); });
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(error.what(), exit_failed);
@@ -145,11 +145,11 @@ int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs) 
     const auto verb = std::ranges::find(verbs, name, &Verb::name);
     if (verb == verbs.end())
       throw Error("this program is a component that exp calls; it has no verb \"" + name + "\"");
-    if (schema != std::to_string(schema_version))
+    if (schema != std::to_string(store::schema_version))
       throw Error("exp and its component for " + name + " are from different builds: schema version " +
-                  schema + " and " + std::to_string(schema_version) + "; build them together: ./exp build");
+                  schema + " and " + std::to_string(store::schema_version) + "; build them together: ./exp build");
     return verb->run(arguments, console);
   });
 }
 
-}  // namespace encore
+}  // namespace encore::cli

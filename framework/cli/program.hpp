@@ -9,7 +9,7 @@
 
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Runs the body of a main(). `run` receives the words after the program's name and returns the exit code. If
 /// it throws NotBuilt, ./exp builds the component and calls exp again; without ./exp, the message names the
@@ -20,4 +20,4 @@ int run_program_of_exp(int argc, char** argv, const std::function<int(const Argu
 /// version of the calling exp, and the arguments of the verb.
 int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -17,19 +17,19 @@
 #include "config/value.hpp"
 #include "document/quantity.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 /// Prints the matrices that were not rounded, with the reason.
-void print_kept(std::ostream& out, const QuantizeAnswer& answer) {
-  for (const RoundedMatrix& matrix : answer.matrices) {
+void print_kept(std::ostream& out, const record::QuantizeAnswer& answer) {
+  for (const record::RoundedMatrix& matrix : answer.matrices) {
     if (!matrix.kept) continue;
     out << "  kept     " << printable(matrix.path);
     if (matrix.growth)
-      out << " (rounding it alone costs " << number_text(*matrix.growth) << ")";
+      out << " (rounding it alone costs " << document::number_text(*matrix.growth) << ")";
     else
       out << " (--keep)";
     out << '\n';
@@ -39,14 +39,14 @@ void print_kept(std::ostream& out, const QuantizeAnswer& answer) {
 }
 
 /// Returns, for example, "-0.12 (-0.31 to 0.05)", with the digits of the measure.
-std::string difference_text(const Metric& metric, const ScoreChange& change) {
-  std::string text = metric_text(metric, change.after - change.before);
+std::string difference_text(const Metric& metric, const record::ScoreChange& change) {
+  std::string text = analysis::metric_text(metric, change.after - change.before);
   if (const auto& range = change.difference)
-    text += " (" + metric_text(metric, range->low) + " to " + metric_text(metric, range->high) + ")";
+    text += " (" + analysis::metric_text(metric, range->low) + " to " + analysis::metric_text(metric, range->high) + ")";
   return text;
 }
 
-void print_scores(std::ostream& out, const Terminal& terminal, const QuantizeAnswer& answer) {
+void print_scores(std::ostream& out, const Terminal& terminal, const record::QuantizeAnswer& answer) {
   if (answer.sets.empty()) return;
   out << '\n';
   Table table({{"SET"},
@@ -59,28 +59,28 @@ void print_scores(std::ostream& out, const Terminal& terminal, const QuantizeAns
       const auto found = scores.find(measure.name);
       if (found == scores.end()) continue;
       const Metric metric{.name = measure.name, .meaning = measure};
-      const ScoreChange& change = found->second;
-      table.add({set, title_of(measure), metric_text(metric, change.before),
-                 metric_text(metric, change.after), difference_text(metric, change)});
+      const record::ScoreChange& change = found->second;
+      table.add({set, title_of(measure), analysis::metric_text(metric, change.before),
+                 analysis::metric_text(metric, change.after), difference_text(metric, change)});
     }
   table.print(out, terminal, 2);
 }
 
 /// Returns the measurement that decided.
-std::string cost_text(const QuantizeAnswer& answer) {
-  const std::string after = number_text(answer.cost.after);
+std::string cost_text(const record::QuantizeAnswer& answer) {
+  const std::string after = document::number_text(answer.cost.after);
   const std::string sample = std::to_string(answer.sample);
   if (answer.judged_by == "vectors")
     return "  vectors  of " + sample + " inputs have moved by at most " + after + " (1 - cosine)\n";
-  return "  loss     " + number_text(answer.cost.before) + " before, " + after + " after, on " + sample +
+  return "  loss     " + document::number_text(answer.cost.before) + " before, " + after + " after, on " + sample +
          " examples of the development set\n";
 }
 
-std::string text_of(const Terminal& terminal, const QuantizedRun& quantized) {
+std::string text_of(const Terminal& terminal, const app::QuantizedRun& quantized) {
   const auto& [run, answer] = quantized;
   std::ostringstream out;
   std::size_t of_bits[9] = {};
-  for (const RoundedMatrix& matrix : answer.matrices) ++of_bits[static_cast<unsigned>(matrix.bits) % 9];
+  for (const record::RoundedMatrix& matrix : answer.matrices) ++of_bits[static_cast<unsigned>(matrix.bits) % 9];
   const std::string bits = std::to_string(answer.bits);
   char share[16];
   std::snprintf(share, sizeof share, "%.2f",
@@ -99,24 +99,24 @@ std::string text_of(const Terminal& terminal, const QuantizedRun& quantized) {
 }
 
 /// Prints one CSV line for each set and measure.
-void print_csv(std::ostream& out, const QuantizeResult& result) {
-  out << csv_record({"run", "set", "measure", "before", "after", "difference_low", "difference_high"});
-  const auto number = [](double value) { return std::isfinite(value) ? shortest(value) : ""; };
+void print_scores_csv(std::ostream& out, const app::QuantizeResult& result) {
+  out << document::csv_record({"run", "set", "measure", "before", "after", "difference_low", "difference_high"});
+  const auto number = [](double value) { return std::isfinite(value) ? config::shortest(value) : ""; };
   for (const auto& [run, answer] : result.runs)
     for (const auto& [set, scores] : answer.sets)
       for (const Measure& measure : answer.definitions) {
         const auto found = scores.find(measure.name);
         if (found == scores.end()) continue;
-        const ScoreChange& change = found->second;
-        const ScoreRange range = change.difference.value_or(ScoreRange{NAN, NAN});
-        out << csv_record({run, set, measure.name, number(change.before), number(change.after),
+        const record::ScoreChange& change = found->second;
+        const record::ScoreRange range = change.difference.value_or(record::ScoreRange{NAN, NAN});
+        out << document::csv_record({run, set, measure.name, number(change.before), number(change.after),
                            number(range.low), number(range.high)});
       }
 }
 
-int quantize_verb(const QuantizeRequest& request, App& app, Console& console) {
+int quantize_verb(const app::QuantizeRequest& request, app::App& app, Console& console) {
   bool first = true;
-  const QuantizeResult result = quantize(request, app, [&](const QuantizedRun& run) {
+  const app::QuantizeResult result = app::quantize(request, app, [&](const app::QuantizedRun& run) {
     if (!request.json && !request.csv)
       console.out << (first ? "" : "\n") << text_of(console.terminal, run) << std::flush;
     first = false;
@@ -127,14 +127,14 @@ int quantize_verb(const QuantizeRequest& request, App& app, Console& console) {
       list.emplace_back(Json{{"run", run}}).update(Json(to_json_object(answer)));
     console.print(result.one ? list.front() : list);
   }
-  if (request.csv) print_csv(console.out, result);
+  if (request.csv) print_scores_csv(console.out, result);
   return exit_done;
 }
 
 }  // namespace
 
 Verb quantize_verb() {
-  return make_verb("quantize", "write a run's weights as 8-bit integers", quantize_form, quantize_verb);
+  return make_verb("quantize", "write a run's weights as 8-bit integers", app::quantize_form, quantize_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

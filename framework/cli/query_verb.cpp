@@ -6,7 +6,7 @@
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -21,10 +21,10 @@ Names strings_of(const Row& row) {
   return strings;
 }
 
-void write_json(const QueryRequest& request, const App& app, std::ostream& out) {
+void write_json(const app::QueryRequest& request, const app::App& app, std::ostream& out) {
   Names columns;
   const char* between = "\n";
-  answer_query(request, app,
+  app::answer_query(request, app,
                {.begin =
                     [&](const Names& names) {
                       columns = names;
@@ -41,10 +41,10 @@ void write_json(const QueryRequest& request, const App& app, std::ostream& out) 
   out << "\n]\n";
 }
 
-void write_table(const QueryRequest& request, const App& app, Console& console) {
+void write_table(const app::QueryRequest& request, const app::App& app, Console& console) {
   Names columns;
   std::vector<Row> rows;
-  answer_query(request, app,
+  app::answer_query(request, app,
                {.begin = [&](const Names& names) { columns = names; },
                 .row = [&](const Row& row) { rows.push_back(row); }});
   std::vector<TableColumn> titles;
@@ -64,11 +64,11 @@ void write_table(const QueryRequest& request, const App& app, Console& console) 
   table.print(console.out, console.terminal);
 }
 
-int query_verb(const QueryRequest& request, App& app, Console& console) {
+int query_verb(const app::QueryRequest& request, app::App& app, Console& console) {
   if (request.csv)
-    answer_query(request, app,
-                 {.begin = [&](const Names& names) { console.out << csv_record(names); },
-                  .row = [&](const Row& row) { console.out << csv_record(strings_of(row)); }});
+    app::answer_query(request, app,
+                 {.begin = [&](const Names& names) { console.out << document::csv_record(names); },
+                  .row = [&](const Row& row) { console.out << document::csv_record(strings_of(row)); }});
   else if (request.json)
     write_json(request, app, console.out);
   else
@@ -79,7 +79,7 @@ int query_verb(const QueryRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb query_verb() {
-  return make_verb("query", "query the database in SQL", query_form, query_verb);
+  return make_verb("query", "query the database in SQL", app::query_form, query_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

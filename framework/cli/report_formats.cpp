@@ -14,35 +14,35 @@
 #include "document/markdown.hpp"
 #include "runner/programs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Files = std::vector<OutputFile>;
+using Files = std::vector<document::OutputFile>;
 
-Templates templates_of(const ReportShape& shape) {
-  return Templates(report_folder(installed_programs()), shape.templates);
+document::Templates templates_of(const ReportShape& shape) {
+  return document::Templates(runner::report_folder(runner::installed_programs()), shape.templates);
 }
 
-Files write_html(const Document& document, const ReportShape& shape) {
-  return html_files(document, templates_of(shape), shape.name);
+Files write_html(const document::Document& document, const ReportShape& shape) {
+  return document::html_files(document, templates_of(shape), shape.name);
 }
 
-Files write_markdown(const Document& document, const ReportShape& shape) {
-  return markdown_files(document, templates_of(shape), shape.name);
+Files write_markdown(const document::Document& document, const ReportShape& shape) {
+  return document::markdown_files(document, templates_of(shape), shape.name);
 }
 
-Files write_latex(const Document& document, const ReportShape& shape) {
-  return latex_files(document, templates_of(shape), shape.name);
+Files write_latex(const document::Document& document, const ReportShape& shape) {
+  return document::latex_files(document, templates_of(shape), shape.name);
 }
 
-Files write_csv(const Document& document, const ReportShape& shape) {
-  return csv_files(document, shape.name, shape.table);
+Files write_csv(const document::Document& document, const ReportShape& shape) {
+  return document::csv_files(document, shape.name, shape.table);
 }
 
-Files write_json(const Document& document, const ReportShape& shape) {
-  return {{shape.name, json_text(document)}};
+Files write_json(const document::Document& document, const ReportShape& shape) {
+  return {{shape.name, document::json_text(document)}};
 }
 
 std::vector<std::string> names() {
@@ -80,27 +80,27 @@ const ReportFormat& find_report_format(const std::string& name, const fs::path& 
       return format;
   }
   if (!name.empty())
-    throw UsageError("invalid --format \"" + name + "\"" +
+    throw app::UsageError("invalid --format \"" + name + "\"" +
                      did_you_mean(name, names(), ": expected " + quoted_list(names())));
-  throw UsageError("the file name \"" + output.string() +
+  throw app::UsageError("the file name \"" + output.string() +
                    "\" has no known extension; choose a format with --format: " + quoted_list(names()));
 }
 
 void require_fitting(const ReportFormat& format, const ReportShape& shape) {
   if (!shape.table.empty() && !format.tabular)
-    throw UsageError("--table needs --format csv, which writes a file for each table; " + format.name +
+    throw app::UsageError("--table needs --format csv, which writes a file for each table; " + format.name +
                      " holds all tables");
   if (shape.templates.empty()) return;
   if (format.templates.empty())
-    throw UsageError("--template cannot be used with " + format.name + ", which has no template");
+    throw app::UsageError("--template cannot be used with " + format.name + ", which has no template");
   // Templates reports missing files.
   const auto fits = [&](const std::string& name) {
     return fs::is_directory(shape.templates) ? fs::exists(shape.templates / name)
                                              : shape.templates.extension() == fs::path(name).extension();
   };
   if (fs::exists(shape.templates) && std::none_of(format.templates.begin(), format.templates.end(), fits))
-    throw UsageError("--template " + shape.templates.string() + " does not fit " + format.name +
+    throw app::UsageError("--template " + shape.templates.string() + " does not fit " + format.name +
                      ", which needs " + quoted_list(format.templates));
 }
 
-}  // namespace encore
+}  // namespace encore::cli

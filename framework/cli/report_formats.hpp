@@ -10,7 +10,7 @@
 #include "document/document.hpp"
 #include "document/output_file.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// The options that decide how a report is written.
 struct ReportShape {
@@ -25,7 +25,7 @@ struct ReportFormat {
   std::vector<std::string> templates;   ///< of reports/ that it is made with; none: it takes no --template
   bool complete = false;                ///< for programs: tables hold every row
   bool tabular = false;                 ///< takes --table
-  std::vector<OutputFile> (*write)(const Document& document, const ReportShape& shape);
+  std::vector<document::OutputFile> (*write)(const document::Document& document, const ReportShape& shape);
 };
 
 const std::vector<ReportFormat>& report_formats();
@@ -37,4 +37,4 @@ const ReportFormat& find_report_format(const std::string& name, const std::files
 /// Throws UsageError if the shape needs what this format does not have: templates, one table.
 void require_fitting(const ReportFormat& format, const ReportShape& shape);
 
-}  // namespace encore
+}  // namespace encore::cli

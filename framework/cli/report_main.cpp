@@ -5,9 +5,9 @@
 #include "cli/program.hpp"
 
 int main(int argc, char** argv) {
-  return encore::run_component_of_exp(
+  return encore::cli::run_component_of_exp(
       argc, argv,
-      {encore::report_of_component(), encore::compare_of_component(), encore::attention_of_component(),
-       encore::export_of_component(), encore::bundle_of_component(), encore::bundle_show_of_component(),
-       encore::db_merge_of_component(), encore::verify_of_component()});
+      {encore::cli::report_of_component(), encore::cli::compare_of_component(), encore::cli::attention_of_component(),
+       encore::cli::export_of_component(), encore::cli::bundle_of_component(), encore::cli::bundle_show_of_component(),
+       encore::cli::db_merge_of_component(), encore::cli::verify_of_component()});
 }

@@ -18,7 +18,7 @@
 #include "report/wording.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -40,16 +40,16 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 /// Writes the files, the first one last, because it refers to the others.
-void write(const std::vector<OutputFile>& files, const fs::path& folder) {
+void write(const std::vector<document::OutputFile>& files, const fs::path& folder) {
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
     const fs::path path = folder / file->path;
-    make_folder(path.parent_path());
-    save_file(path, file->bytes);
+    world::make_folder(path.parent_path());
+    world::save_file(path, file->bytes);
   }
 }
 
 /// Returns, for example, "a.html", "tables: 12 files" or "a.md, and 14 files in a.files".
-std::string places(const std::vector<OutputFile>& files, const fs::path& folder) {
+std::string places(const std::vector<document::OutputFile>& files, const fs::path& folder) {
   const std::string first = (folder / files.front().path).string();
   if (files.size() == 1) return first;
   const std::string others = (folder / files.back().path).parent_path().string();
@@ -58,11 +58,11 @@ std::string places(const std::vector<OutputFile>& files, const fs::path& folder)
 }
 
 /// Returns files of an earlier report among those of this one.
-std::vector<std::string> left_over(const std::vector<OutputFile>& files, const fs::path& folder) {
+std::vector<std::string> left_over(const std::vector<document::OutputFile>& files, const fs::path& folder) {
   std::vector<std::string> names;
   if (files.size() == 1) return names;
   std::set<fs::path> own;
-  for (const OutputFile& file : files) own.insert(folder / file.path);
+  for (const document::OutputFile& file : files) own.insert(folder / file.path);
   const fs::path& last = files.back().path;
   for (const auto& entry : fs::directory_iterator(folder / last.parent_path()))
     if (entry.path().extension() == last.extension() && !own.contains(entry.path()))
@@ -71,9 +71,9 @@ std::vector<std::string> left_over(const std::vector<OutputFile>& files, const f
   return names;
 }
 
-nlohmann::ordered_json json_of(const Checklist& checklist) {
+nlohmann::ordered_json json_of(const report::Checklist& checklist) {
   nlohmann::ordered_json items = nlohmann::ordered_json::array();
-  for (const ChecklistItem& item : checklist.items)
+  for (const report::ChecklistItem& item : checklist.items)
     items.push_back({{"number", item.number},
                      {"title", item.title},
                      {"question", item.question},
@@ -87,24 +87,24 @@ nlohmann::ordered_json json_of(const Checklist& checklist) {
           {"items", items}};
 }
 
-int report(const ReportRequest& request, App& app, Console& console) {
+int report(const app::ReportRequest& request, app::App& app, Console& console) {
   fs::path output = request.output;
   // A checklist is read in the terminal too.
   const bool plain = request.checklist && output.empty() && !request.format;
   const ReportFormat& format = find_report_format(plain ? "md" : request.format.value_or(""), output);
   if (!output.has_filename()) output = output.parent_path();
   if (!format.tabular && fs::is_directory(output))
-    throw UsageError("-o " + output.string() + " is a folder; name a file in it, such as " +
+    throw app::UsageError("-o " + output.string() + " is a folder; name a file in it, such as " +
                      (output / "report").string() + format.extensions.front());
   const fs::path name = output.empty() ? fs::path("report") += format.extensions.front() : output.filename();
   const ReportShape shape{name.string(), request.templates.value_or(""), request.table.value_or("")};
   require_fitting(format, shape);
   std::error_code other;
   if (!shape.templates.empty() && fs::equivalent(output, shape.templates, other))
-    throw UsageError("-o " + output.string() + " is the template itself; choose another file");
+    throw app::UsageError("-o " + output.string() + " is the template itself; choose another file");
 
-  ReportOptions options;
-  options.runs = selection_from(request.selection);
+  report::ReportOptions options;
+  options.runs = app::selection_from(request.selection);
   options.metric = request.metric.value_or("");
   options.against = request.against.value_or("");
   options.pool = request.pool;
@@ -113,18 +113,18 @@ int report(const ReportRequest& request, App& app, Console& console) {
   options.without = words_of(request.without.value_or(""));
   if (options.brief) options.most_rows = most_brief_rows;
   if (format.complete) options.most_rows = 0;
-  Store store(app.database, OpenMode::read);
-  std::optional<Checklist> checklist;
-  if (request.checklist) checklist = make_checklist(store, options, *request.checklist);
+  store::Store store(app.database, store::OpenMode::read);
+  std::optional<report::Checklist> checklist;
+  if (request.checklist) checklist = report::make_checklist(store, options, *request.checklist);
   if (request.json) {
     console.print(json_of(*checklist));
     return exit_done;
   }
-  const Document document = checklist ? checklist_document(*checklist) : make_report(store, options);
-  const std::vector<OutputFile> files = format.write(document, shape);
+  const document::Document document = checklist ? report::checklist_document(*checklist) : report::make_report(store, options);
+  const std::vector<document::OutputFile> files = format.write(document, shape);
   if (output.empty()) {
     if (files.size() > 1)
-      throw UsageError(format.name + " is written as " + std::to_string(files.size()) +
+      throw app::UsageError(format.name + " is written as " + std::to_string(files.size()) +
                        " files; choose a folder with -o" +
                        (format.tabular ? ", or one table with --table" : ""));
     if (::isatty(STDOUT_FILENO) == 0) pass_all(console.out);  // what a file or a program gets is data
@@ -142,7 +142,7 @@ int report(const ReportRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb report_of_component() {
-  return make_verb("report", "", report_form, report);
+  return make_verb("report", "", app::report_form, report);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

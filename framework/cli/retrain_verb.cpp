@@ -17,20 +17,20 @@
 #include "cli/verbs.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json name_json(const RunRow& run) {
+Json name_json(const store::RunRow& run) {
   return {{"name", run.name}, {"id", run.id}};
 }
 
-void print_plan(std::ostream& out, const RetrainPlan& plan, const RunRow& parent) {
+void print_retrain_plan(std::ostream& out, const app::RetrainPlan& plan, const store::RunRow& parent) {
   std::vector<std::string> names;
   for (const std::string& file : plan.with) names.push_back(std::filesystem::path(file).filename().string());
-  out << plan.run << ": " << name_of(plan.action) << '\n'
+  out << plan.run << ": " << app::name_of(plan.action) << '\n'
       << "  retrains  " << parent.name << " (" << parent.id << "), "
       << (plan.from_scratch ? "from the start" : "from its weights") << '\n'
       << "  with      " << listed(names) << '\n'
@@ -40,12 +40,12 @@ void print_plan(std::ostream& out, const RetrainPlan& plan, const RunRow& parent
       << "  promoted  if " << plan.rule << '\n';
 }
 
-Json json_of(const RetrainPlan& plan, const RunRow& parent) {
+Json json_of(const app::RetrainPlan& plan, const store::RunRow& parent) {
   Json files = Json::array();
-  for (const DataFile& file : plan.test.files) files.push_back(file.path);
+  for (const record::DataFile& file : plan.test.files) files.push_back(file.path);
   return {{"run", plan.run},
           {"parent", name_json(parent)},
-          {"action", name_of(plan.action)},
+          {"action", app::name_of(plan.action)},
           {"from_scratch", plan.from_scratch},
           {"with", plan.with},
           {"held_out", plan.held_out},
@@ -54,39 +54,39 @@ Json json_of(const RetrainPlan& plan, const RunRow& parent) {
           {"rule", plan.rule}};
 }
 
-void print_outcome(std::ostream& out, const Terminal& terminal, const RunRow& run, const RunRow& parent,
-                   const Retraining& retraining) {
+void print_outcome(std::ostream& out, const Terminal& terminal, const store::RunRow& run, const store::RunRow& parent,
+                   const analysis::Retraining& retraining) {
   const Metric& measure = retraining.measure;
   Table table(
       {{"SET"}, {"EXAMPLES", Align::right}, {"PARENT", Align::right}, {"RETRAINED", Align::right}, {"GAIN"}});
   for (const auto& [which, set] :
        {std::pair("old: ", &retraining.old_set), std::pair("new: ", &retraining.new_set)})
     table.add({which + set->what, thousands(static_cast<std::int64_t>(set->examples)),
-               metric_text(measure, set->parent), metric_text(measure, set->run), gain_text(measure, *set)});
+               analysis::metric_text(measure, set->parent), analysis::metric_text(measure, set->run), analysis::gain_text(measure, *set)});
   out << measure.title() << " of " << run.name << " and of its parent " << parent.name << '\n';
   table.print(out, terminal, 2);
   out << "the rule " << retraining.rule << (retraining.promoted ? " holds: " : " does not hold: ") << run.name
       << (retraining.promoted ? " is promoted" : " is not promoted") << '\n';
 }
 
-Json outcome_json(const RunRow& run, const RunRow& parent, const Retraining& retraining, bool trained) {
+Json outcome_json(const store::RunRow& run, const store::RunRow& parent, const analysis::Retraining& retraining, bool trained) {
   return {{"run", run.name},
           {"id", run.id},
           {"parent", name_json(parent)},
           {"trained", trained},
           {"promoted", retraining.promoted},
-          {"retraining", Json(json_of(retraining))}};
+          {"retraining", Json(analysis::json_of(retraining))}};
 }
 
-int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
+int retrain_verb(const app::RetrainRequest& request, app::App& app, Console& console) {
   // The answer is the comparison, not the list of runs.
   SessionScreen screen(console, request.session.quiet, request.json, false);
-  const RetrainResult result = retrain(request, app, screen);
+  const app::RetrainResult result = app::retrain(request, app, screen);
   if (request.dry_run) {
     if (request.json)
       console.print(json_of(result.plan, result.parent));
     else
-      print_plan(console.out, result.plan, result.parent);
+      print_retrain_plan(console.out, result.plan, result.parent);
     return exit_done;
   }
   if (!result.retraining) {
@@ -96,8 +96,8 @@ int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
                     ", so it is not compared yet; run the same command to resume it");
     return exit_interrupted;
   }
-  const RunRow& run = *result.run;
-  const Retraining& retraining = *result.retraining;
+  const store::RunRow& run = *result.run;
+  const analysis::Retraining& retraining = *result.retraining;
   if (request.json) {
     console.print(outcome_json(run, result.parent, retraining, result.session.has_value()));
   } else {
@@ -114,7 +114,7 @@ int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
 
 Verb retrain_verb() {
   return make_verb("retrain", "train a run again with more data, and promote it if it is better",
-                   retrain_form, retrain_verb);
+                   app::retrain_form, retrain_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -11,7 +11,7 @@
 #include "cli/format.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -21,30 +21,30 @@ constexpr std::chrono::seconds plain_interval(10);
 constexpr std::chrono::seconds silent_interval(60);
 
 std::string rounded_count(std::int64_t number, const std::string& what) {
-  return count_text(static_cast<double>(number)) + " " + what;
+  return document::count_text(static_cast<double>(number)) + " " + what;
 }
 
 }  // namespace
 
-std::string progress_text(const Progressed& progress) {
+std::string progress_text(const record::Progressed& progress) {
   std::string text = "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps);
   text += "  epoch " + std::to_string(progress.epoch);
-  if (std::isfinite(progress.loss)) text += "  loss " + number_text(progress.loss);
+  if (std::isfinite(progress.loss)) text += "  loss " + document::number_text(progress.loss);
   if (!progress.activity.empty())
     return text + "  " + progress.activity + "  " +
            std::to_string(static_cast<int>(100.0 * progress.activity_share)) + " %";
-  text += "  " + count_text(progress.tokens_per_second) + " tokens/s";
-  text += "  lr " + number_text(progress.learning_rate);
-  return text + "  " + duration_text(progress.eta_seconds) + " left";
+  text += "  " + document::count_text(progress.tokens_per_second) + " tokens/s";
+  text += "  lr " + document::number_text(progress.learning_rate);
+  return text + "  " + document::duration_text(progress.eta_seconds) + " left";
 }
 
-std::string inactivity_text(const Inactivity& inactivity) {
-  const std::string time = duration_text(std::floor(inactivity.seconds));
+std::string inactivity_text(const runner::Inactivity& inactivity) {
+  const std::string time = document::duration_text(std::floor(inactivity.seconds));
   if (!inactivity.stepped) return "no step yet, " + time + " after its start";
   if (inactivity.usual_step <= 0.0) return "no step for " + time;
   return "no step for " + time + ", usually " +
-         (inactivity.usual_step < 1.0 ? number_text(inactivity.usual_step) + " s"
-                                      : duration_text(inactivity.usual_step));
+         (inactivity.usual_step < 1.0 ? document::number_text(inactivity.usual_step) + " s"
+                                      : document::duration_text(inactivity.usual_step));
 }
 
 void define(std::vector<Metric>& metrics, const Metric& metric) {
@@ -55,27 +55,27 @@ void define(std::vector<Metric>& metrics, const Metric& metric) {
     *known = metric;
 }
 
-std::string measures_text(const MeasuredValues& measures, std::vector<Metric> metrics,
+std::string measures_text(const record::MeasuredValues& measures, std::vector<Metric> metrics,
                           const std::string& selected) {
   const std::string leading = Metric{.name = selected}.measure_name();
-  for (const MeasuredValue& measured : measures)
+  for (const record::MeasuredValue& measured : measures)
     if (std::ranges::find(metrics, measured.name, &Metric::name) == metrics.end())
       metrics.push_back({.name = measured.name});
   for (const char* split : {"dev", "test"}) {
     std::string first, others;
     for (const Metric& metric : metrics) {
-      const auto measured = std::ranges::find(measures, metric.name, &MeasuredValue::name);
+      const auto measured = std::ranges::find(measures, metric.name, &record::MeasuredValue::name);
       if (measured == measures.end() || metric.split() != split || metric.key()) continue;
       std::string& text = metric.measure_name() == leading ? first : others;
-      text += "  " + metric.title() + " " + metric_text(metric, measured->value);
+      text += "  " + metric.title() + " " + analysis::metric_text(metric, measured->value);
     }
     if (const std::string text = first + others; !text.empty()) return split + text.substr(1);
   }
   return "";
 }
 
-std::string log_text(const Logged& line) {
-  return (line.level == LogLevel::info ? "" : std::string(name_of(line.level)) + ": ") + line.text;
+std::string log_text(const record::Logged& line) {
+  return (line.level == record::LogLevel::info ? "" : std::string(record::name_of(line.level)) + ": ") + line.text;
 }
 
 RunDisplay::RunDisplay(std::string title, Console& console, LiveLines& lines, int key, bool quiet,
@@ -94,11 +94,11 @@ RunDisplay::~RunDisplay() {
   lines_.remove(key_);
 }
 
-void RunDisplay::happened(const Event& event) {
-  handle(
-      event, [&](const Started& started) { show(started); },
-      [&](const Progressed& progress) { show(progress); }, [&](const Evaluated& scores) { show(scores); },
-      [&](const Logged& line) { show(line); });
+void RunDisplay::happened(const record::Event& event) {
+  record::handle(
+      event, [&](const record::Started& started) { show(started); },
+      [&](const record::Progressed& progress) { show(progress); }, [&](const record::Evaluated& scores) { show(scores); },
+      [&](const record::Logged& line) { show(line); });
 }
 
 void RunDisplay::defined(const Metric& metric) {
@@ -110,7 +110,7 @@ void RunDisplay::stepped(std::int64_t, double loss) {
   ++loss_count_;
 }
 
-void RunDisplay::show(const Started& started) {
+void RunDisplay::show(const record::Started& started) {
   if (quiet_) return;
   std::string text = started.parameters ? rounded_count(*started.parameters, "parameters") : "";
   for (const char* split : {"train", "dev", "test"})
@@ -121,7 +121,7 @@ void RunDisplay::show(const Started& started) {
   print(title_ + "  " + text);
 }
 
-void RunDisplay::show(const Progressed& progress) {
+void RunDisplay::show(const record::Progressed& progress) {
   progress_ = progress;
   silent_ = false;
   if (quiet_) return;
@@ -132,7 +132,7 @@ void RunDisplay::show(const Progressed& progress) {
   print(title_ + "  " + progress_text(progress));
 }
 
-void RunDisplay::show(const Evaluated& scores) {
+void RunDisplay::show(const record::Evaluated& scores) {
   const double loss_sum = std::exchange(loss_sum_, 0.0);
   const auto steps = static_cast<double>(std::exchange(loss_count_, 0));
   const std::string text = measures_text(scores.measures, metrics_, selected_);
@@ -140,16 +140,16 @@ void RunDisplay::show(const Evaluated& scores) {
   std::string line = title_ + "  step " + std::to_string(scores.step);
   const bool training = text.starts_with("dev");
   if (training && scores.epoch > 0) line += "  epoch " + std::to_string(scores.epoch);
-  if (training && steps > 0.0) line += "  train loss " + number_text(loss_sum / steps);
+  if (training && steps > 0.0) line += "  train loss " + document::number_text(loss_sum / steps);
   print(line + "  " + text);
 }
 
-void RunDisplay::show(const Logged& line) {
-  if (quiet_ && line.level == LogLevel::info) return;
+void RunDisplay::show(const record::Logged& line) {
+  if (quiet_ && line.level == record::LogLevel::info) return;
   print(title_ + "  " + printable(log_text(line)));
 }
 
-void RunDisplay::silent(const Inactivity& inactivity) {
+void RunDisplay::silent(const runner::Inactivity& inactivity) {
   if (quiet_) return;
   const std::string step =
       "step " + std::to_string(progress_.step) + "/" + std::to_string(progress_.total_steps);
@@ -174,7 +174,7 @@ void RunDisplay::say(const std::string& text) {
 
 void RunDisplay::print(const std::string& text) {
   last_plain_line_ = std::chrono::steady_clock::now();
-  lines_.print(lines_.terminal().live ? text : clock_text(now_seconds()) + " " + text);
+  lines_.print(lines_.terminal().live ? text : clock_text(world::now_seconds()) + " " + text);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

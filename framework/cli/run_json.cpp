@@ -10,17 +10,17 @@
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json curves_json(Store& store, const RunRow& run) {
+Json curves_json(store::Store& store, const store::RunRow& run) {
   Json curves = Json::object();
-  for (const MetricRow& metric : store.read_metrics(run.number)) {
+  for (const store::MetricRow& metric : store.read_metrics(run.number)) {
     Json steps = Json::array(), values = Json::array();
-    for (const CurvePoint& point : store.read_curve(run.number, metric.name)) {
+    for (const store::CurvePoint& point : store.read_curve(run.number, metric.name)) {
       steps.push_back(point.step);
       values.push_back(point.value);
     }
@@ -29,19 +29,19 @@ Json curves_json(Store& store, const RunRow& run) {
   return curves;
 }
 
-Json attempts_json(Store& store, const RunRow& run) {
+Json attempts_json(store::Store& store, const store::RunRow& run) {
   Json attempts = Json::array();
-  std::map<int, JobUsage> used;
-  for (auto& [attempt, usage] : read_job_usage(store, run.number)) used[attempt] = std::move(usage);
-  for (const AttemptRow& attempt : store.read_attempts(run.number)) {
+  std::map<int, store::JobUsage> used;
+  for (auto& [attempt, usage] : store::read_job_usage(store, run.number)) used[attempt] = std::move(usage);
+  for (const store::AttemptRow& attempt : store.read_attempts(run.number)) {
     Json plugins = Json::array();
-    for (const PluginRow& plugin : attempt.plugins)
+    for (const store::PluginRow& plugin : attempt.plugins)
       plugins.push_back({{"name", plugin.name},
                          {"version", plugin.version},
                          {"sha256", plugin.sha256},
                          {"fingerprint", plugin.fingerprint}});
     attempts.push_back({{"attempt", attempt.ordinal},
-                        {"state", name_of(attempt.state)},
+                        {"state", store::name_of(attempt.state)},
                         {"reason", attempt.reason},
                         {"started", attempt.started},
                         {"finished", attempt.finished ? Json(*attempt.finished) : Json()},
@@ -50,7 +50,7 @@ Json attempts_json(Store& store, const RunRow& run) {
                         {"host", attempt.host},
                         {"build", attempt.build},
                         {"plugins", plugins},
-                        {"source", attempt.source ? Json(json_of(*attempt.source)) : Json()},
+                        {"source", attempt.source ? Json(record::json_of(*attempt.source)) : Json()},
                         {"commit", attempt.commit_hash},
                         {"diff", attempt.diff}});
     if (const auto found = used.find(attempt.ordinal); found != used.end())
@@ -63,17 +63,17 @@ Json attempts_json(Store& store, const RunRow& run) {
   return attempts;
 }
 
-Json plugin_changes_json(Store& store, const RunRow& run) {
+Json plugin_changes_json(store::Store& store, const store::RunRow& run) {
   Json changes = Json::array();
-  for (const EventRow& event : store.read_events(run.number, "plugin_change"))
+  for (const store::EventRow& event : store.read_events(run.number, "plugin_change"))
     changes.push_back({{"attempt", event.attempt},
                        {"time", event.time},
                        {"plugins", event.body.value("plugins", nlohmann::json::array())}});
   return changes;
 }
 
-Json parent_json(Store& store, const RunRow& run, Need need) {
-  const std::optional<ParentRow> parent = store.read_parent(run, need);
+Json parent_json(store::Store& store, const store::RunRow& run, store::Need need) {
+  const std::optional<store::ParentRow> parent = store.read_parent(run, need);
   if (!parent) return nullptr;
   return {{"name", parent->run ? Json(parent->run->name) : Json()},
           {"id", parent->run ? Json(parent->run->id) : Json()},
@@ -83,13 +83,13 @@ Json parent_json(Store& store, const RunRow& run, Need need) {
 }
 
 /// Returns the run that this run retrains, and the outcome.
-Json retraining_json(Store& store, const RunRow& run) {
-  const std::optional<RunRow> before = retrained_by(store, run);
+Json retraining_json(store::Store& store, const store::RunRow& run) {
+  const std::optional<store::RunRow> before = store::retrained_by(store, run);
   if (!before) return nullptr;
-  return {{"name", before->name}, {"id", before->id}, {"outcome", Json(read_retraining(store, run))}};
+  return {{"name", before->name}, {"id", before->id}, {"outcome", Json(store::read_retraining(store, run))}};
 }
 
-Json origin_json(const std::optional<OriginRow>& origin) {
+Json origin_json(const std::optional<store::OriginRow>& origin) {
   if (!origin) return nullptr;
   return {{"kind", origin->kind},
           {"name", origin->name},
@@ -97,9 +97,9 @@ Json origin_json(const std::optional<OriginRow>& origin) {
           {"time", origin->time}};
 }
 
-Json verifications_json(Store& store, const RunRow& run) {
+Json verifications_json(store::Store& store, const store::RunRow& run) {
   Json verifications = Json::array();
-  for (const VerificationRow& verification : store.read_verifications(run.number))
+  for (const store::VerificationRow& verification : store.read_verifications(run.number))
     verifications.push_back(
         {{"time", verification.time},
          {"outcome", verification.outcome},
@@ -112,38 +112,38 @@ Json verifications_json(Store& store, const RunRow& run) {
 
 }  // namespace
 
-nlohmann::ordered_json run_head_json(const RunRow& run) {
-  return {{"name", run.name},     {"id", run.id},           {"state", name_of(run.state)},
+nlohmann::ordered_json run_head_json(const store::RunRow& run) {
+  return {{"name", run.name},     {"id", run.id},           {"state", store::name_of(run.state)},
           {"reason", run.reason}, {"backend", run.backend}, {"seed", run.seed},
           {"repeat", run.repeat}, {"sweep", run.sweep},     {"question", run.question},
           {"group", run.group}};
 }
 
-nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
+nlohmann::ordered_json run_json(store::Store& store, const store::RunRow& run) {
   Json params = Json::object(), data = Json::object(), checkpoints = Json::array(), artifacts = Json::array();
-  for (const ParamRow& param : store.read_params(run.number))
+  for (const store::ParamRow& param : store.read_params(run.number))
     params[param.key] = {{"value", param.value}, {"source", param.source}, {"at", param.at}};
-  for (const DatasetRow& set : store.read_datasets(run.number))
+  for (const store::DatasetRow& set : store.read_datasets(run.number))
     data[set.role] = {{"path", set.path}, {"sha256", set.sha256}};
   // A set without a file is a share of the training files.
-  const std::optional<Started> started = last_started(store.read_attempts(run.number));
+  const std::optional<record::Started> started = store::last_started(store.read_attempts(run.number));
   if (started)
     for (const auto& [split, facts] : started->data) data[split]["examples"] = facts.examples;
   if (started && started->max_length) data["train"]["max_length"] = *started->max_length;
-  for (const CheckpointRow& checkpoint : store.read_checkpoints(run.number))
+  for (const store::CheckpointRow& checkpoint : store.read_checkpoints(run.number))
     checkpoints.push_back({{"step", checkpoint.step},
                            {"kind", checkpoint.kind},
                            {"path", checkpoint.path},
                            {"bytes", checkpoint.bytes},
                            {"sha256", checkpoint.sha256},
                            {"on_disk", checkpoint.on_disk}});
-  for (const ArtifactRow& artifact : store.read_artifacts(run.number))
+  for (const store::ArtifactRow& artifact : store.read_artifacts(run.number))
     artifacts.push_back({{"name", artifact.name}, {"path", artifact.path}, {"sha256", artifact.sha256}});
   Json gaps = Json::array();
-  for (const RecordGap& gap : find_record_gaps(store, run))
+  for (const store::RecordGap& gap : store::find_record_gaps(store, run))
     gaps.push_back({{"text", gap.text}, {"lost", gap.lost}});
   Json notices = Json::array();
-  for (const auto& [number, notice] : selection_notices(store, {run})) notices.push_back(notice);
+  for (const auto& [number, notice] : analysis::selection_notices(store, {run})) notices.push_back(notice);
   Json object = run_head_json(run);
   object.update(Json{{"kind", run.kind},
                      {"origin", origin_json(run.origin)},
@@ -156,8 +156,8 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
                      {"params", params},
                      {"data", data},
                      {"retrains", retraining_json(store, run)},
-                     {"starts_from", parent_json(store, run, Need::start)},
-                     {"learns_from", parent_json(store, run, Need::teacher)},
+                     {"starts_from", parent_json(store, run, store::Need::start)},
+                     {"learns_from", parent_json(store, run, store::Need::teacher)},
                      {"curves", curves_json(store, run)},
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},
@@ -169,13 +169,13 @@ nlohmann::ordered_json run_json(Store& store, const RunRow& run) {
   return object;
 }
 
-void write_runs_json(Store& store, const std::vector<RunRow>& runs,
+void write_runs_json(store::Store& store, const std::vector<store::RunRow>& runs,
                      const std::function<void(const std::string&)>& write) {
   write("[");
-  for (const RunRow& run : runs)
+  for (const store::RunRow& run : runs)
     write((&run == &runs.front() ? "\n" : ",\n") +
           run_json(store, run).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   write("\n]\n");
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -16,27 +16,27 @@
 #include "config/setting_text.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Returns the metric by which all runs choose checkpoints; nothing if they differ.
-std::optional<Metric> common_metric(const std::vector<RunScore>& scores) {
+std::optional<Metric> common_metric(const std::vector<store::RunScore>& scores) {
   std::set<std::string> names;
-  for (const RunScore& score : scores) names.insert(score.rule.metric.measure_name());
+  for (const store::RunScore& score : scores) names.insert(score.rule.metric.measure_name());
   return names.size() == 1 && !names.begin()->empty() ? std::optional(scores.front().rule.metric)
                                                       : std::nullopt;
 }
 
-std::string epoch_text(const RunRow& run) {
+std::string epoch_text(const store::RunRow& run) {
   return run.progress ? std::to_string(run.progress->epoch) : "";
 }
 
-std::string cell_text(const ListColumn& column, const RunRow& run) {
-  const nlohmann::json value = value_of(column, run);
+std::string cell_text(const app::ListColumn& column, const store::RunRow& run) {
+  const nlohmann::json value = app::value_of(column, run);
   if (value.is_null()) return "-";
-  return !column.metric.name.empty() && value.is_number() ? metric_text(column.metric, value.get<double>())
-                                                          : setting_text(value);
+  return !column.metric.name.empty() && value.is_number() ? analysis::metric_text(column.metric, value.get<double>())
+                                                          : config::setting_text(value);
 }
 
 nlohmann::ordered_json json_or_null(std::optional<double> value) {
@@ -45,43 +45,43 @@ nlohmann::ordered_json json_or_null(std::optional<double> value) {
 
 }  // namespace
 
-std::string score_title(const std::vector<RunScore>& scores, const std::string& split) {
+std::string score_title(const std::vector<store::RunScore>& scores, const std::string& split) {
   const std::optional<Metric> common = common_metric(scores);
   return heading_text(common ? split + "/" + common->title() : split);
 }
 
-std::string score_text(const RunScore& score, std::optional<double> value, const std::string& title) {
+std::string score_text(const store::RunScore& score, std::optional<double> value, const std::string& title) {
   if (!value) return "-";
-  const std::string text = metric_text(score.rule.metric, *value);
+  const std::string text = analysis::metric_text(score.rule.metric, *value);
   return title.find(' ') == std::string::npos ? text + " " + score.rule.metric.title() : text;
 }
 
-void print_table(std::ostream& out, const Terminal& terminal, Store& store, const RunList& list) {
+void print_table(std::ostream& out, const Terminal& terminal, store::Store& store, const app::RunList& list) {
   const std::string dev = score_title(list.scores, "dev"), test = score_title(list.scores, "test");
   std::vector<TableColumn> columns = {{"NAME"}, {"ID"}, {"STATE"}};
-  for (const ListColumn& column : list.columns) columns.push_back({heading_text(column.title), Align::right});
+  for (const app::ListColumn& column : list.columns) columns.push_back({heading_text(column.title), Align::right});
   const bool crowded = !list.columns.empty();
   columns.push_back({dev, Align::right});
   columns.push_back({test, Align::right});
   for (const char* title : {"EPOCHS", "TIME", "AGE"}) columns.push_back({title, Align::right, crowded});
   Table table(columns);
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
-    const RunRow& run = list.runs[i];
-    const RunScore& score = list.scores[i];
+    const store::RunRow& run = list.runs[i];
+    const store::RunScore& score = list.scores[i];
     const std::string epoch = epoch_text(run);
-    std::vector<Cell> cells = {run.name, run.id, state_cell(run.state, scheduler_note(store, run))};
-    for (const ListColumn& column : list.columns) cells.emplace_back(cell_text(column, run));
+    std::vector<Cell> cells = {run.name, run.id, state_cell(run.state, runner::scheduler_note(store, run))};
+    for (const app::ListColumn& column : list.columns) cells.emplace_back(cell_text(column, run));
     cells.emplace_back(score_text(score, score.best, dev));
-    cells.emplace_back(score_text(score, selected_value("test", run, score), test));
+    cells.emplace_back(score_text(score, app::selected_value("test", run, score), test));
     cells.emplace_back(epoch.empty() ? "-" : epoch);
-    cells.emplace_back(duration_text(list.seconds[i]));
-    cells.emplace_back(duration_text(now_seconds() - run.created));
+    cells.emplace_back(document::duration_text(list.seconds[i]));
+    cells.emplace_back(document::duration_text(world::now_seconds() - run.created));
     table.add(std::move(cells));
   }
   table.print(out, terminal);
 }
 
-void print_csv(std::ostream& out, const RunList& list) {
+void print_csv(std::ostream& out, const app::RunList& list) {
   const auto number = [](std::optional<double> value) { return value ? nlohmann::json(*value).dump() : ""; };
   const std::optional<Metric> common = common_metric(list.scores);
   const std::string measure = common ? "_" + common->measure_name() : "";
@@ -89,46 +89,46 @@ void print_csv(std::ostream& out, const RunList& list) {
       "name",   "id",      "state",   "backend", "seed", "dev" + measure, "test" + measure,
       "epochs", "seconds", "created", "select",  "best", "latest"};
   // Programs read columns by name: what stands there already, such as the seed, does not stand there twice.
-  std::vector<const ListColumn*> more;
-  for (const ListColumn& column : list.columns) {
+  std::vector<const app::ListColumn*> more;
+  for (const app::ListColumn& column : list.columns) {
     if (std::ranges::find(head, column.name) != head.end()) continue;
     head.push_back(column.name);
     more.push_back(&column);
   }
-  out << csv_record(head);
+  out << document::csv_record(head);
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
-    const RunRow& run = list.runs[i];
-    const RunScore& score = list.scores[i];
+    const store::RunRow& run = list.runs[i];
+    const store::RunScore& score = list.scores[i];
     std::vector<std::string> record = {run.name,
                                        run.id,
-                                       name_of(run.state),
+                                       store::name_of(run.state),
                                        run.backend,
                                        std::to_string(run.seed),
-                                       number(selected_value("dev", run, score)),
-                                       number(selected_value("test", run, score)),
+                                       number(app::selected_value("dev", run, score)),
+                                       number(app::selected_value("test", run, score)),
                                        epoch_text(run),
                                        number(list.seconds[i]),
                                        number(run.created),
                                        score.rule.text(),
                                        number(score.best),
                                        number(score.latest)};
-    for (const ListColumn* column : more) {
-      const nlohmann::json value = value_of(*column, run);
-      record.push_back(value.is_string() ? value.get<std::string>() : setting_text(value));
+    for (const app::ListColumn* column : more) {
+      const nlohmann::json value = app::value_of(*column, run);
+      record.push_back(value.is_string() ? value.get<std::string>() : config::setting_text(value));
     }
-    out << csv_record(record);
+    out << document::csv_record(record);
   }
 }
 
-void print_json(std::ostream& out, const RunList& list) {
+void print_json(std::ostream& out, const app::RunList& list) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
-    const RunRow& run = list.runs[i];
+    const store::RunRow& run = list.runs[i];
     nlohmann::ordered_json& object = array.emplace_back(run_head_json(run));
     const std::string measure = list.scores[i].rule.metric.measure_name();
     for (const std::string split : {"dev", "test"})
       if (!measure.empty())
-        object[split + "/" + measure] = json_or_null(selected_value(split, run, list.scores[i]));
+        object[split + "/" + measure] = json_or_null(app::selected_value(split, run, list.scores[i]));
     object["score"] = score_json(list.scores[i]);
     object["result"] = run.result;
     object["attempts"] = run.attempts;
@@ -136,16 +136,16 @@ void print_json(std::ostream& out, const RunList& list) {
     object["created"] = run.created;
     if (list.columns.empty()) continue;
     nlohmann::ordered_json values = nlohmann::ordered_json::object();
-    for (const ListColumn& column : list.columns) values[column.name] = value_of(column, run);
+    for (const app::ListColumn& column : list.columns) values[column.name] = app::value_of(column, run);
     object["columns"] = std::move(values);
   }
   out << array.dump(2) << '\n';
 }
 
-nlohmann::ordered_json score_json(const RunScore& score) {
+nlohmann::ordered_json score_json(const store::RunScore& score) {
   return {{"select", score.rule.text()},
           {"best", json_or_null(score.best)},
           {"latest", json_or_null(score.latest)}};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -20,16 +20,16 @@
 #include "record/checkpoint.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Returns, for example, "test F1 54.32 (dev F1 55.10, best at step 420)"; empty without scores.
-std::string scores_text(Store& store, const RunRow& run) {
-  const SelectionRule rule = scores_of(store, {run}).front().rule;
+std::string scores_text(store::Store& store, const store::RunRow& run) {
+  const store::SelectionRule rule = store::scores_of(store, {run}).front().rule;
   const auto part = [&](const std::string& split) {
-    const auto value = result_measure(run, split + "/" + rule.metric.measure_name());
-    return value ? split + " " + rule.metric.title() + " " + metric_text(rule.metric, *value) : "";
+    const auto value = store::result_measure(run, split + "/" + rule.metric.measure_name());
+    return value ? split + " " + rule.metric.title() + " " + analysis::metric_text(rule.metric, *value) : "";
   };
   const std::string test = part("test"), dev = part("dev");
   if (test.empty() && dev.empty()) return "";
@@ -47,16 +47,16 @@ std::string relative_text(const std::filesystem::path& path) {
   return below ? near.string() : path.string();
 }
 
-void print_next(std::ostream& out, const Console& console, Store& store, const RunRow& run) {
+void print_next(std::ostream& out, const Console& console, store::Store& store, const store::RunRow& run) {
   const std::filesystem::path folder = store.run_folder(run.id);
-  const bool has_test = std::filesystem::exists(folder / predictions_name("test"));
+  const bool has_test = std::filesystem::exists(folder / analysis::predictions_name("test"));
   const std::string text =
-      sample_text(folder / predictions_name(has_test ? "test" : "dev"), hides_its_data(store, run));
+      sample_text(folder / analysis::predictions_name(has_test ? "test" : "dev"), store::hides_its_data(store, run));
   out << "  next      " << console.suggestion({"show", run.name}) << '\n'
       << "            " << console.suggestion({"predict", run.name, text}) << '\n';
 }
 
-void print_place(std::ostream& out, const Store& store, const RunRow& run) {
+void print_place(std::ostream& out, const store::Store& store, const store::RunRow& run) {
   out << "  stored    " << relative_text(store.path()) << ", run " << run.id << " \"" << run.name << "\"\n"
       << "  folder    " << relative_text(store.run_folder(run.id)) << '\n';
 }
@@ -71,7 +71,7 @@ using Inputs = std::vector<std::pair<std::string, std::string>>;
 /// Returns the fields of a record in a line of a file of predictions; none if the line has no record.
 Inputs inputs_in(const std::string& line) {
   try {
-    return read_prediction(line).input;
+    return analysis::read_prediction(line).input;
   } catch (const Error&) {
     return {};
   }
@@ -85,8 +85,8 @@ bool has_two_texts(const Inputs& inputs) {
 
 }  // namespace
 
-std::string resume_text(const Store& store, const std::string& run_id) {
-  const std::vector<CheckpointFile> checkpoints = list_checkpoints(store.run_folder(run_id));
+std::string resume_text(const store::Store& store, const std::string& run_id) {
+  const std::vector<record::CheckpointFile> checkpoints = record::list_checkpoints(store.run_folder(run_id));
   return checkpoints.empty()
              ? "it starts again, because it has no checkpoint yet"
              : "it resumes from its checkpoint of step " + std::to_string(checkpoints.back().step);
@@ -108,13 +108,13 @@ std::string sample_text(const std::filesystem::path& predictions, bool is_privat
   return "a line of text";
 }
 
-void print_completed(std::ostream& out, const Console& console, Store& store, const RunRow& run,
-                     const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone) {
+void print_completed(std::ostream& out, const Console& console, store::Store& store, const store::RunRow& run,
+                     const runner::RunOutcome& outcome, const std::vector<store::RecordGap>& gaps, bool alone) {
   const std::string scores = scores_text(store, run);
-  const bool whole = std::ranges::none_of(gaps, &RecordGap::lost);
-  out << run.name << " completed in " << duration_text(outcome.seconds)
+  const bool whole = std::ranges::none_of(gaps, &store::RecordGap::lost);
+  out << run.name << " completed in " << document::duration_text(outcome.seconds)
       << (whole ? "" : ", with gaps in its record") << (scores.empty() ? "" : ": ") << scores << '\n';
-  for (const auto& [number, notice] : selection_notices(store, {run}))
+  for (const auto& [number, notice] : analysis::selection_notices(store, {run}))
     out << "  note      " << printable(notice) << '\n';
   if (alone) {
     print_place(out, store, run);
@@ -123,8 +123,8 @@ void print_completed(std::ostream& out, const Console& console, Store& store, co
   out.flush();
 }
 
-void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome) {
-  out << run.name << " finished training in " << duration_text(outcome.seconds)
+void print_not_recorded(std::ostream& out, const store::Store& store, const store::RunRow& run, const runner::RunOutcome& outcome) {
+  out << run.name << " finished training in " << document::duration_text(outcome.seconds)
       << ", but its end is not recorded: " << outcome.not_recorded_because << '\n'
       << "  folder    " << relative_text(store.run_folder(run.id)) << ", with every record\n"
       << " next run the same command when the database is writable again; it merges the records and trains "
@@ -132,11 +132,11 @@ void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run
   out.flush();
 }
 
-void print_gaps(std::ostream& out, const Console& console, const RunRow& run,
-                const std::vector<RecordGap>& gaps) {
-  if (std::ranges::none_of(gaps, &RecordGap::lost)) return;
+void print_gaps(std::ostream& out, const Console& console, const store::RunRow& run,
+                const std::vector<store::RecordGap>& gaps) {
+  if (std::ranges::none_of(gaps, &store::RecordGap::lost)) return;
   out << "exp: " << run.name << " is complete, but its record has gaps:\n";
-  for (const RecordGap& gap : gaps)
+  for (const store::RecordGap& gap : gaps)
     if (gap.lost) out << "  missing   " << printable(gap.text) << '\n';
   out << "  next      " << console.suggestion({"show", run.name}) << '\n'
       << "            " << command_name()
@@ -144,20 +144,20 @@ void print_gaps(std::ostream& out, const Console& console, const RunRow& run,
   out.flush();
 }
 
-void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
-  if (outcome.state == RunState::running)
+void print_left_alone(std::ostream& out, const std::string& name, const runner::RunOutcome& outcome) {
+  if (outcome.state == store::RunState::running)
     out << name << " is running in another process; skipped\n";
   else
-    out << name << ": another process has trained it meanwhile; it " << state_clause(outcome.state) << '\n';
+    out << name << ": another process has trained it meanwhile; it " << app::state_clause(outcome.state) << '\n';
   out.flush();
 }
 
-void print_not_completed(std::ostream& out, const Console& console, const Store& store, const RunRow& run,
-                         const RunOutcome& outcome) {
+void print_not_completed(std::ostream& out, const Console& console, const store::Store& store, const store::RunRow& run,
+                         const runner::RunOutcome& outcome) {
   const std::string& name = run.name;
-  const std::string words = outcome.state == RunState::lost ? "was cut off" : name_of(outcome.state);
+  const std::string words = outcome.state == store::RunState::lost ? "was cut off" : store::name_of(outcome.state);
   out << name << ' ' << words;
-  if (outcome.state != RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
+  if (outcome.state != store::RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
   out << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
   if (!outcome.log_tail.empty()) {
     out << "the last lines of its log (" << console.suggestion({"logs", name}) << " shows all):\n";
@@ -168,24 +168,24 @@ void print_not_completed(std::ostream& out, const Console& console, const Store&
   if (!outcome.plugin.empty())
     out << "check the plugin: " << command_name() << ' ' << shell_command({"plugin", "check", outcome.plugin})
         << '\n';
-  if (outcome.state != RunState::failed)
+  if (outcome.state != store::RunState::failed)
     out << "run the same command again; " << resume_text(store, run.id) << '\n';
   if (!outcome.recorded)
     out << "its last records are not in the database yet; the same command merges them\n";
   out.flush();
 }
 
-void print_sweep_summary(std::ostream& out, const Console& console, Store& store,
+void print_sweep_summary(std::ostream& out, const Console& console, store::Store& store,
                          const std::vector<std::int64_t>& numbers) {
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   for (const std::int64_t number : numbers) runs.push_back(store.read_run(number));
-  const std::vector<RunScore> scores = scores_of(store, runs);
+  const std::vector<store::RunScore> scores = store::scores_of(store, runs);
   const std::string dev = score_title(scores, "dev"), test = score_title(scores, "test");
   Table table({{"NAME"}, {"ID"}, {"STATE"}, {dev, Align::right}, {test, Align::right}});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto cell = [&](const std::string& split, const std::string& title) {
       return score_text(scores[i],
-                        result_measure(runs[i], split + "/" + scores[i].rule.metric.measure_name()), title);
+                        store::result_measure(runs[i], split + "/" + scores[i].rule.metric.measure_name()), title);
     };
     table.add({runs[i].name, runs[i].id, state_cell(runs[i].state), cell("dev", dev), cell("test", test)});
   }
@@ -194,21 +194,21 @@ void print_sweep_summary(std::ostream& out, const Console& console, Store& store
   out << "  next      " << console.suggestion({"ls"}) << '\n';
 }
 
-void print_nothing_to_do(std::ostream& out, const Console& console, Store* store,
-                         const PlannedRuns& planned) {
+void print_nothing_to_do(std::ostream& out, const Console& console, store::Store* store,
+                         const app::PlannedRuns& planned) {
   if (planned.changed) {
     out << "nothing to do: no run of " << planned.file.string()
         << " was trained with a plugin file that has changed\n";
     return;
   }
-  if (planned.count(Action::skip) == 0 || store == nullptr) return;
+  if (planned.count(app::Action::skip) == 0 || store == nullptr) return;
   if (planned.runs.size() > 1) {
-    out << "nothing to do: " << planned.count(Action::skip) << " of " << planned.runs.size()
+    out << "nothing to do: " << planned.count(app::Action::skip) << " of " << planned.runs.size()
         << " runs are complete\n"
         << "  next      " << console.suggestion({"ls"}) << '\n';
     return;
   }
-  const RunRow& run = *planned.runs.front().before;
+  const store::RunRow& run = *planned.runs.front().before;
   const std::string scores = scores_text(*store, run);
   out << "nothing to do: " << run.name << " is complete" << (scores.empty() ? "" : ", ") << scores << '\n'
       << "  next      " << console.suggestion({"show", run.name}) << '\n'
@@ -216,10 +216,10 @@ void print_nothing_to_do(std::ostream& out, const Console& console, Store* store
       << "  (trains it again)\n";
 }
 
-std::string warning_text(const UsedPlugin& plugin) {
-  return "warning: plugin \"" + plugin.name + "\" (" + short_hash(plugin.sha256) +
+std::string warning_text(const app::UsedPlugin& plugin) {
+  return "warning: plugin \"" + plugin.name + "\" (" + app::short_hash(plugin.sha256) +
          ") has not passed its checks on this machine; run " + command_name() + " " +
          shell_command({"plugin", "check", plugin.file.string()});
 }
 
-}  // namespace encore
+}  // namespace encore::cli

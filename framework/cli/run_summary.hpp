@@ -11,36 +11,36 @@
 #include "runner/attempt.hpp"
 #include "store/record_gaps.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Returns how an unfinished run resumes: "it resumes from its checkpoint of step 20", or "it starts again,
 /// because it has no checkpoint yet".
-std::string resume_text(const Store& store, const std::string& run_id);
+std::string resume_text(const store::Store& store, const std::string& run_id);
 
 /// Prints the end of a complete run and any gaps in its record. With `alone`, also prints its place and the
 /// next commands.
-void print_completed(std::ostream& out, const Console& console, Store& store, const RunRow& run,
-                     const RunOutcome& outcome, const std::vector<RecordGap>& gaps, bool alone);
+void print_completed(std::ostream& out, const Console& console, store::Store& store, const store::RunRow& run,
+                     const runner::RunOutcome& outcome, const std::vector<store::RecordGap>& gaps, bool alone);
 /// Prints that a run finished training but its end could not be stored.
-void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome);
+void print_not_recorded(std::ostream& out, const store::Store& store, const store::RunRow& run, const runner::RunOutcome& outcome);
 /// Prints the permanent gaps in the record of a completed run.
-void print_gaps(std::ostream& out, const Console& console, const RunRow& run,
-                const std::vector<RecordGap>& gaps);
+void print_gaps(std::ostream& out, const Console& console, const store::RunRow& run,
+                const std::vector<store::RecordGap>& gaps);
 /// Prints the reason, the last lines of the worker's log, and how to resume.
-void print_not_completed(std::ostream& out, const Console& console, const Store& store, const RunRow& run,
-                         const RunOutcome& outcome);
+void print_not_completed(std::ostream& out, const Console& console, const store::Store& store, const store::RunRow& run,
+                         const runner::RunOutcome& outcome);
 /// Prints that another process trains the run or has trained it.
-void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);
-void print_sweep_summary(std::ostream& out, const Console& console, Store& store,
+void print_left_alone(std::ostream& out, const std::string& name, const runner::RunOutcome& outcome);
+void print_sweep_summary(std::ostream& out, const Console& console, store::Store& store,
                          const std::vector<std::int64_t>& runs);
 /// Prints why there is nothing to do. `store` is null if there is no database yet.
-void print_nothing_to_do(std::ostream& out, const Console& console, Store* store, const PlannedRuns& planned);
+void print_nothing_to_do(std::ostream& out, const Console& console, store::Store* store, const app::PlannedRuns& planned);
 /// Returns `warning: plugin "mine" (1a2b3c4d5e6f) has not passed ...`.
-std::string warning_text(const UsedPlugin& plugin);
+std::string warning_text(const app::UsedPlugin& plugin);
 
 /// Returns a text to try a model on, from the first example of a file of predictions whose only field is
 /// short. Returns "a line of text" if there is none or the examples are private, and two parts with a tab
 /// between them if records have two.
 std::string sample_text(const std::filesystem::path& predictions, bool is_private);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -15,23 +15,23 @@
 #include "cli/session_screen.hpp"
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Prints the JSON of a call that trains nothing.
-void print_nothing(Console& console, const std::vector<RunRow>& runs) {
+void print_nothing(Console& console, const std::vector<store::RunRow>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const RunRow& run : runs) list.push_back(run_head_json(run));
+  for (const store::RunRow& run : runs) list.push_back(run_head_json(run));
   console.print({{"version", 1}, {"runs", list}, {"not_recorded", nullptr}, {"not_started", 0}});
 }
 
-int search(const RunRequest& request, App& app, Console& console) {
+int search(const app::RunRequest& request, app::App& app, Console& console) {
   SessionScreen screen(console, request.session.quiet, request.json);
-  const SearchResult result =
-      run_search(request.plan, request.session, request.accept_plugin_change, app, screen);
-  const PlannedSearch& planned = *result.planned;
-  Store store(app.database, OpenMode::read);
+  const app::SearchResult result =
+      app::run_search(request.plan, request.session, request.accept_plugin_change, app, screen);
+  const app::PlannedSearch& planned = *result.planned;
+  store::Store store(app.database, store::OpenMode::read);
   if (request.json) {
     console.print(search_json(store, planned.row, planned.record));
   } else {
@@ -47,16 +47,16 @@ int search(const RunRequest& request, App& app, Console& console) {
   return result.any_complete ? exit_done : exit_failed;
 }
 
-int run_verb(const RunRequest& request, App& app, Console& console) {
-  if (names_search(request.plan)) return search(request, app, console);
+int run_verb(const app::RunRequest& request, app::App& app, Console& console) {
+  if (app::names_search(request.plan)) return search(request, app, console);
   SessionScreen screen(console, request.session.quiet, request.json);
-  const RunResult result = run(request, app, screen);
+  const app::RunResult result = app::run(request, app, screen);
   if (result.session) return exit_code_of(app, *result.session);
-  std::optional<Store> store;
-  if (result.has_database) store.emplace(app.database, OpenMode::read);
+  std::optional<store::Store> store;
+  if (result.has_database) store.emplace(app.database, store::OpenMode::read);
   if (request.json) {
-    std::vector<RunRow> known;
-    for (const PlannedRun& run : result.planned.runs)
+    std::vector<store::RunRow> known;
+    for (const app::PlannedRun& run : result.planned.runs)
       if (run.before) known.push_back(*run.before);
     print_nothing(console, known);
   } else {
@@ -65,9 +65,9 @@ int run_verb(const RunRequest& request, App& app, Console& console) {
   return result.gaps ? exit_failed : exit_done;
 }
 
-int retry_verb(const RetryRequest& request, App& app, Console& console) {
+int retry_verb(const app::RetryRequest& request, app::App& app, Console& console) {
   SessionScreen screen(console, request.session.quiet, request.json);
-  const RetryResult result = retry(request, app, screen);
+  const app::RetryResult result = app::retry(request, app, screen);
   if (result.session) return exit_code_of(app, *result.session);
   if (request.json)
     print_nothing(console, {});
@@ -76,15 +76,15 @@ int retry_verb(const RetryRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-int import_verb(const ImportRequest& request, App& app, Console& console) {
+int import_verb(const app::ImportRequest& request, app::App& app, Console& console) {
   SessionScreen screen(console, request.session.quiet, request.json);
-  const ImportResult result = import(request, app, screen);
+  const app::ImportResult result = app::import(request, app, screen);
   if (result.session) return exit_code_of(app, *result.session);
-  const RunRow& run = *result.known;
+  const store::RunRow& run = *result.known;
   if (request.json)
     print_nothing(console, {run});
   else
-    console.out << run.name << (run.state == RunState::completed ? " has this model already" : " is running")
+    console.out << run.name << (run.state == store::RunState::completed ? " has this model already" : " is running")
                 << "; nothing to do\n";
   return exit_done;
 }
@@ -92,16 +92,16 @@ int import_verb(const ImportRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb run_verb() {
-  return make_verb("run", "train the unfinished runs of an experiment file", run_form, run_verb);
+  return make_verb("run", "train the unfinished runs of an experiment file", app::run_form, run_verb);
 }
 
 Verb retry_verb() {
-  return make_verb("retry", "start failed or lost runs again", retry_form, retry_verb);
+  return make_verb("retry", "start failed or lost runs again", app::retry_form, retry_verb);
 }
 
 Verb import_verb() {
-  return make_verb("import", "make a run from a model of another program, without training", import_form,
+  return make_verb("import", "make a run from a model of another program, without training", app::import_form,
                    import_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

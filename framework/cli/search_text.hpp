@@ -13,14 +13,14 @@
 #include "cli/terminal.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Prints a search: method, objective, space, trials. `all`: every trial, otherwise the best ones.
-void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
+void print_search(std::ostream& out, store::Store& store, const store::SearchRow& row, const store::SearchRecord& record,
                   const Terminal& terminal, bool all);
-nlohmann::ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord& record);
+nlohmann::ordered_json search_json(store::Store& store, const store::SearchRow& row, const store::SearchRecord& record);
 /// Prints a table of all searches of the database.
-void print_searches(std::ostream& out, Store& store, const Terminal& terminal);
-nlohmann::ordered_json searches_json(Store& store);
+void print_searches(std::ostream& out, store::Store& store, const Terminal& terminal);
+nlohmann::ordered_json searches_json(store::Store& store);
 
-}  // namespace encore
+}  // namespace encore::cli

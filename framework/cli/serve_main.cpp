@@ -5,5 +5,5 @@
 #include "cli/program.hpp"
 
 int main(int argc, char** argv) {
-  return encore::run_component_of_exp(argc, argv, encore::verbs_of_serve());
+  return encore::cli::run_component_of_exp(argc, argv, encore::cli::verbs_of_serve());
 }

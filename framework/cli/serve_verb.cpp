@@ -16,7 +16,7 @@
 #include "cli/components.hpp"
 #include "serve/serve.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -36,7 +36,7 @@ void require_private(const std::string& path) {
   if ((about.st_mode & of_others) == 0) return;
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(about.st_mode & 07777));
-  throw UsageError("--token-file " + path + ": other users have access to the file (mode " + mode +
+  throw app::UsageError("--token-file " + path + ": other users have access to the file (mode " + mode +
                    "), expected mode 0600; run " + shell_command({"chmod", "600", path}) +
                    ", and make a new token if other users had access");
 }
@@ -61,7 +61,7 @@ std::string token_of(const std::string& file) {
   }
   const bool asked = !file.empty() || !token.empty();
   if (asked && (token.size() < least_token_bytes || token.find_first_of(" \t\r\n") != std::string::npos))
-    throw UsageError("the token has " + std::to_string(token.size()) +
+    throw app::UsageError("the token has " + std::to_string(token.size()) +
                      " bytes: expected one word of at least " + std::to_string(least_token_bytes) +
                      " bytes, such as the output of `openssl rand -hex 32`");
   return token;
@@ -71,8 +71,8 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000.0));
 }
 
-ServeOptions options_of(const ServingRequest& request) {
-  ServeOptions options;
+serve::ServeOptions options_of(const app::ServingRequest& request) {
+  serve::ServeOptions options;
   options.host = request.host;
   options.port = static_cast<std::uint16_t>(request.port);
   options.token = token_of(request.token_file);
@@ -88,20 +88,20 @@ ServeOptions options_of(const ServingRequest& request) {
   options.receiving = milliseconds_of(request.receive_timeout);
   options.monitor_share = request.monitor.value_or(options.monitor_share);
   options.monitor_text_days = request.monitor_texts.value_or(options.monitor_text_days);
-  if (!is_loopback(options.host) && options.token.empty())
-    throw UsageError(
+  if (!serve::is_loopback(options.host) && options.token.empty())
+    throw app::UsageError(
         "--host " + options.host +
         " accepts requests from other machines, so it needs a token: pass --token-file FILE or set $" +
         token_variable + " (openssl rand -hex 32 makes one)");
   return options;
 }
 
-int serve_models(const ServingRequest& request, App& app, Console& console) {
-  ServeOptions options = options_of(request);
-  HeldSignals signals;  // bundles are unpacked into folders that must not stay
-  std::vector<ServedRun> models = served_models(request, app);
+int serve_models(const app::ServingRequest& request, app::App& app, Console& console) {
+  serve::ServeOptions options = options_of(request);
+  app::HeldSignals signals;  // bundles are unpacked into folders that must not stay
+  std::vector<serve::ServedRun> models = app::served_models(request, app);
   if (options.monitor_text_days > 0.0) warn_where_others_read(console, app.database);
-  std::string names = names_of(models);
+  std::string names = app::names_of(models);
   options.listening = [&](const std::string& url) {
     signals.release();
     console.out << "listening on " << url << std::endl;
@@ -114,11 +114,11 @@ int serve_models(const ServingRequest& request, App& app, Console& console) {
   options.ready = [&] { console.out << "serving " << names << std::endl; };
   if (::isatty(STDIN_FILENO) == 0)  // of a terminal that is closed it says that everything there is to end
     options.runs_now = [&] {
-      std::vector<ServedRun> now = served_models(request, app);
-      names = names_of(now);
+      std::vector<serve::ServedRun> now = app::served_models(request, app);
+      names = app::names_of(now);
       return now;
     };
-  if (serve(options, std::move(models))) return exit_done;
+  if (serve::serve(options, std::move(models))) return exit_done;
   console.noticed("ended before all requests were answered");
   return exit_failed;
 }
@@ -126,7 +126,7 @@ int serve_models(const ServingRequest& request, App& app, Console& console) {
 }  // namespace
 
 std::vector<Verb> verbs_of_serve() {
-  return {make_verb("serve", "", serve_form, serve_models), monitor_of_component()};
+  return {make_verb("serve", "", app::serve_form, serve_models), monitor_of_component()};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -13,7 +13,7 @@
 #include "cli/run_summary.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 SessionScreen::SessionScreen(Console& console, bool quiet, bool json, bool answers)
     : console_(console),
@@ -23,59 +23,59 @@ SessionScreen::SessionScreen(Console& console, bool quiet, bool json, bool answe
       out_(json ? console.err : console.out),
       lines_(out_, json ? console.error_terminal : console.terminal) {}
 
-void SessionScreen::settled(const RunRow& run) {
-  if (!quiet_) out_ << "merged the records of run " << run.name << "; it " << state_clause(run.state) << '\n';
+void SessionScreen::settled(const store::RunRow& run) {
+  if (!quiet_) out_ << "merged the records of run " << run.name << "; it " << app::state_clause(run.state) << '\n';
 }
 
-void SessionScreen::planned(const PlannedRuns& planned) {
-  for (const Problem& warning : planned.plan.warnings) out_ << "warning: " << warning.text() << '\n';
-  for (const PlannedRun& run : planned.runs)
-    if (run.action == Action::elsewhere)
-      out_ << run.before->name << " is running in " << place_text(run.before->holder) << "; skipped\n";
-  if (const std::size_t complete = planned.count(Action::skip); complete > 0 && planned.to_do() > 0)
+void SessionScreen::planned(const app::PlannedRuns& planned) {
+  for (const config::Problem& warning : planned.plan.warnings) out_ << "warning: " << warning.text() << '\n';
+  for (const app::PlannedRun& run : planned.runs)
+    if (run.action == app::Action::elsewhere)
+      out_ << run.before->name << " is running in " << world::place_text(run.before->holder) << "; skipped\n";
+  if (const std::size_t complete = planned.count(app::Action::skip); complete > 0 && planned.to_do() > 0)
     out_ << complete << " of " << planned.runs.size() << (planned.runs.size() == 1 ? " run is" : " runs are")
          << " complete, " << planned.to_do() << " to do\n";
   if (planned.changed && planned.to_do() > 0)
     out_ << planned.to_do() << " of " << planned.runs.size()
          << " runs to do, whose plugin files have changed\n";
-  for (const std::string& line : kept_though(planned)) out_ << line << '\n';
+  for (const std::string& line : app::kept_though(planned)) out_ << line << '\n';
   out_.flush();
 }
 
-void SessionScreen::incomplete(const RunRow& run, const std::vector<RecordGap>& gaps) {
+void SessionScreen::incomplete(const store::RunRow& run, const std::vector<store::RecordGap>& gaps) {
   print_gaps(console_.err, console_, run, gaps);
 }
 
-void SessionScreen::unchecked(const UsedPlugin& plugin) {
+void SessionScreen::unchecked(const app::UsedPlugin& plugin) {
   console_.err << warning_text(plugin) << '\n';
 }
 
-void SessionScreen::retrains(const std::string& run, const RunRow& parent, bool from_scratch) {
+void SessionScreen::retrains(const std::string& run, const store::RunRow& parent, bool from_scratch) {
   say(run + " retrains " + parent.name + " (" + parent.id + "), " +
       (from_scratch ? "from the start" : "from its weights"));
 }
 
-void SessionScreen::placed(const std::vector<WorkerPlace>& places) {
-  say(places_text(places, why_unpinned(usable_cores(), openmp_wishes())));
+void SessionScreen::placed(const std::vector<runner::WorkerPlace>& places) {
+  say(runner::places_text(places, runner::why_unpinned(world::usable_cores(), world::openmp_wishes())));
 }
 
-RunObserver& SessionScreen::begun(const RunBegun& begun) {
+runner::RunObserver& SessionScreen::begun(const app::RunBegun& begun) {
   const std::string place =
       begun.tasks > 1 ? std::to_string(begun.task + 1) + "/" + std::to_string(begun.tasks) + " " : "";
   if (displays_.size() <= begun.task) displays_.resize(begun.task + 1);
   auto& display = displays_[begun.task] =
       std::make_unique<RunDisplay>(place + begun.name, console_, lines_, static_cast<int>(begun.task), quiet_,
-                                   selected_metric(begun.select));
-  if (begun.retry == 0 && begun.action != Action::start)
-    display->say(begun.name + " " + (begun.action == Action::retry ? "failed" : "was interrupted") +
+                                   store::selected_metric(begun.select));
+  if (begun.retry == 0 && begun.action != app::Action::start)
+    display->say(begun.name + " " + (begun.action == app::Action::retry ? "failed" : "was interrupted") +
                  " before; " + (begun.from_start ? "it starts again" : resume_text(*store_, begun.id)));
   if (begun.retry > 0 && begun.tasks == 0) display->say(begun.name + " is retried");
-  for (const RecordGap& gap : begun.gaps) display->noticed(gap.text);
+  for (const store::RecordGap& gap : begun.gaps) display->noticed(gap.text);
   return *display;
 }
 
-void SessionScreen::ended(const RunEnded& ended) {
-  const RunOutcome& outcome = ended.outcome;
+void SessionScreen::ended(const app::RunEnded& ended) {
+  const runner::RunOutcome& outcome = ended.outcome;
   const bool of_search = ended.tasks == 0;
   const bool has_display = ended.task < displays_.size() && displays_[ended.task];  // a job of Slurm has none
   if (has_display) displays_[ended.task].reset();
@@ -89,7 +89,7 @@ void SessionScreen::ended(const RunEnded& ended) {
   // A trial may turn out to be over by the work of another process.
   const bool over =
       of_search && outcome.recorded &&
-      (outcome.paused || outcome.state == RunState::completed || outcome.state == RunState::failed);
+      (outcome.paused || outcome.state == store::RunState::completed || outcome.state == store::RunState::failed);
   if (!outcome.began && !over) {
     if (outcome.blocked)
       console_.err << ended.name << " was not started: " << outcome.reason << '\n';
@@ -97,7 +97,7 @@ void SessionScreen::ended(const RunEnded& ended) {
       print_left_alone(out_, ended.name, outcome);
     return;
   }
-  if (outcome.state != RunState::completed) {
+  if (outcome.state != store::RunState::completed) {
     if (!outcome.paused) print_not_completed(console_.err, console_, *store_, *ended.run, outcome);
   } else if (!outcome.recorded && !of_search) {
     print_not_recorded(console_.err, *store_, *ended.run, outcome);
@@ -107,22 +107,22 @@ void SessionScreen::ended(const RunEnded& ended) {
   }
 }
 
-void SessionScreen::decided(const TrialNews& news) {
+void SessionScreen::decided(const app::TrialNews& news) {
   const std::string title = "trial " + std::to_string(news.trial + 1) + "/" + std::to_string(news.trials);
   switch (news.kind) {
-    case TrialNews::Kind::proposed:
+    case app::TrialNews::Kind::proposed:
       return say(title + "  " + news.detail);
-    case TrialNews::Kind::excluded:
+    case app::TrialNews::Kind::excluded:
       return say(title + " is " + news.detail);
-    case TrialNews::Kind::not_trainable:
+    case app::TrialNews::Kind::not_trainable:
       return noticed(title + " cannot be trained: " + news.detail);
-    case TrialNews::Kind::repeated:
+    case app::TrialNews::Kind::repeated:
       return say(title + " " + news.detail);
-    case TrialNews::Kind::promoted:
+    case app::TrialNews::Kind::promoted:
       return say(title + " is promoted to " + news.length);
-    case TrialNews::Kind::pruned:
+    case app::TrialNews::Kind::pruned:
       return say(title + " is pruned after " + news.length);
-    case TrialNews::Kind::confirmed:
+    case app::TrialNews::Kind::confirmed:
       return say(title + " is trained again with " + std::to_string(news.seeds) + " fresh seeds");
   }
 }
@@ -132,11 +132,11 @@ void SessionScreen::noticed(const std::string& text) {
   console_.noticed(text);
 }
 
-std::string SessionScreen::queue_text(const std::string& text, const Progressed* progress) const {
+std::string SessionScreen::queue_text(const std::string& text, const record::Progressed* progress) const {
   return text + (lines_.terminal().live && progress != nullptr ? "  " + progress_text(*progress) : "");
 }
 
-void SessionScreen::queued(const std::string& text, const Progressed* progress) {
+void SessionScreen::queued(const std::string& text, const record::Progressed* progress) {
   const std::string now = queue_text(text, progress);
   if (now == queue_) return;
   queue_ = now;
@@ -154,7 +154,7 @@ void SessionScreen::say(const std::string& text) {
   out_ << text << std::endl;
 }
 
-void SessionScreen::concluded(const SessionResult& result) {
+void SessionScreen::concluded(const app::SessionResult& result) {
   lines_.hide();
   if (json_ && answers_) {
     nlohmann::ordered_json runs = nlohmann::ordered_json::array();
@@ -181,7 +181,7 @@ void SessionScreen::concluded(const SessionResult& result) {
   out_.flush();
 }
 
-int exit_code_of(const App& app, const SessionResult& result) {
+int exit_code_of(const app::App& app, const app::SessionResult& result) {
   if (result.detached) return result.failed ? exit_failed : result.unfinished ? exit_interrupted : exit_done;
   const bool unfinished = result.unfinished || result.left > 0;
   if (unfinished && app.stop.load() > 0) return exit_interrupted;
@@ -190,4 +190,4 @@ int exit_code_of(const App& app, const SessionResult& result) {
   return result.gaps ? exit_failed : exit_done;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -19,20 +19,20 @@
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
 /// Returns the value for one label, or over all labels if `key` is empty.
-std::string score_cell(const Metrics& metrics, const RunRow& run, const Metric& column,
+std::string score_cell(const store::Metrics& metrics, const store::RunRow& run, const Metric& column,
                        const std::string& key) {
   const std::string name = column.name + (key.empty() ? "" : "/" + key);
-  const std::optional<double> value = result_measure(run, name);
-  return value ? metric_text(key.empty() ? column : metrics.of(name), *value) : "-";
+  const std::optional<double> value = store::result_measure(run, name);
+  return value ? analysis::metric_text(key.empty() ? column : metrics.of(name), *value) : "-";
 }
 
 /// Returns the labels for which the run has a value in any column.
-std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
+std::set<std::string> labels_of(const store::Metrics& metrics, const store::RunRow& run) {
   std::set<std::string> labels;
   for (const auto& [name, value] : run.result["measures"].items())
     if (const auto key = metrics.of(name).key()) labels.insert(*key);
@@ -40,7 +40,7 @@ std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
 }
 
 /// Adds the families of a split without a measure over all labels ("test/f1" of "test/f1/LOC").
-void add_families(std::vector<Metric>& columns, const Metrics& metrics, const RunRow& run,
+void add_families(std::vector<Metric>& columns, const store::Metrics& metrics, const store::RunRow& run,
                   const std::string& split) {
   for (const auto& [name, value] : run.result["measures"].items()) {
     Metric member = metrics.of(name);
@@ -54,7 +54,7 @@ void add_families(std::vector<Metric>& columns, const Metrics& metrics, const Ru
 /// Prints the table of scores. Columns: the measure that chooses checkpoints, on dev and test, then the other
 /// measures on test, or on dev without a test set; measures of single labels come last. Rows: all labels
 /// together, then each label.
-void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, const std::string& selected,
+void print_scores(std::ostream& out, const store::RunRow& run, const store::Metrics& metrics, const std::string& selected,
                   const Terminal& terminal) {
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
     return;
@@ -62,7 +62,7 @@ void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, 
       out, terminal,
       "scores of the best checkpoint (step " + run.result.value("best_step", nlohmann::json(0)).dump() + ")");
   std::vector<Metric> columns = metrics.in_order(selected, {"dev", "test"});
-  std::erase_if(columns, [&](const Metric& metric) { return !result_measure(run, metric.name); });
+  std::erase_if(columns, [&](const Metric& metric) { return !store::result_measure(run, metric.name); });
   const std::string leading = Metric{.name = selected}.measure_name();
   const bool tested =
       std::ranges::any_of(columns, [](const Metric& metric) { return metric.split() == "test"; });
@@ -86,11 +86,11 @@ void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, 
   table.print(out, terminal, 2);
 }
 
-void print_curve(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal,
+void print_curve(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal,
                  const Metric& metric) {
-  std::vector<CurvePoint> stored = store.read_curve(run.number, metric.name);
-  std::vector<encore::PlotPoint> points;
-  for (const CurvePoint& point : stored) points.push_back({static_cast<double>(point.step), point.value});
+  std::vector<store::CurvePoint> stored = store.read_curve(run.number, metric.name);
+  std::vector<encore::cli::PlotPoint> points;
+  for (const store::CurvePoint& point : stored) points.push_back({static_cast<double>(point.step), point.value});
   CurveLook look;
   look.width = std::clamp(terminal.width - 20, 20, 72);
   look.height = 5;
@@ -98,18 +98,18 @@ void print_curve(std::ostream& out, Store& store, const RunRow& run, const Termi
   look.label_scale = metric.is_fraction() ? 100.0 : 1.0;
   const std::vector<std::string> lines = draw_curve(points, look);
   if (lines.empty()) return;
-  out << "\n  " << metric.name << " (last " << metric_text(metric, stored.back().value) << ")\n";
+  out << "\n  " << metric.name << " (last " << analysis::metric_text(metric, stored.back().value) << ")\n";
   for (const std::string& line : lines) out << "  " << line << '\n';
 }
 
 /// Prints one row for each dev score: one for each epoch, or more with train.evaluate_every.
-void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metrics& metrics,
+void print_epochs(std::ostream& out, store::Store& store, const store::RunRow& run, const store::Metrics& metrics,
                   const std::string& selected, const Terminal& terminal) {
   std::map<std::int64_t, std::map<std::string, double>> rows;
   std::vector<Metric> columns;
   for (const Metric& metric : metrics.in_order(selected, {"dev"})) {
-    const std::vector<CurvePoint> points = store.read_curve(run.number, metric.name);
-    for (const CurvePoint& point : points) rows[point.step][metric.name] = point.value;
+    const std::vector<store::CurvePoint> points = store.read_curve(run.number, metric.name);
+    for (const store::CurvePoint& point : points) rows[point.step][metric.name] = point.value;
     if (!points.empty()) columns.push_back(metric);
   }
   if (rows.empty()) return;
@@ -128,7 +128,7 @@ void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metr
     std::vector<Cell> cells = {std::to_string(step)};
     for (const Metric& metric : columns) {
       const auto found = values.find(metric.name);
-      cells.emplace_back(found == values.end() ? "-" : metric_text(metric, found->second));
+      cells.emplace_back(found == values.end() ? "-" : analysis::metric_text(metric, found->second));
     }
     table.add(std::move(cells));
   }
@@ -137,11 +137,11 @@ void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metr
 
 }  // namespace
 
-void print_measured(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  const Metrics metrics = read_metrics(store.database(), {run});
-  const std::string selected = scores_of(store, {run}).front().rule.metric.name;
+void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+  const store::Metrics metrics = store::read_metrics(store.database(), {run});
+  const std::string selected = store::scores_of(store, {run}).front().rule.metric.name;
   print_scores(out, run, metrics, selected, terminal);
-  for (const auto& [number, notice] : selection_notices(store, {run}))
+  for (const auto& [number, notice] : analysis::selection_notices(store, {run}))
     out << "  note: " << printable(notice) << '\n';
   print_heading(out, terminal, "curves");
   print_curve(out, store, run, terminal, metrics.of("train/" + loss_measure().name));
@@ -149,4 +149,4 @@ void print_measured(std::ostream& out, Store& store, const RunRow& run, const Te
   print_epochs(out, store, run, metrics, selected, terminal);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -23,7 +23,7 @@
 #include "store/record_gaps.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -39,31 +39,31 @@ void field(std::ostream& out, const std::string& name, const std::string& value,
 
 std::string value_text(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return shortest(value.get<double>());
+  if (value.is_number_float()) return config::shortest(value.get<double>());
   return value.dump();
 }
 
 /// Returns `pre (0123456789), weights 4f1c... read by attempt 1`.
-std::string parent_text(const ParentRow& parent) {
+std::string parent_text(const store::ParentRow& parent) {
   const std::string name = parent.run ? parent.run->name + " (" + parent.run->id + ")" : parent.experiment;
   if (parent.sha256.empty()) return name + ", whose weights have not been read yet";
-  return name + ", weights " + short_hash(parent.sha256) + " read by attempt " +
+  return name + ", weights " + app::short_hash(parent.sha256) + " read by attempt " +
          std::to_string(parent.attempt);
 }
 
 /// Returns "database b.db, 2026-01-31 23:59:59".
-std::string origin_text(const OriginRow& origin) {
+std::string origin_text(const store::OriginRow& origin) {
   const std::string from =
       origin.kind == "merge" ? "database " + origin.name : origin.kind + " " + origin.name;
-  return from + (origin.sha256.empty() ? "" : " (SHA-256 " + short_hash(origin.sha256) + ")") + ", " +
+  return from + (origin.sha256.empty() ? "" : " (SHA-256 " + app::short_hash(origin.sha256) + ")") + ", " +
          time_text(origin.time);
 }
 
-void print_summary(std::ostream& out, const RunRow& run, Store& store) {
+void print_summary(std::ostream& out, const store::RunRow& run, store::Store& store) {
   std::string tags;
   for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ", ") + tag;
-  field(out, "state", std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
-  if (const std::optional<SchedulerNote> note = scheduler_note(store, run)) field(out, "job", note->text);
+  field(out, "state", std::string(store::name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
+  if (const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store, run)) field(out, "job", note->text);
   if (run.kind != "training") field(out, "kind", run.kind);
   if (run.origin) field(out, "recorded by", origin_text(*run.origin) + ", not by this database");
   field(out, "backend", run.backend);
@@ -74,25 +74,25 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "note", run.note);
   field(out, "created", time_text(run.created));
   field(out, "completed", run.finished ? time_text(*run.finished) : "");
-  if (const std::optional<ParentRow> parent = store.read_parent(run))
+  if (const std::optional<store::ParentRow> parent = store.read_parent(run))
     field(out, "starts from", parent_text(*parent));
-  if (const std::optional<RunRow> before = retrained_by(store, run))
+  if (const std::optional<store::RunRow> before = store::retrained_by(store, run))
     field(out, "retrains", before->name + " (" + before->id + ")");
-  if (const std::optional<ParentRow> teacher = store.read_parent(run, Need::teacher))
+  if (const std::optional<store::ParentRow> teacher = store.read_parent(run, store::Need::teacher))
     field(out, "learns from", parent_text(*teacher));
   field(out, "question", run.question);
   field(out, "folder", store.run_folder(run.id).string());
 }
 
-void print_params(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
-  std::vector<ParamRow> params = store.read_params(run.number);
+void print_params(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal, bool all) {
+  std::vector<store::ParamRow> params = store.read_params(run.number);
   const auto set = std::stable_partition(params.begin(), params.end(),
-                                         [](const ParamRow& param) { return param.source != "default"; });
+                                         [](const store::ParamRow& param) { return param.source != "default"; });
   const auto defaults = params.end() - set;
   if (!all) params.erase(set, params.end());
   print_heading(out, terminal, "settings");
   Table table({{"KEY"}, {"VALUE"}, {"FROM"}});
-  for (const ParamRow& param : params)
+  for (const store::ParamRow& param : params)
     table.add({param.key, value_text(param.value),
                param.source == "default" ? param.source
                : param.at.empty()        ? param.source
@@ -101,12 +101,12 @@ void print_params(std::ostream& out, Store& store, const RunRow& run, const Term
   if (!all && defaults > 0) out << "  and " << defaults << " with their default (--all shows them)\n";
 }
 
-void print_data(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
+void print_data(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
   print_heading(out, terminal, "data");
-  const std::optional<Started> started = last_started(store.read_attempts(run.number));
-  std::map<std::string, SetFacts> unnamed = started ? started->data : std::map<std::string, SetFacts>();
+  const std::optional<record::Started> started = store::last_started(store.read_attempts(run.number));
+  std::map<std::string, record::SetFacts> unnamed = started ? started->data : std::map<std::string, record::SetFacts>();
   Table table({{"SET"}, {"EXAMPLES", Align::right}, {"SHA-256"}, {"FILE"}});
-  for (const DatasetRow& set : store.read_datasets(run.number)) {
+  for (const store::DatasetRow& set : store.read_datasets(run.number)) {
     const auto facts = unnamed.find(set.role);
     table.add({set.role, facts == unnamed.end() ? "" : thousands(facts->second.examples),
                set.sha256.substr(0, 12), set.path});
@@ -120,9 +120,9 @@ void print_data(std::ostream& out, Store& store, const RunRow& run, const Termin
 }
 
 /// Returns, for example, "job 12_3: 1.24 MJ, at most 3.10 GB in a process; sums over 5 attempts".
-std::string usage_text(const JobUsage& usage) {
+std::string usage_text(const store::JobUsage& usage) {
   std::string text = "job " + usage.job + ":";
-  if (usage.joules) text += " " + energy_text(*usage.joules);
+  if (usage.joules) text += " " + document::energy_text(*usage.joules);
   if (usage.peak_bytes)
     text += std::string(usage.joules ? ", at most " : " at most ") +
             bytes_text(static_cast<std::uint64_t>(*usage.peak_bytes)) + " in a process";
@@ -135,8 +135,8 @@ std::string state_text(const std::string& hash, const std::string& diff) {
   return hash.empty() ? "-" : hash.substr(0, 10) + (diff.empty() ? "" : "+");
 }
 
-void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  const std::vector<AttemptRow> attempts = store.read_attempts(run.number);
+void print_attempts(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+  const std::vector<store::AttemptRow> attempts = store.read_attempts(run.number);
   if (attempts.empty()) return;
   print_heading(out, terminal, "attempts");
   Table table({{"NO", Align::right},
@@ -148,11 +148,11 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
                {"ENCORE"},
                {"EXPERIMENT"},
                {"WHY"}});
-  for (const AttemptRow& attempt : attempts) {
-    const double end = attempt.finished ? *attempt.finished : now_seconds();
-    const bool timed = attempt.finished || attempt.state == RunState::running;
+  for (const store::AttemptRow& attempt : attempts) {
+    const double end = attempt.finished ? *attempt.finished : world::now_seconds();
+    const bool timed = attempt.finished || attempt.state == store::RunState::running;
     table.add({std::to_string(attempt.ordinal), state_cell(attempt.state), time_text(attempt.started),
-               timed ? duration_text(end - attempt.started) : "-",
+               timed ? document::duration_text(end - attempt.started) : "-",
                attempt.first_step ? std::to_string(*attempt.first_step) : "-", attempt.holder.host,
                attempt.source ? state_text(attempt.source->commit.empty() ? attempt.source->sha256
                                                                           : attempt.source->commit,
@@ -164,27 +164,27 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
   table.print(out, terminal, 2);
 
   std::string told;
-  for (const auto& [attempt, usage] : read_job_usage(store, run.number))
+  for (const auto& [attempt, usage] : store::read_job_usage(store, run.number))
     if (const std::string text = usage_text(usage); text != told)
       out << "  " << printable(told = text) << '\n';
-  for (const RecordGap& gap : find_record_gaps(store, run))
+  for (const store::RecordGap& gap : store::find_record_gaps(store, run))
     out << "  " << styled(terminal, gap.lost ? Style::red : Style::dim, printable(gap.text))
         << (gap.lost ? "" : "; the database has all records") << '\n';
-  for (const EventRow& event : store.read_events(run.number, "plugin_change"))
+  for (const store::EventRow& event : store.read_events(run.number, "plugin_change"))
     for (const nlohmann::json& change : event.body.value("plugins", nlohmann::json::array()))
       out << "  attempt " << event.attempt << " resumed with a changed plugin: "
           << printable(change.value("name", "") + " " + change.value("old_version", "") + " (" +
-                       short_hash(change.value("old_sha256", "")) + ") -> " +
-                       change.value("new_version", "") + " (" + short_hash(change.value("new_sha256", "")) +
+                       app::short_hash(change.value("old_sha256", "")) + ") -> " +
+                       change.value("new_version", "") + " (" + app::short_hash(change.value("new_sha256", "")) +
                        ")")
           << '\n';
 
-  const AttemptRow& last = attempts.back();
+  const store::AttemptRow& last = attempts.back();
   if (!last.plugins.empty()) {
     print_heading(out, terminal, "plugins (attempt " + std::to_string(last.ordinal) + ")");
     Table plugins({{"NAME"}, {"VERSION"}, {"SHA-256"}});
-    for (const PluginRow& plugin : last.plugins)
-      plugins.add({plugin.name, plugin.version, short_hash(plugin.sha256)});
+    for (const store::PluginRow& plugin : last.plugins)
+      plugins.add({plugin.name, plugin.version, app::short_hash(plugin.sha256)});
     plugins.print(out, terminal, 2);
   }
   if (!last.environment.is_object()) return;
@@ -195,14 +195,14 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
     if (!value.is_structured()) field(out, name, value_text(value), width);
 }
 
-void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
+void print_checkpoints(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+  std::vector<store::CheckpointRow> checkpoints = store.read_checkpoints(run.number);
   const std::size_t written = checkpoints.size();
-  std::erase_if(checkpoints, [](const CheckpointRow& checkpoint) { return !checkpoint.on_disk; });
+  std::erase_if(checkpoints, [](const store::CheckpointRow& checkpoint) { return !checkpoint.on_disk; });
   if (written == 0) return;
   print_heading(out, terminal, "checkpoints");
   Table table({{"STEP", Align::right}, {"KIND"}, {"SIZE", Align::right}, {"SHA-256"}, {"FILE"}});
-  for (const CheckpointRow& checkpoint : checkpoints)
+  for (const store::CheckpointRow& checkpoint : checkpoints)
     table.add({std::to_string(checkpoint.step), checkpoint.kind,
                bytes_text(static_cast<std::uint64_t>(checkpoint.bytes)), checkpoint.sha256.substr(0, 12),
                checkpoint.path});
@@ -211,11 +211,11 @@ void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const
     out << "  " << written - checkpoints.size() << " older checkpoints were removed\n";
 }
 
-void print_verifications(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  const std::vector<VerificationRow> verifications = store.read_verifications(run.number);
+void print_verifications(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+  const std::vector<store::VerificationRow> verifications = store.read_verifications(run.number);
   if (verifications.empty()) return;
   print_heading(out, terminal, "verifications");
-  for (const VerificationRow& verification : verifications) {
+  for (const store::VerificationRow& verification : verifications) {
     const bool equal = verification.outcome == "equal";
     out << "  " << time_text(verification.time) << "  "
         << styled(terminal, equal ? Style::green : Style::red, printable(verdict_text(verification)))
@@ -224,17 +224,17 @@ void print_verifications(std::ostream& out, Store& store, const RunRow& run, con
   }
 }
 
-void print_retraining(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
-  const nlohmann::json recorded = read_retraining(store, run);
+void print_retraining(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+  const nlohmann::json recorded = store::read_retraining(store, run);
   if (recorded.is_null()) return;
   print_heading(out, terminal, "retraining");
-  for (const std::string& sentence : sentences(retraining_in(recorded)))
+  for (const std::string& sentence : analysis::sentences(analysis::retraining_in(recorded)))
     out << "  " << printable(sentence) << '\n';
 }
 
 }  // namespace
 
-void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all) {
+void print_run(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal, bool all) {
   out << styled(terminal, Style::bold, run.name) << "  " << run.id << '\n';
   print_summary(out, run, store);
   print_measured(out, store, run, terminal);
@@ -246,4 +246,4 @@ void print_run(std::ostream& out, Store& store, const RunRow& run, const Termina
   print_retraining(out, store, run, terminal);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -8,11 +8,11 @@
 #include "cli/terminal.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Prints all sections of a run. `all` adds settings with their default.
-void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all);
+void print_run(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal, bool all);
 
-void print_measured(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal);
+void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -11,23 +11,23 @@
 #include "cli/verbs.hpp"
 #include "runner/launched_runs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-void write_search(const ShowRequest& request, Store& store, const SearchRow& search, Console& console) {
-  const Snapshot snapshot(store.database());
-  const SearchRecord record = read_search(store, search);
+void write_search(const app::ShowRequest& request, store::Store& store, const store::SearchRow& search, Console& console) {
+  const store::Snapshot snapshot(store.database());
+  const store::SearchRecord record = store::read_search(store, search);
   if (request.json)
     console.print(search_json(store, search, record));
   else
     print_search(console.out, store, search, record, console.terminal, request.all);
 }
 
-int show_verb(const ShowRequest& request, App& app, Console& console) {
-  settle_launched_in_passing(app.database);
-  Store store(app.database, OpenMode::read);
-  const ShownRuns shown = show(request, app, store);
+int show_verb(const app::ShowRequest& request, app::App& app, Console& console) {
+  runner::settle_launched_in_passing(app.database);
+  store::Store store(app.database, store::OpenMode::read);
+  const app::ShownRuns shown = app::show(request, app, store);
   if (shown.search) {
     write_search(request, store, *shown.search, console);
   } else if (request.json && shown.one) {
@@ -35,7 +35,7 @@ int show_verb(const ShowRequest& request, App& app, Console& console) {
   } else if (request.json) {
     write_runs_json(store, shown.runs, [&](const std::string& text) { console.out << text; });
   } else {
-    for (const RunRow& run : shown.runs) {
+    for (const store::RunRow& run : shown.runs) {
       if (&run != &shown.runs.front()) console.out << '\n';
       print_run(console.out, store, run, console.terminal, request.all);
     }
@@ -46,7 +46,7 @@ int show_verb(const ShowRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb show_verb() {
-  return make_verb("show", "show everything about a run", show_form, show_verb);
+  return make_verb("show", "show everything about a run", app::show_form, show_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -3,29 +3,29 @@
 // and others). Read next: state_cell.hpp.
 #include "cli/state_cell.hpp"
 
-namespace encore {
+namespace encore::cli {
 
-Cell state_cell(RunState state) {
+Cell state_cell(store::RunState state) {
   switch (state) {
-    case RunState::completed:
-      return {name_of(state), Style::green};
-    case RunState::running:
-      return {name_of(state), Style::cyan};
-    case RunState::failed:
-      return {name_of(state), Style::red};
-    case RunState::interrupted:
-    case RunState::lost:
-    case RunState::stopped:
-    case RunState::pruned:
-      return {name_of(state), Style::yellow};
-    case RunState::pending:
+    case store::RunState::completed:
+      return {store::name_of(state), Style::green};
+    case store::RunState::running:
+      return {store::name_of(state), Style::cyan};
+    case store::RunState::failed:
+      return {store::name_of(state), Style::red};
+    case store::RunState::interrupted:
+    case store::RunState::lost:
+    case store::RunState::stopped:
+    case store::RunState::pruned:
+      return {store::name_of(state), Style::yellow};
+    case store::RunState::pending:
       break;
   }
-  return {name_of(state), Style::dim};
+  return {store::name_of(state), Style::dim};
 }
 
-Cell state_cell(RunState state, const std::optional<SchedulerNote>& note) {
+Cell state_cell(store::RunState state, const std::optional<runner::SchedulerNote>& note) {
   return note && !note->begun ? Cell{"queued", Style::dim} : state_cell(state);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

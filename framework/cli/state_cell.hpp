@@ -7,11 +7,11 @@
 #include "runner/launched_runs.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Returns the state with its colour.
-Cell state_cell(RunState state);
+Cell state_cell(store::RunState state);
 /// Returns the state of a run, which is "queued" while a scheduler's job waits to start it.
-Cell state_cell(RunState state, const std::optional<SchedulerNote>& note);
+Cell state_cell(store::RunState state, const std::optional<runner::SchedulerNote>& note);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -11,7 +11,7 @@
 
 #include "document/escape.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 void Table::add(std::vector<Cell> row) {
   ENCORE_REQUIRE(row.size() == columns_.size(), "a row has as many cells as the table has columns");
@@ -73,11 +73,11 @@ void Table::print_csv(std::ostream& out) const {
     for (char& letter : name)
       letter = letter == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   }
-  out << csv_record(record);
+  out << document::csv_record(record);
   for (const auto& row : rows_) {
     record.clear();
     for (const Cell& cell : row) record.push_back(cell.text == "-" ? "" : cell.text);
-    out << csv_record(record);
+    out << document::csv_record(record);
   }
 }
 
@@ -89,4 +89,4 @@ std::string heading_text(std::string text) {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -10,7 +10,7 @@
 #include "cli/terminal.hpp"
 #include "document/escape.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 enum class Align { left, right };
 
@@ -51,4 +51,4 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-}  // namespace encore
+}  // namespace encore::cli

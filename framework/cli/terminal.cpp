@@ -15,7 +15,7 @@
 
 #include "base/terminal_filter.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -177,4 +177,4 @@ void LiveLines::hide() {
   shown_.clear();
 }
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -12,7 +12,7 @@
 
 #include "base/terminal_text.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 struct Terminal {
   bool live = false;   ///< a terminal that can move its cursor; otherwise a file or a pipe
@@ -66,4 +66,4 @@ class LiveLines {
   std::vector<std::string> shown_;
 };
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -11,7 +11,7 @@
 #include "cli/binder.hpp"
 #include "cli/exit_code.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 struct Verb {
   std::string name;
@@ -19,7 +19,7 @@ struct Verb {
   /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
   /// that nothing was started (exit 2).
   std::function<int(const Arguments&, Console&)> run;
-  std::function<FormFields()> form;
+  std::function<app::FormFields()> form;
   std::string component =
       {};  ///< the program that does it, where exp itself has only its form (components.hpp)
   std::vector<Verb> actions = {};  ///< of a verb that has some: plugin ls, db check
@@ -27,17 +27,17 @@ struct Verb {
 
 /// Reads the request of a form and calls `run` with it, or prints the help.
 template <class Request, class Run>
-int run_bound(const Form<Request>& form, const Arguments& arguments, Console& console, const Run& run) {
+int run_bound(const app::Form<Request>& form, const Arguments& arguments, Console& console, const Run& run) {
   Request request;
   if (!read_request(form, arguments, &request, console)) return exit_done;
-  App app{.database = database_of(console), .events = console, .stop = stop_requests(), .verb = form.verb()};
+  app::App app{.database = database_of(console), .events = console, .stop = stop_requests(), .verb = form.verb()};
   return run(request, app, console);
 }
 
 /// Makes a verb from `form`. `run` receives the request, the App and the Console.
 template <class Request>
-Verb make_verb(const std::string& name, const std::string& summary, Form<Request> (*form)(),
-               int (*run)(const Request&, App&, Console&)) {
+Verb make_verb(const std::string& name, const std::string& summary, app::Form<Request> (*form)(),
+               int (*run)(const Request&, app::App&, Console&)) {
   return {.name = name,
           .summary = summary,
           .run = [form, run](const Arguments& arguments,
@@ -102,4 +102,4 @@ const Verb& find_verb(const std::string& name);
 Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,
                           std::vector<Verb> actions);
 
-}  // namespace encore
+}  // namespace encore::cli

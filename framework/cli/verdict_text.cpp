@@ -13,7 +13,7 @@
 #include "report/wording.hpp"
 #include "runner/score_comparison.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -29,9 +29,9 @@ std::string recorded_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
 }
 
-std::optional<DriftReport> drift_in(const json& details) {
+std::optional<runner::DriftReport> drift_in(const json& details) {
   const json drift = at(details, "/drift");
-  return drift.is_object() ? std::optional(from_json_object<DriftReport>(drift)) : std::nullopt;
+  return drift.is_object() ? std::optional(from_json_object<runner::DriftReport>(drift)) : std::nullopt;
 }
 
 /// Returns "(openmp, 2 ranks with 1 thread each, killed after step 7, resumed from step 6)".
@@ -72,7 +72,7 @@ std::string also_equal(const json& details) {
 }
 
 /// Prints other differences if the digests and scores are equal.
-std::string different_record(const json& details, const VerificationRow& verification) {
+std::string different_record(const json& details, const store::VerificationRow& verification) {
   const json record = at(details, "/record");
   return "  the digests agree, and so do the scores, but " + at(record, "/different").dump() +
          " of the other values and files do not; " + verification.scope + " is " +
@@ -81,7 +81,7 @@ std::string different_record(const json& details, const VerificationRow& verific
 }
 
 /// Prints the differing scores of a training with equal parameters.
-std::string different_scores(const json& details, const VerificationRow& verification) {
+std::string different_scores(const json& details, const store::VerificationRow& verification) {
   const json scores = at(details, "/scores");
   return "  the parameters agree, and of " + at(scores, "/compared").dump() + " scores " +
          at(scores, "/different").dump() + " do not; " + verification.scope + " of step " +
@@ -91,16 +91,16 @@ std::string different_scores(const json& details, const VerificationRow& verific
 
 /// Prints the differing tensors at the first step since the difference for which both have a checkpoint.
 void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
-  const DriftReport drift = drift_in(details).value_or(DriftReport());
+  const runner::DriftReport drift = drift_in(details).value_or(runner::DriftReport());
   const auto compared =
-      std::ranges::find_if(drift.steps, [&](const DriftOfStep& one) { return one.step >= first_step; });
+      std::ranges::find_if(drift.steps, [&](const runner::DriftOfStep& one) { return one.step >= first_step; });
   if (compared == drift.steps.end()) {
     out << "  distance: unknown; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;
   }
-  std::vector<DriftFigures> tensors;
+  std::vector<runner::DriftFigures> tensors;
   std::ranges::copy_if(compared->tensors, std::back_inserter(tensors),
-                       [](const DriftFigures& tensor) { return tensor.different > 0; });
+                       [](const runner::DriftFigures& tensor) { return tensor.different > 0; });
   if (tensors.empty()) {
     out << "  distance: none at step " << compared->step
         << ": the checkpoints of both sides are equal there\n";
@@ -108,22 +108,22 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
   }
   constexpr std::size_t most = 10;
   std::ranges::stable_sort(tensors, std::greater(),
-                           [](const DriftFigures& tensor) { return tensor.ulps.value_or(0); });
+                           [](const runner::DriftFigures& tensor) { return tensor.ulps.value_or(0); });
   out << "  distance at step " << compared->step << ", where both have a checkpoint: " << tensors.size()
       << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
   if (tensors.size() > most) out << "; the " << most << " largest distances";
   out << '\n';
   Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
   if (tensors.size() > most) tensors.resize(most);
-  for (const DriftFigures& tensor : tensors)
+  for (const runner::DriftFigures& tensor : tensors)
     table.add({tensor.name, std::to_string(tensor.ulps.value_or(0)),
-               number_text(tensor.largest.value_or(0.0)),
+               document::number_text(tensor.largest.value_or(0.0)),
                std::to_string(tensor.different) + " of " + std::to_string(tensor.values)});
   table.print(out, Terminal(), 4);
 }
 
 /// Prints the scores of both sides, and whether another seed would make the same difference.
-void print_final_scores(std::ostringstream& out, const std::vector<RecordedScore>& scores) {
+void print_final_scores(std::ostringstream& out, const std::vector<runner::RecordedScore>& scores) {
   if (scores.empty()) {
     out << " scores of both sides: unknown, because the training was not finished (exp verify --scores "
            "does)\n";
@@ -140,12 +140,12 @@ void print_final_scores(std::ostringstream& out, const std::vector<RecordedScore
                {"LOW", Align::right},
                {"HIGH", Align::right},
                {"WITHIN"}});
-  for (const RecordedScore& score : scores) {
+  for (const runner::RecordedScore& score : scores) {
     const Metric metric{.name = score.metric, .meaning = {.name = "score", .fraction = score.fraction}};
-    const std::string unit = unit_of(metric).name;
+    const std::string unit = report::unit_of(metric).name;
     const auto number = [&](double value) {
       if (!std::isfinite(value)) return std::string("-");
-      return number_text(unit_of(metric).factor * value) + (unit.empty() ? "" : " " + unit);
+      return document::number_text(report::unit_of(metric).factor * value) + (unit.empty() ? "" : " " + unit);
     };
     const double again = score.verification, low = score.low.value_or(NAN), high = score.high.value_or(NAN);
     const bool known = std::isfinite(low) && std::isfinite(high) && std::isfinite(again);
@@ -159,7 +159,7 @@ void print_final_scores(std::ostringstream& out, const std::vector<RecordedScore
 
 }  // namespace
 
-std::string verdict_text(const VerificationRow& verification) {
+std::string verdict_text(const store::VerificationRow& verification) {
   const json& details = verification.details;
   const json compared = at(details, "/compared");
   if (verification.outcome == "equal")
@@ -172,7 +172,7 @@ std::string verdict_text(const VerificationRow& verification) {
          " on, first in " + verification.scope + how(details);
 }
 
-std::string verdict_details(const VerificationRow& verification) {
+std::string verdict_details(const store::VerificationRow& verification) {
   if (verification.outcome == "equal") return "";
   const json& details = verification.details;
   std::ostringstream out;
@@ -193,17 +193,17 @@ std::string verdict_details(const VerificationRow& verification) {
     for (const json& field : fields)
       out << "    " << recorded_text(at(field, "/field")) << ": " << value(at(field, "/run"))
           << " in the run, " << value(at(field, "/verification")) << " in the verification\n";
-  const std::optional<DriftReport> drift = drift_in(details);
+  const std::optional<runner::DriftReport> drift = drift_in(details);
   if (verification.outcome == "not comparable" && drift) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())
       out << "  " << recorded_text(unknown) << '\n';
     print_drift(out, Terminal(), *drift, 2);
     if (const json scores = at(details, "/final_scores"); scores.is_array())
-      print_final_scores(out, from_json_object<std::vector<RecordedScore>>(scores));
+      print_final_scores(out, from_json_object<std::vector<runner::RecordedScore>>(scores));
   } else {
     print_distance(out, verification.first_step.value_or(0), details);
   }
   return out.str();
 }
 
-}  // namespace encore
+}  // namespace encore::cli

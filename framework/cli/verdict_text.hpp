@@ -7,13 +7,13 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Returns "equal: 77 digests of steps 0 to 20 agree (2 threads)", "different from step 5 on, first in
 /// head.bias", ...
-std::string verdict_text(const VerificationRow& verification);
+std::string verdict_text(const store::VerificationRow& verification);
 /// Returns the lines below verdict_text(): digests, fields of the environment, distances; empty for an equal
 /// verdict.
-std::string verdict_details(const VerificationRow& verification);
+std::string verdict_details(const store::VerificationRow& verification);
 
-}  // namespace encore
+}  // namespace encore::cli

@@ -12,22 +12,22 @@
 #include "cli/console.hpp"
 #include "cli/run_display.hpp"
 
-namespace encore {
+namespace encore::cli {
 
-class VerifyScreen final : public VerifyEvents {
+class VerifyScreen final : public app::VerifyEvents {
  public:
-  VerifyScreen(const VerifyRequest& request, Console& console);
+  VerifyScreen(const app::VerifyRequest& request, Console& console);
 
-  RunObserver& verifies(const RunRow& run, const Verifier& verifier) override;
-  void judged(const RunRow& run, const VerificationOutcome& outcome) override;
+  runner::RunObserver& verifies(const store::RunRow& run, const runner::Verifier& verifier) override;
+  void judged(const store::RunRow& run, const runner::VerificationOutcome& outcome) override;
 
   /// Verifies the runs and writes the verdicts, as JSON a list unless `one` was asked for. Returns the exit
   /// code.
-  int run(const App& app, Store& store, const std::vector<RunRow>& runs, bool one,
-          const PlaceFiles& place = {});
+  int run(const app::App& app, store::Store& store, const std::vector<store::RunRow>& runs, bool one,
+          const app::PlaceFiles& place = {});
 
  private:
-  const VerifyRequest& request_;
+  const app::VerifyRequest& request_;
   Console& console_;
   LiveLines lines_;
   std::unique_ptr<RunDisplay> display_;
@@ -35,6 +35,6 @@ class VerifyScreen final : public VerifyEvents {
 };
 
 /// Makes the decisions of a search again and prints the verdict. Returns the exit code.
-int write_search_verdict(Console& console, Store& store, const SearchRow& row, bool json);
+int write_search_verdict(Console& console, store::Store& store, const store::SearchRow& row, bool json);
 
-}  // namespace encore
+}  // namespace encore::cli

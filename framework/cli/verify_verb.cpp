@@ -6,12 +6,12 @@
 #include "cli/verdict_text.hpp"
 #include "cli/verify_screen.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-nlohmann::ordered_json json_of(const RunRow& run, const VerificationOutcome& outcome, bool kept) {
-  const VerificationRow& verification = outcome.verification;
+nlohmann::ordered_json json_of(const store::RunRow& run, const runner::VerificationOutcome& outcome, bool kept) {
+  const store::VerificationRow& verification = outcome.verification;
   using Json = nlohmann::ordered_json;
   return {{"run", run.name},
           {"id", run.id},
@@ -24,23 +24,23 @@ nlohmann::ordered_json json_of(const RunRow& run, const VerificationOutcome& out
 }
 
 int run_verify_verb(const Arguments& arguments, Console& console) {
-  return run_bound(verify_form(), arguments, console, [&](const VerifyRequest& request, App& app, Console&) {
+  return run_bound(app::verify_form(), arguments, console, [&](const app::VerifyRequest& request, app::App& app, Console&) {
     if (request.names_bundle()) become_component("verify", arguments);
-    Store store(app.database, OpenMode::write);
-    if (const auto search = named_search(store, request.selection.runs))
+    store::Store store(app.database, store::OpenMode::write);
+    if (const auto search = app::named_search(store, request.selection.runs))
       return write_search_verdict(console, store, *search, request.json);
-    const RunSelection selection = selection_from(request.selection);
-    const SelectedRuns selected = selected_runs(app, store, selection);
-    return VerifyScreen(request, console).run(app, store, selected.runs, asks_for_one(selection, selected));
+    const store::RunSelection selection = app::selection_from(request.selection);
+    const store::SelectedRuns selected = app::selected_runs(app, store, selection);
+    return VerifyScreen(request, console).run(app, store, selected.runs, app::asks_for_one(selection, selected));
   });
 }
 
 }  // namespace
 
-VerifyScreen::VerifyScreen(const VerifyRequest& request, Console& console)
+VerifyScreen::VerifyScreen(const app::VerifyRequest& request, Console& console)
     : request_(request), console_(console), lines_(console.out, console.terminal) {}
 
-RunObserver& VerifyScreen::verifies(const RunRow& run, const Verifier& verifier) {
+runner::RunObserver& VerifyScreen::verifies(const store::RunRow& run, const runner::Verifier& verifier) {
   display_ = std::make_unique<RunDisplay>("verifying " + run.name, console_, lines_, 0,
                                           request_.quiet || request_.json);
   display_->say("verifying " + run.name + "  " + std::to_string(verifier.digests()) + " digests of steps " +
@@ -48,7 +48,7 @@ RunObserver& VerifyScreen::verifies(const RunRow& run, const Verifier& verifier)
   return *display_;
 }
 
-void VerifyScreen::judged(const RunRow& run, const VerificationOutcome& outcome) {
+void VerifyScreen::judged(const store::RunRow& run, const runner::VerificationOutcome& outcome) {
   display_.reset();
   lines_.hide();
   if (outcome.interrupted) {
@@ -63,15 +63,15 @@ void VerifyScreen::judged(const RunRow& run, const VerificationOutcome& outcome)
   }
 }
 
-int VerifyScreen::run(const App& app, Store& store, const std::vector<RunRow>& runs, bool one,
-                      const PlaceFiles& place) {
+int VerifyScreen::run(const app::App& app, store::Store& store, const std::vector<store::RunRow>& runs, bool one,
+                      const app::PlaceFiles& place) {
   int exit_code = exit_failed;
   try {
-    const VerificationEnd end = verify_runs(request_, app, *this, store, runs, place);
-    exit_code = end == VerificationEnd::equal       ? exit_done
-                : end == VerificationEnd::different ? exit_different
+    const app::VerificationEnd end = app::verify_runs(request_, app, *this, store, runs, place);
+    exit_code = end == app::VerificationEnd::equal       ? exit_done
+                : end == app::VerificationEnd::different ? exit_different
                                                     : exit_interrupted;
-  } catch (const WorkError& error) {
+  } catch (const app::WorkError& error) {
     display_.reset();
     lines_.hide();
     console_.noticed(error.what());
@@ -80,9 +80,9 @@ int VerifyScreen::run(const App& app, Store& store, const std::vector<RunRow>& r
   return exit_code;
 }
 
-int write_search_verdict(Console& console, Store& store, const SearchRow& row, bool json) {
+int write_search_verdict(Console& console, store::Store& store, const store::SearchRow& row, bool json) {
   using Json = nlohmann::ordered_json;
-  const SearchVerdict verdict = verify_search(store, row);
+  const app::SearchVerdict verdict = app::verify_search(store, row);
   const int exit_code = verdict.equal() ? exit_done : exit_different;
   if (json) {
     const auto& different = verdict.first_different;
@@ -116,8 +116,8 @@ Verb verify_verb() {
   return {.name = "verify",
           .summary = "train a run again and compare it bit by bit",
           .run = run_verify_verb,
-          .form = [] { return verify_form(); },
+          .form = [] { return app::verify_form(); },
           .component = "exp-report"};
 }
 
-}  // namespace encore
+}  // namespace encore::cli

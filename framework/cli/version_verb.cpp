@@ -5,12 +5,12 @@
 
 #include "cli/verbs.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
-int version_verb(const VersionRequest& request, App&, Console& console) {
-  const Versions known = versions(request);
+int version_verb(const app::VersionRequest& request, app::App&, Console& console) {
+  const app::Versions known = app::versions(request);
   if (request.json) {
     nlohmann::ordered_json json = {
         {"encore", known.encore}, {"backend", known.backend}, {"sqlite", known.sqlite}};
@@ -27,7 +27,7 @@ int version_verb(const VersionRequest& request, App&, Console& console) {
 }  // namespace
 
 Verb version_verb() {
-  return make_verb("version", "print the versions of Encore and its parts", version_form, version_verb);
+  return make_verb("version", "print the versions of Encore and its parts", app::version_form, version_verb);
 }
 
-}  // namespace encore
+}  // namespace encore::cli

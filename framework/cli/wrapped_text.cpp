@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace encore {
+namespace encore::cli {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string wrapped(std::string_view text, int width, int hanging) {
   return lines;
 }
 
-}  // namespace encore
+}  // namespace encore::cli

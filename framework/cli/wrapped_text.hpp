@@ -8,7 +8,7 @@
 
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 
 /// Returns the width of help on a stream, 40 to 100 columns: $COLUMNS, else the width of the terminal, else
 /// 100.
@@ -19,4 +19,4 @@ int help_width(const Terminal& terminal);
 /// Columns are counted as on terminals (cli/terminal.hpp).
 std::string wrapped(std::string_view text, int width, int hanging = 0);
 
-}  // namespace encore
+}  // namespace encore::cli

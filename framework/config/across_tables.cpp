@@ -10,7 +10,7 @@
 #include "config/core_schema.hpp"
 #include "config/selection.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -298,4 +298,4 @@ void check_across_tables(const Value& root, const Catalogue& catalogue, Resolved
   AcrossTables(root, catalogue, resolved, problems).check();
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -5,11 +5,11 @@
 
 #include "config/resolve.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Adds what is wrong to `problems`. If the file does not set train.select, the task's default goes into
 /// `resolved`. Skips tables that are missing or wrong, because they have been reported already.
 void check_across_tables(const Value& root, const Catalogue& catalogue, Resolved& resolved,
                          Problems& problems);
 
-}  // namespace encore
+}  // namespace encore::config

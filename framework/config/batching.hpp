@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-namespace encore {
+namespace encore::config {
 
 /// `packed` has nothing between sequences. `padded` has padding after each one; it exists for comparisons.
 enum class Batching : std::uint8_t { packed, padded };
 
-}  // namespace encore
+}  // namespace encore::config

@@ -12,7 +12,7 @@
 #include "config/fingerprint.hpp"
 #include "config/shared_object.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -215,4 +215,4 @@ std::vector<std::string> Catalogue::names(Kind kind) const {
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::config

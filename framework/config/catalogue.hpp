@@ -16,7 +16,7 @@
 #include "config/manifest.hpp"
 #include "config/not_built.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Something in a plugin folder that cannot be used: a manifest, a shared object without one, or the folder.
 struct RefusedPlugin {
@@ -89,4 +89,4 @@ class Catalogue {
   std::string second_owner_;                                      ///< the first message about one
 };
 
-}  // namespace encore
+}  // namespace encore::config

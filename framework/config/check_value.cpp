@@ -13,7 +13,7 @@
 
 #include "base/nearest.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -222,4 +222,4 @@ std::string range_text(const Option& option) {
   return text.empty() && option.type == OptionType::number ? "finite" : text;
 }
 
-}  // namespace encore
+}  // namespace encore::config

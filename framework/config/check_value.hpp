@@ -10,7 +10,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Returns whether the option names a file, a folder, or several of them.
 bool is_path(const Option& option);
@@ -27,4 +27,4 @@ std::optional<std::string> check_range(const OptionValue& value, const Option& o
 /// Returns the range in words, for messages, help and documentation: "at least 0, below 1".
 std::string range_text(const Option& option);
 
-}  // namespace encore
+}  // namespace encore::config

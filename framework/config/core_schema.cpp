@@ -4,7 +4,7 @@
 // identities of runs depend on it. Read core_schema.hpp first.
 #include "config/core_schema.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -373,4 +373,4 @@ const std::vector<std::string>& top_tables() {
   return tables;
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -11,7 +11,7 @@
 #include <encore/options.hpp>
 #include <encore/plugin.hpp>
 
-namespace encore {
+namespace encore::config {
 
 const Schema& top_schema();      ///< name, note, tags, seed, seeds, base, plugin_path
 const Schema& data_schema();     ///< [data], to which the reader adds its own
@@ -52,4 +52,4 @@ bool only_describes(const std::string& key);  ///< "data.private", "train.retrai
 /// Returns the names of the tables at the top level.
 const std::vector<std::string>& top_tables();
 
-}  // namespace encore
+}  // namespace encore::config

@@ -9,7 +9,7 @@
 
 #include "base/limits.hpp"
 
-namespace encore {
+namespace encore::config {
 
 std::string Place::text() const {
   if (line == 0) return file;
@@ -67,4 +67,4 @@ void Problems::require_none() const {
   if (!problems_.empty()) throw ConfigErrors(sorted(problems_));
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::config {
 
 /// The place where a user wrote something. `file` is the path as given, or `-S key=value` with line 0.
 struct Place {
@@ -67,4 +67,4 @@ class ConfigError : public Error {
   std::string key_;
 };
 
-}  // namespace encore
+}  // namespace encore::config

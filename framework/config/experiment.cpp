@@ -13,7 +13,7 @@
 #include "config/resolve.hpp"
 #include "config/validate.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::vector<TypeName> needed_types(const Experiment& experiment) {
   return types;
 }
 
-}  // namespace encore
+}  // namespace encore::config

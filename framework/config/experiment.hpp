@@ -19,7 +19,7 @@
 #include "config/origin.hpp"
 #include "config/selection.hpp"
 
-namespace encore {
+namespace encore::config {
 
 class Catalogue;
 
@@ -191,4 +191,4 @@ struct TypeName {
 /// Returns every type that an experiment names, each once.
 std::vector<TypeName> needed_types(const Experiment& experiment);
 
-}  // namespace encore
+}  // namespace encore::config

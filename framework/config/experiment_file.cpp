@@ -14,7 +14,7 @@
 #include "config/resolve_path.hpp"
 #include "config/toml.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -261,4 +261,4 @@ std::vector<fs::path> plugin_folders(const ExperimentFile& document) {
   return folders;
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -12,7 +12,7 @@
 #include "config/override.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// A file that was read, with its content.
 struct SourceFile {
@@ -50,4 +50,4 @@ std::set<std::string> strings_of(const ExperimentFile& document);
 /// Returns `plugin_path` of the document, absolute. Throws ConfigErrors unless all are existing folders.
 std::vector<std::filesystem::path> plugin_folders(const ExperimentFile& document);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -8,7 +8,7 @@
 
 #include <encore/plugin.hpp>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 std::map<std::string, std::string> parse(std::string_view text) {
@@ -68,4 +68,4 @@ std::string rebuild_command(const std::filesystem::path& library) {
   return "exp plugin build DIR, where DIR is the folder of its source";
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::config {
 
 /// Returns the fingerprint of this program: sdk, compiler, standard library, kokkos, backend, architecture,
 /// sanitizer.
@@ -29,4 +29,4 @@ std::string fingerprint_problem(const std::string& plugin, const std::filesystem
 /// folder above the shared object that holds a CMakeLists.txt.
 std::string rebuild_command(const std::filesystem::path& library);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -9,7 +9,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::config {
 
 Value value_from_json(const nlohmann::json& in, const std::string& key, const Origins& origins) {
   const auto known = origins.find(key);
@@ -30,4 +30,4 @@ Value value_from_json(const nlohmann::json& in, const std::string& key, const Or
   return {std::move(members), origin};
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -11,10 +11,10 @@
 #include "config/origin.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Returns values without places. `key` is the dotted name of the value; its origin is looked up in
 /// `origins`. Throws ConfigError for JSON that no file can express.
 Value value_from_json(const nlohmann::json& json, const std::string& key, const Origins& origins);
 
-}  // namespace encore
+}  // namespace encore::config

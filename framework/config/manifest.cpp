@@ -17,7 +17,7 @@
 #include "config/schema_json.hpp"
 #include "config/selection.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -97,7 +97,7 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
 Space space_in(const json& in, const std::string& owner) {
   if (in.is_string())
     for (const Space space : {Space::tokens, Space::target, Space::sequences, Space::picked, Space::ragged})
-      if (in.get<std::string>() == name_of(space)) return space;
+      if (in.get<std::string>() == encore::name_of(space)) return space;
   throw Error("\"forms\" of " + owner + " has the unknown space " + in.dump());
 }
 
@@ -125,7 +125,7 @@ std::vector<HeadValue> values_in(const json& form, const char* name, const std::
 
 json json_of(const std::vector<Space>& spaces) {
   json all = json::array();
-  for (const Space space : spaces) all.push_back(name_of(space));
+  for (const Space space : spaces) all.push_back(encore::name_of(space));
   return all;
 }
 
@@ -133,7 +133,7 @@ json json_of(const std::vector<HeadValue>& values) {
   json all = json::array();
   for (const HeadValue& value : values) {
     all.push_back({{"name", value.name},
-                   {"space", name_of(value.space)},
+                   {"space", encore::name_of(value.space)},
                    {"type", value.type == ColumnType::integers ? "integers" : "numbers"},
                    {"width", value.width},
                    {"below", value.below}});
@@ -213,17 +213,17 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
 }  // namespace
 
 std::string title_of(Kind kind, const std::string& name) {
-  return std::string(name_of(kind)) + " \"" + name + "\"";
+  return std::string(encore::name_of(kind)) + " \"" + name + "\"";
 }
 
 Kind kind_from_name(const std::string& name) {
   for (const Kind kind : all_kinds)
-    if (name == name_of(kind)) return kind;
+    if (name == encore::name_of(kind)) return kind;
   throw Error("it offers something of the unknown kind \"" + name + "\"");
 }
 
 std::string with_article(Kind kind) {
-  return (kind == Kind::optimizer ? "an " : "a ") + std::string(name_of(kind));
+  return (kind == Kind::optimizer ? "an " : "a ") + std::string(encore::name_of(kind));
 }
 
 std::vector<std::string> missing_fields(const ManifestOffer& task, const ManifestOffer& reader) {
@@ -237,7 +237,7 @@ std::vector<std::string> missing_fields(const ManifestOffer& task, const Manifes
 }
 
 json offer_to_json(const ManifestOffer& offer) {
-  json out = {{"kind", name_of(offer.kind)},
+  json out = {{"kind", encore::name_of(offer.kind)},
               {"name", offer.name},
               {"version", offer.version},
               {"summary", offer.summary},
@@ -329,4 +329,4 @@ std::string manifest_difference(const Manifest& manifest, const Manifest& librar
   return difference;
 }
 
-}  // namespace encore
+}  // namespace encore::config

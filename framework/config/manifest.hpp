@@ -12,7 +12,7 @@
 #include <encore/options.hpp>
 #include <encore/plugin.hpp>
 
-namespace encore {
+namespace encore::config {
 
 /// Returns the kind with this name, such as "layer". Throws Error for an unknown kind.
 Kind kind_from_name(const std::string& name);
@@ -94,4 +94,4 @@ Manifest load_manifest(const std::filesystem::path& file);
 /// `library` is what make_manifest (plugin_host/loader.hpp) reads from the library.
 std::string manifest_difference(const Manifest& manifest, const Manifest& library);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -11,7 +11,7 @@
 #include "config/option_text.hpp"
 #include "config/search_schema.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -92,7 +92,7 @@ std::string with_option_tables(const std::string& document) {
 std::string markdown_plugin(const Manifest& manifest) {
   std::string text = "# Plugin " + code(manifest.name) + " " + manifest.version + "\n";
   for (const ManifestOffer& offer : manifest.offers) {
-    text += "\n## " + std::string(name_of(offer.kind)) + " " + code(offer.name) + "\n";
+    text += "\n## " + std::string(encore::name_of(offer.kind)) + " " + code(offer.name) + "\n";
     if (!offer.summary.empty()) text += offer.summary + ".\n\n";
     text += "```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
@@ -112,7 +112,7 @@ std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
   std::vector<Row> rows;
   for (const Manifest& manifest : manifests)
     for (const ManifestOffer& offer : manifest.offers)
-      rows.push_back({offer.kind, "| " + std::string(name_of(offer.kind)) + " | [" + code(offer.name) + "](" +
+      rows.push_back({offer.kind, "| " + std::string(encore::name_of(offer.kind)) + " | [" + code(offer.name) + "](" +
                                       manifest.name + ".md) | " + offer.summary + " |\n"});
   std::ranges::sort(
       rows, [](const Row& a, const Row& b) { return a.kind != b.kind ? a.kind < b.kind : a.text < b.text; });
@@ -124,4 +124,4 @@ std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -10,7 +10,7 @@
 
 #include "config/manifest.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Returns a row per option: name, type with unit, default (or "required", or "-"), range or choices, help.
 std::string markdown_options(const Schema& schema);
@@ -26,4 +26,4 @@ std::string markdown_plugin(const Manifest& manifest);
 /// Returns the page that lists all plugins, by kind and name.
 std::string markdown_plugin_index(const std::vector<Manifest>& manifests);
 
-}  // namespace encore
+}  // namespace encore::config

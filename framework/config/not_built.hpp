@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::config {
 
 /// It does not derive from Error, so that code which catches errors, to add a place or to continue without
 /// something, lets it pass.
@@ -30,4 +30,4 @@ class NotBuilt : public std::exception {
   std::string what_;
 };
 
-}  // namespace encore
+}  // namespace encore::config

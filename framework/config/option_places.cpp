@@ -12,7 +12,7 @@
 #include "config/toml.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -107,9 +107,9 @@ std::string OptionPlaces::other(const std::string& name) const {
   for (const Manifest& manifest : catalogue_->manifests())
     for (const ManifestOffer& offer : manifest.offers)
       if (offer.options.find(name) != nullptr)
-        owners.push_back(std::string(name_of(offer.kind)) + " \"" + offer.name + "\"");
+        owners.push_back(std::string(encore::name_of(offer.kind)) + " \"" + offer.name + "\"");
   std::ranges::sort(owners);
   return option_of(owners);
 }
 
-}  // namespace encore
+}  // namespace encore::config

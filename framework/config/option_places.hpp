@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::config {
 
 class Catalogue;
 class Value;
@@ -34,4 +34,4 @@ class OptionPlaces {
   const Catalogue* catalogue_ = nullptr;
 };
 
-}  // namespace encore
+}  // namespace encore::config

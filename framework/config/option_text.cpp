@@ -10,7 +10,7 @@
 #include "config/schema_json.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -65,9 +65,9 @@ std::vector<HeadRow> head_rows(const HeadForm& form) {
     if (value.width != "1") values += ", " + value.width + " for each row";
     if (!value.below.empty()) values += ", 0 to " + value.below + " - 1, or -1 for none";
     if (value.on_request) values += ", computed on request";
-    rows.push_back({what, value.name, name_of(value.space), values});
+    rows.push_back({what, value.name, encore::name_of(value.space), values});
   };
-  for (const Space space : form.reads) rows.push_back({"states", "", name_of(space), "width for each row"});
+  for (const Space space : form.reads) rows.push_back({"states", "", encore::name_of(space), "width for each row"});
   for (const HeadValue& value : form.columns) add("column", value);
   for (const HeadValue& value : form.optional_columns) add("column, where there is one", value);
   for (const HeadValue& value : form.outputs) add("output", value);
@@ -81,7 +81,7 @@ std::string head_form_text(const ManifestOffer& offer, const HeadForm& form) {
     spaces += std::string(i == 0                         ? ""
                           : i + 1 == form.targets.size() ? " or "
                                                          : ", ") +
-              name_of(form.targets[i]) + (form.targets[i] == Space::picked ? " rows" : "");
+              encore::name_of(form.targets[i]) + (form.targets[i] == Space::picked ? " rows" : "");
   const bool any = offer.forms.size() == 1 && form.targets.size() == 3;
   return "With a task " + (any ? std::string("of any kind") : "whose targets lie over " + spaces) +
          ", the head reads and gives" +
@@ -90,11 +90,11 @@ std::string head_form_text(const ManifestOffer& offer, const HeadForm& form) {
 
 std::string better_text(const Measure& measure) {
   if (measure.better == Better::neither || measure.reducer == Reducer::matrix) return "-";
-  return std::string(name_of(measure.better));
+  return std::string(encore::name_of(measure.better));
 }
 
 std::string meaning_text(const Measure& measure) {
   return measure.help + (measure.always ? "" : " (not in all data)");
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -8,7 +8,7 @@
 #include <encore/measure.hpp>
 #include <encore/options.hpp>
 
-namespace encore {
+namespace encore::config {
 
 struct ManifestOffer;
 
@@ -38,4 +38,4 @@ std::string better_text(const Measure& measure);
 /// Returns the help of a measure, and says so if not all data have it.
 std::string meaning_text(const Measure& measure);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::string located(const Origins& origins, const std::string& key, const std::s
   return Problem{place_of(origins, key), key, message}.text();
 }
 
-}  // namespace encore
+}  // namespace encore::config

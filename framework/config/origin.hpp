@@ -10,7 +10,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::config {
 
 enum class Source { fallback, file, sweep, command_line };
 
@@ -38,4 +38,4 @@ Place place_of(const Origins& origins, const std::string& key);
 /// Returns "wnut17.toml:14:3: message", the form of every message about an option.
 std::string located(const Origins& origins, const std::string& key, const std::string& message);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -9,7 +9,7 @@
 
 #include "config/toml.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -126,4 +126,4 @@ Override parse_seeds(const std::string& text) {
   return out;
 }
 
-}  // namespace encore
+}  // namespace encore::config

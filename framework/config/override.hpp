@@ -9,7 +9,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 struct Override {
   std::vector<std::string> path;
@@ -37,4 +37,4 @@ struct SweepTexts {
   std::optional<std::string> seeds = {};  ///< --seeds
 };
 
-}  // namespace encore
+}  // namespace encore::config

@@ -19,7 +19,7 @@
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -353,4 +353,4 @@ void check_given_options(const Value& root, const Catalogue& catalogue, Problems
   }
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -14,7 +14,7 @@
 #include "config/error.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// One checked table of `Resolved::config`, with the schema and the type that it was checked against.
 struct ResolvedTable {
@@ -45,4 +45,4 @@ Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& proble
 /// distil.teacher cannot be used. They are a part of those that resolve() finds.
 void check_given_options(const Value& root, const Catalogue& catalogue, Problems& problems);
 
-}  // namespace encore
+}  // namespace encore::config

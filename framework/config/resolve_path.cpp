@@ -8,7 +8,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::config {
 
 std::string expand_variables(const std::string& text) {
   std::string expanded;
@@ -43,4 +43,4 @@ std::string resolve_path(const std::string& text, const Origin& origin,
   return fs::absolute(path).lexically_normal().string();
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -9,7 +9,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Expands ${NAME} from the environment. Throws Error naming a variable that is not set.
 std::string expand_variables(const std::string& text);
@@ -17,4 +17,4 @@ std::string expand_variables(const std::string& text);
 std::string resolve_path(const std::string& text, const Origin& origin,
                          const std::optional<std::string>& root);
 
-}  // namespace encore
+}  // namespace encore::config

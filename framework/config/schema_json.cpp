@@ -7,7 +7,7 @@
 
 #include "base/limits.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -180,4 +180,4 @@ OptionValue option_value_from_json(const json& in, OptionType type) {
   throw Error("an option of unknown type");
 }
 
-}  // namespace encore
+}  // namespace encore::config

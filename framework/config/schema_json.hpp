@@ -7,7 +7,7 @@
 
 #include <encore/options.hpp>
 
-namespace encore {
+namespace encore::config {
 
 /// Returns "boolean", "integer", "number", "text", "path" or "text list". Manifests hold these names.
 const char* name_of(OptionType type);
@@ -24,4 +24,4 @@ nlohmann::json options_to_json(const Options& options);
 /// another type.
 OptionValue option_value_from_json(const nlohmann::json& json, OptionType type);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -3,7 +3,7 @@
 // generated from them. Read search_schema.hpp first.
 #include "config/search_schema.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -73,4 +73,4 @@ const Schema& search_schema() {
   return schema;
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -5,9 +5,9 @@
 
 #include <encore/options.hpp>
 
-namespace encore {
+namespace encore::config {
 
 const Schema& sweep_schema();   ///< [sweep], without its tables
 const Schema& search_schema();  ///< [search], without its tables
 
-}  // namespace encore
+}  // namespace encore::config

@@ -9,7 +9,7 @@
 #include "config/manifest.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -90,4 +90,4 @@ Selection parse_selection(const std::string& text) {
   return {text.substr(0, blank) == "max", text.substr(blank + 1)};
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -10,7 +10,7 @@
 
 #include <encore/measure.hpp>
 
-namespace encore {
+namespace encore::config {
 
 struct ManifestOffer;
 
@@ -35,4 +35,4 @@ struct Selection {
 /// Parses a text for which selection_problem() returns nothing.
 Selection parse_selection(const std::string& text);
 
-}  // namespace encore
+}  // namespace encore::config

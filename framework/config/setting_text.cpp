@@ -7,7 +7,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::string setting_text(const nlohmann::json& value) {
   return before == std::string::npos ? text : text.substr(before + 1);
 }
 
-}  // namespace encore
+}  // namespace encore::config

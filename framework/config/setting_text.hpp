@@ -7,9 +7,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+namespace encore::config {
 
 /// Returns a setting as the experiment file writes it, but without quotes; paths by their last two parts.
 std::string setting_text(const nlohmann::json& value);
 
-}  // namespace encore
+}  // namespace encore::config

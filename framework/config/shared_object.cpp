@@ -11,7 +11,7 @@
 
 #include "base/input_file.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::string shared_object_problem(const std::filesystem::path& file) {
   return "";
 }
 
-}  // namespace encore
+}  // namespace encore::config

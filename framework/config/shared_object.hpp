@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string>
 
-namespace encore {
+namespace encore::config {
 
 /// Returns `p.so: is cut off at 4096 of 71320 bytes; build it again or copy it whole`; empty for a good file.
 std::string shared_object_problem(const std::filesystem::path& file);
 
-}  // namespace encore
+}  // namespace encore::config

@@ -11,7 +11,7 @@
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -243,4 +243,4 @@ std::filesystem::path default_site_file() {
   return folder.empty() ? folder : folder / "encore" / "site.toml";
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -12,7 +12,7 @@
 
 #include <encore/options.hpp>
 
-namespace encore {
+namespace encore::config {
 
 /// The table [slurm] of a site file. An empty string is not passed on.
 struct SlurmSite {
@@ -40,4 +40,4 @@ SlurmSite load_site(const std::filesystem::path& file);
 /// Returns $XDG_CONFIG_HOME/encore/site.toml, else ~/.config/encore/site.toml; empty without either variable.
 std::filesystem::path default_site_file();
 
-}  // namespace encore
+}  // namespace encore::config

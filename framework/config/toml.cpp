@@ -14,7 +14,7 @@
 #include "base/limits.hpp"
 #include "config/toml_scan.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -152,4 +152,4 @@ std::string dotted(const std::vector<std::string>& path) {
   return key;
 }
 
-}  // namespace encore
+}  // namespace encore::config

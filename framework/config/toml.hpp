@@ -8,7 +8,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Members keep the order of the file; the table itself has the place {name, 1, 1}. Throws ConfigErrors with
 /// the line and column of text that is not valid TOML or not UTF-8.
@@ -20,4 +20,4 @@ std::vector<std::string> parse_key(const std::string& key);
 /// Joins {"a", "b"} to "a.b".
 std::string dotted(const std::vector<std::string>& path);
 
-}  // namespace encore
+}  // namespace encore::config

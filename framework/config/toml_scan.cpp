@@ -13,7 +13,7 @@
 
 #include "base/limits.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::optional<TomlFlaw> find_toml_flaw(std::string_view text) {
   return TomlScan(text).run();
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::config {
 
 struct TomlFlaw {
   int line = 1;
@@ -22,4 +22,4 @@ struct TomlFlaw {
 /// UTF-8 is left to toml++.
 std::optional<TomlFlaw> find_toml_flaw(std::string_view text);
 
-}  // namespace encore
+}  // namespace encore::config

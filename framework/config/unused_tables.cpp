@@ -9,7 +9,7 @@
 #include "config/core_schema.hpp"
 #include "config/toml.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<std::string> unused_tables(const std::vector<SourceFile>& sources) {
   return notes;
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -10,11 +10,11 @@
 
 #include "config/experiment_file.hpp"
 
-namespace encore {
+namespace encore::config {
 
 /// Returns one note each, with the places of both sides: a [sweep] or [search] beside that of a nearer file,
 /// and options of Encore's own in a [data] whose type a nearer file changes, unless it sets them itself.
 /// `sources` are those of an ExperimentFile. Files with invalid TOML have no notes.
 std::vector<std::string> unused_tables(const std::vector<SourceFile>& sources);
 
-}  // namespace encore
+}  // namespace encore::config

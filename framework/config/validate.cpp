@@ -10,7 +10,7 @@
 #include "config/check_value.hpp"
 #include "config/resolve_path.hpp"
 
-namespace encore {
+namespace encore::config {
 
 namespace {
 
@@ -128,4 +128,4 @@ ValidTable validate(const Value& table, const Schema& schema, const TableName& n
   return check.take();
 }
 
-}  // namespace encore
+}  // namespace encore::config

@@ -14,7 +14,7 @@
 
 #include <encore/options.hpp>
 
-namespace encore {
+namespace encore::config {
 
 /// The names of a table: `key` is its dotted name ("model.layer.attention", empty at the top), `owner` is its
 /// name in messages (`layer "self_attention"`, `[train]`, `the experiment`).
@@ -39,4 +39,4 @@ ValidTable validate(const Value& table, const Schema& schema, const TableName& n
                     const std::vector<std::string>& ignored = {}, const std::optional<std::string>& root = {},
                     const OptionPlaces& places = {});
 
-}  // namespace encore
+}  // namespace encore::config

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace encore {
+namespace encore::config {
 
 const Value::Member* Value::find(std::string_view key) const {
   const Table* members = std::get_if<Table>(&data);
@@ -111,4 +111,4 @@ std::string to_text(const Value& value) {
   return std::visit(ToText{}, value.data);
 }
 
-}  // namespace encore
+}  // namespace encore::config

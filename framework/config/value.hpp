@@ -13,7 +13,7 @@
 
 #include "config/origin.hpp"
 
-namespace encore {
+namespace encore::config {
 
 class Value {
  public:
@@ -66,4 +66,4 @@ std::string shortest(double number);
 /// Returns a short form for names and plans: 0.1, adamw, [1, 2], {type = "linear"}.
 std::string to_text(const Value& value);
 
-}  // namespace encore
+}  // namespace encore::config

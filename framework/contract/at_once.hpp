@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace encore {
+namespace encore::contract {
 
 inline constexpr std::size_t threads_at_once = 4;
 
@@ -31,4 +31,4 @@ bool at_once(const Work& work) {
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -13,7 +13,7 @@
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 const std::vector<std::int64_t> query_lengths{5, 1, 19, 3}, key_lengths{3, 6, 1, 9};
@@ -179,7 +179,7 @@ class ShownLayer {
 /// Returns the layer with these options at such a place in a model, or null if it refuses the place.
 std::unique_ptr<Layer> layer_for(const Offer& offer, const Options& options,
                                  const LayerContext& context) try {
-  return make_offer<Kind::layer>(offer, options, context);
+  return plugin_host::make_offer<Kind::layer>(offer, options, context);
 } catch (const Error&) {
   return nullptr;
 }
@@ -208,4 +208,4 @@ std::string check_attention(const Device& device, const Offer& offer,
   return std::to_string(compared) + " weights equal those of the forward pass";
 }
 
-}  // namespace encore
+}  // namespace encore::contract

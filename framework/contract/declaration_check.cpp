@@ -10,7 +10,7 @@
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -58,7 +58,7 @@ int require_shared(const LayerPlan& first, const LayerPlan& later, const std::st
 LayerPlan plan_in_block(const Offer& offer, const Options& options, std::int64_t width, std::int64_t block,
                         const std::string& first_block) {
   LayerPlan plan(width);
-  make_offer<Kind::layer>(
+  plugin_host::make_offer<Kind::layer>(
       offer, options,
       {.width = width, .max_length = 64, .block = block, .blocks = 2, .first_block = first_block})
       ->declare(plan);
@@ -82,4 +82,4 @@ std::string check_declaration(const Offer& offer, const std::vector<OptionsVaria
                      : "each parameter has a name of its own, and blocks share one that exists";
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -5,17 +5,17 @@
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// Returns the defaults with each share that may be 0, such as that of a dropout, set to 0.
 std::vector<OptionsVariant> variants_without_shares(const Schema& schema) {
   std::vector<OptionsVariant> variants;
-  OptionsVariant all = {"every share at 0", default_options(schema)};
+  OptionsVariant all = {"every share at 0", plugin_host::default_options(schema)};
   for (const Option& option : schema.options()) {
     if (option.type != OptionType::number || !option.fallback || option.rule.exclusive_min) continue;
     if (option.rule.min != 0.0 || *option.fallback == OptionValue(0.0)) continue;
-    variants.push_back({option.name + " = 0", default_options(schema)});
+    variants.push_back({option.name + " = 0", plugin_host::default_options(schema)});
     variants.back().options.set(option.name, 0.0);
     all.options.set(option.name, 0.0);
   }
@@ -63,4 +63,4 @@ std::string check_evaluation(const std::vector<OptionsVariant>& variants, const 
          (drawing == 0 ? std::string() : " where nothing is drawn, and draws nothing");
 }
 
-}  // namespace encore
+}  // namespace encore::contract

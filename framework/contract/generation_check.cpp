@@ -13,7 +13,7 @@
 #include "memory/device_memory.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
@@ -107,7 +107,7 @@ class GeneratingLayer {
     bound.first_pass = first;
     if (plan_.reads_memory()) bound.memory = &sources_.batch();
     const std::array<Tensor, 2> inputs = {x, first ? source_rows_.tensor() : Tensor()};
-    const BatchInvariance products(device_, true);
+    const kernels::BatchInvariance products(device_, true);
     layer_->forward(Step(device_, batch, false, bound), std::span(inputs).first(plan_.reads_memory() ? 2 : 1),
                     y);
     device_.fence();
@@ -139,7 +139,7 @@ class GeneratingLayer {
 /// Returns whether two results agree: in equal bits, or nearly on a GPU, whose products are not
 /// batch-invariant.
 bool agree(double whole, double passes, DType type) {
-  if (host_reaches_device()) return digest_of({whole}) == digest_of({passes});
+  if (memory::host_reaches_device()) return digest_of({whole}) == digest_of({passes});
   const double tolerance = type == DType::float64 ? 1e-11 : type == DType::float32 ? 1e-4 : 0.1;
   return std::abs(whole - passes) <= tolerance * (1.0 + std::abs(whole));
 }
@@ -160,7 +160,7 @@ void require_agreement(const std::vector<double>& whole, const std::vector<doubl
 /// Returns the reason why a layer refuses causal stacks; empty if it accepts them.
 std::string refusal_of(const Offer& offer, const Options& options, const LayerContext& context) {
   try {
-    make_offer<Kind::layer>(offer, options, context);
+    plugin_host::make_offer<Kind::layer>(offer, options, context);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -178,7 +178,7 @@ std::string check_generation(const Device& device, const Offer& offer,
     if (const std::string refusal = refusal_of(offer, variant.options, context); !refusal.empty())
       return "refuses a causal stack: " + refusal;
     for (const DType type : types) {
-      GeneratingLayer layer(device, make_offer<Kind::layer>(offer, variant.options, context), width, type);
+      GeneratingLayer layer(device, plugin_host::make_offer<Kind::layer>(offer, variant.options, context), width, type);
       if (!layer.continues_texts())
         return "works on whole sequences, so a model with it in a causal stack does not generate";
       const std::vector<double> whole = layer.whole_text();
@@ -191,4 +191,4 @@ std::string check_generation(const Device& device, const Offer& offer,
   return "a sequence pass by pass has the bits of the whole sequence";
 }
 
-}  // namespace encore
+}  // namespace encore::contract

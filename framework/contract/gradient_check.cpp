@@ -9,7 +9,7 @@
 
 #include "contract/test_memory.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 std::vector<double> random_direction(std::size_t size, std::uint64_t seed) {
@@ -87,4 +87,4 @@ double GradientCheck::differentiate(const CheckedTensor& tensor, const std::vect
   return (at(-2 * h) - 8 * at(-h) + 8 * at(h) - at(2 * h)) / (12 * h);
 }
 
-}  // namespace encore
+}  // namespace encore::contract

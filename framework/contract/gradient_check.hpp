@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::contract {
 
 /// A tensor on which the function depends.
 struct CheckedTensor {
@@ -65,4 +65,4 @@ class GradientCheck {
   GradientReport report_;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

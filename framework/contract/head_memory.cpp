@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 DType element_type(ColumnType type) {
@@ -113,4 +113,4 @@ HeadStep HeadMemory::step_with(bool training, bool truth, const std::vector<Tens
            scales_, picked_, training && plan_.learns_from_teacher() ? teacher_scores_.tensor() : Tensor()}};
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -12,7 +12,7 @@
 
 #include "contract/test_memory.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 /// The rows of a space, with the example and the position of each. The space `picked` has two rows of three.
 struct SpaceRows {
@@ -73,4 +73,4 @@ class HeadMemory {
       bound_usual_outputs_, bound_losses_;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

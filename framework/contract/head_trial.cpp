@@ -12,7 +12,7 @@
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// The trial of a head. Every third row of a sequence has no target, or is not marked. Columns follow from
@@ -82,24 +82,24 @@ class HeadTrial final : public Trial {
     const HeadStep all = memory_.step(setup_.training, true),
                    structure = memory_.step(setup_.training, false);
     {
-      const CurrentWork work("score");
+      const record::CurrentWork work("score");
       head_->score(all);
     }
     {
-      const CurrentWork work("loss");
+      const record::CurrentWork work("loss");
       head_->loss(all);
     }
     if (setup_.training) return;
     if (memory_.has_requested()) {
-      const CurrentWork work("decode without the outputs on request");
+      const record::CurrentWork work("decode without the outputs on request");
       head_->decode(memory_.step_without_requested());
       head_->score(all);
     }
-    const CurrentWork work("decode");
+    const record::CurrentWork work("decode");
     head_->decode(structure);
   }
   void run_backward() override {
-    const CurrentWork work("backward");
+    const record::CurrentWork work("backward");
     head_->backward(memory_.step(true, true));
   }
   std::string overrun_outside() override { return memory_.overrun(); }
@@ -180,7 +180,7 @@ std::unique_ptr<Head> make_head(const Offer& offer, const Options& options, cons
     context.columns.push_back(
         {.name = weights_column, .space = setup.targets, .type = ColumnType::numbers, .truth = true});
   if (setup.taught) context.distillation = Distillation{.temperature = 2.5, .hard_weight = 0.4};
-  return make_offer<Kind::head>(offer, options, context);
+  return plugin_host::make_offer<Kind::head>(offer, options, context);
 }
 
 std::unique_ptr<HeadTrial> make(const Device& device, const Offer& offer, const Options& options,
@@ -215,10 +215,10 @@ bool takes_teacher(const Device& device, const Offer& offer, const Options& opti
   setup.taught = true;
   if (offer.kind == Kind::layer) {
     const LayerContext context{.width = setup.width, .max_length = 2, .block = 0, .blocks = 1};
-    const std::unique_ptr<Layer> layer = make_offer<Kind::layer>(offer, options, context);
+    const std::unique_ptr<Layer> layer = plugin_host::make_offer<Kind::layer>(offer, options, context);
     return dynamic_cast<const HasRelations*>(layer.get()) != nullptr;
   }
   return make(device, offer, options, setup, 0.0)->takes_teacher();
 }
 
-}  // namespace encore
+}  // namespace encore::contract

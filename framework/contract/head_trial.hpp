@@ -8,7 +8,7 @@
 
 #include "contract/trial.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 /// Makes a trial of a head, as make_trial() of trial.hpp does.
 std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
@@ -29,4 +29,4 @@ bool takes_weights(const Device& device, const Offer& offer, const Options& opti
 /// relations.
 bool takes_teacher(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
-}  // namespace encore
+}  // namespace encore::contract

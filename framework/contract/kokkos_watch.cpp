@@ -7,7 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 std::set<std::string>& seen_kernels() {
@@ -50,4 +50,4 @@ std::vector<std::string> KokkosWatch::allocations() const {
   return seen_allocations();
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::contract {
 
 /// Counts the launches and allocations of Kokkos while it lives. One at a time.
 class KokkosWatch {
@@ -22,4 +22,4 @@ class KokkosWatch {
   std::vector<std::string> allocations() const;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -12,7 +12,7 @@
 #include "contract/trial.hpp"
 #include "kernels/products/gemm.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 constexpr std::int64_t longest = 64;  // the sequence of maximum length
@@ -48,7 +48,7 @@ std::int64_t fitting_width(const Device& device, const Offer& offer, const Optio
 class LayerChecks {
  public:
   LayerChecks(const Device& device, const Offer& offer, std::vector<LargeSize> sizes = {})
-      : device_(device), offer_(offer), defaults_(default_options(offer.options)), sizes_(std::move(sizes)) {}
+      : device_(device), offer_(offer), defaults_(plugin_host::default_options(offer.options)), sizes_(std::move(sizes)) {}
 
   std::string declaration() {
     return check_declaration(offer_, usable_variants(), width(), [&](const Options& options, bool training) {
@@ -374,7 +374,7 @@ class LayerChecks {
   }
 
   bool takes_teacher() {
-    return encore::takes_teacher(device_, offer_, defaults_,
+    return encore::contract::takes_teacher(device_, offer_, defaults_,
                                  {.width = width(), .lengths = {2}, .targets = usable_spaces().front()});
   }
 
@@ -487,4 +487,4 @@ std::map<std::string, std::string> layer_digests(const Device& device, const Off
   return LayerChecks(device, offer).digests();
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -17,26 +17,26 @@
 #include "onnx_graph/graph_builder.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// The largest difference that rounding in float32 explains, as a share of the root of the mean square.
 constexpr double tolerance = 2e-5;
 
 /// The ONNX graph of one part, whose parameters lie in an OwnedPlan.
-class PartGraph final : public GraphBuilder {
+class PartGraph final : public onnx_graph::GraphBuilder {
  public:
   PartGraph(const LayerPlan& plan, const OwnedPlan& memory) : plan_(plan), memory_(memory) {
     scope_ = "part";
   }
 
   OnnxValue states(const std::string& name, const std::vector<std::int64_t>& shape) {
-    return add_input(name, OnnxType::float32, shape);
+    return add_input(name, onnx_graph::OnnxType::float32, shape);
   }
-  OnnxModel take() { return std::move(graph_); }
+  onnx_graph::OnnxModel take() { return std::move(graph_); }
 
  private:
-  OnnxParameter held_parameter(Parameter parameter) const override {
+  onnx_graph::OnnxParameter held_parameter(Parameter parameter) const override {
     const auto place = static_cast<std::size_t>(parameter.index);
     if (place >= plan_.parameters().size())
       throw Error("the ONNX form asks for a parameter that declare does not make");
@@ -64,8 +64,8 @@ class Padding {
   /// Pads rows of a space, `width` values each: (batch, length, width), or (batch, width) for sequences.
   OnnxFeed padded(const std::vector<double>& values, std::int64_t width, Space space) const {
     if (space == Space::sequences)
-      return {.type = OnnxType::float32, .shape = {sequences_, width}, .values = values};
-    OnnxFeed feed{.type = OnnxType::float32, .shape = {sequences_, longest_, width}, .values = {}};
+      return {.type = onnx_graph::OnnxType::float32, .shape = {sequences_, width}, .values = values};
+    OnnxFeed feed{.type = onnx_graph::OnnxType::float32, .shape = {sequences_, longest_, width}, .values = {}};
     feed.values.assign(static_cast<std::size_t>(sequences_ * longest_ * width), 0.5);  // padding, ignored
     const std::vector<std::int64_t> places = places_of(space);
     for (std::size_t row = 0; row < places.size(); ++row)
@@ -86,14 +86,14 @@ class Padding {
   /// Returns the inputs that every graph has.
   std::map<std::string, OnnxFeed> feeds(const std::vector<double>& ids) const {
     OnnxFeed numbers = padded(ids, 1, Space::tokens);
-    numbers.type = OnnxType::int64;
+    numbers.type = onnx_graph::OnnxType::int64;
     numbers.shape = {sequences_, longest_};
     OnnxFeed mask = numbers, segments = numbers;
     mask.values = padded(std::vector<double>(ids.size(), 1.0), 1, Space::tokens).values;
     for (double& value : mask.values) value = value == 1.0 ? 1.0 : 0.0;
     for (double& value : numbers.values) value = std::floor(value);
     segments.values.assign(numbers.values.size(), 0.0);
-    return {{ids_input, numbers}, {mask_input, mask}, {segments_input, segments}};
+    return {{onnx_graph::ids_input, numbers}, {onnx_graph::mask_input, mask}, {onnx_graph::segments_input, segments}};
   }
 
  private:
@@ -124,7 +124,7 @@ std::vector<double> values_of(const Device& device, const Tensor& tensor) {
 
 std::vector<double> ids_of(const Device& device, const OwnedBatch& batch) {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(batch.rows()));
-  copy_to_host(device, batch.batch().ids, ids.data());
+  memory::copy_to_host(device, batch.batch().ids, ids.data());
   return {ids.begin(), ids.end()};
 }
 
@@ -171,7 +171,7 @@ class OnnxCheck {
     for (const std::int64_t length : lengths) longest = std::max(longest, length);
     std::unique_ptr<Layer> layer;
     try {
-      layer = make_offer<Kind::layer>(
+      layer = plugin_host::make_offer<Kind::layer>(
           offer_, variant.options,
           {.width = width, .max_length = longest, .block = 0, .blocks = 1, .causal = causal});
     } catch (const OptionError&) {
@@ -295,7 +295,7 @@ class OnnxCheck {
         values.push_back(static_cast<double>(
             std::min(k, std::max<std::int64_t>(0, batch.offsets()[s + 1] - batch.offsets()[s] - 1))));
     memory.columns()[column].set(values);
-    feeds[need.name] = {.type = OnnxType::int64,
+    feeds[need.name] = {.type = onnx_graph::OnnxType::int64,
                         .shape = {static_cast<std::int64_t>(batch.offsets().size()) - 1, need.width},
                         .values = values};
   }
@@ -369,4 +369,4 @@ std::string check_onnx(const Device& device, const Offer& offer, const std::vect
   return check.compare();
 }
 
-}  // namespace encore
+}  // namespace encore::contract

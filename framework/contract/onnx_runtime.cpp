@@ -19,7 +19,7 @@
 #include "base/load_file.hpp"
 #include "contract/suite.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,20 +127,20 @@ OnnxRuns::~OnnxRuns() {
   fs::remove_all(folder_, ignored);
 }
 
-void OnnxRuns::add(const OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds) {
+void OnnxRuns::add(const onnx_graph::OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds) {
   const std::string number = std::to_string(runs_.size());
   runs_.push_back(folder_ / (std::string(8 - number.size(), '0') + number));
   fs::create_directory(runs_.back());
-  save_onnx(runs_.back(), model, OnnxWeights::inside);
+  onnx_graph::save_onnx(runs_.back(), model, onnx_graph::OnnxWeights::inside);
   json list = json::object();
-  for (const OnnxPort& port : model.inputs) {
+  for (const onnx_graph::OnnxPort& port : model.inputs) {
     const auto feed = feeds.find(port.name);
     if (feed == feeds.end())
       throw Error("the ONNX form has an input \"" + port.name + "\", which is unknown");
     const std::string file = "input" + std::to_string(list.size());
     write_values(runs_.back() / file, feed->second.values);
     list[port.name] = {{"file", file},
-                       {"type", feed->second.type == OnnxType::float32 ? "float32" : "int64"},
+                       {"type", feed->second.type == onnx_graph::OnnxType::float32 ? "float32" : "int64"},
                        {"shape", feed->second.shape}};
   }
   std::ofstream(runs_.back() / "feeds.json") << list;
@@ -165,7 +165,7 @@ std::vector<OnnxResult> OnnxRuns::run() const {
     }
     for (const auto& [name, output] : results["outputs"].items()) {
       OnnxFeed& values = result.outputs[name];
-      values.type = OnnxType::float32;
+      values.type = onnx_graph::OnnxType::float32;
       values.shape = output["shape"].get<std::vector<std::int64_t>>();
       values.values = read_values(folder / output["file"].get<std::string>(), values.shape);
     }
@@ -173,4 +173,4 @@ std::vector<OnnxResult> OnnxRuns::run() const {
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -11,11 +11,11 @@
 
 #include "onnx_graph/onnx_file.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 /// The value of an input of a graph.
 struct OnnxFeed {
-  OnnxType type = OnnxType::int64;  ///< or float32
+  onnx_graph::OnnxType type = onnx_graph::OnnxType::int64;  ///< or float32
   std::vector<std::int64_t> shape;
   std::vector<double> values;
 };
@@ -35,7 +35,7 @@ class OnnxRuns {
   OnnxRuns& operator=(const OnnxRuns&) = delete;
 
   /// Adds a graph with its inputs. Throws Error if `feeds` lacks an input of the graph.
-  void add(const OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds);
+  void add(const onnx_graph::OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds);
   std::size_t size() const { return runs_.size(); }
   /// Runs all graphs. Returns a result for each add(), in that order. Throws NotChecked if python3 or the
   /// package is missing.
@@ -46,4 +46,4 @@ class OnnxRuns {
   std::vector<std::filesystem::path> runs_;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -10,27 +10,27 @@
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 OptimizerTrial trial_of(const Device& device, const Offer& offer, const OptimizerSetup& setup) {
-  return {device, offer, default_options(offer.options), setup};
+  return {device, offer, plugin_host::default_options(offer.options), setup};
 }
 
 /// Checks that Optimizer::learning_rate is the option `learning_rate`, if the optimizer has it.
 std::string check_learning_rate(const Offer& offer) {
   const auto rate_with = [&](const Options& options) {
-    const double rate = make_offer<Kind::optimizer>(offer, options, {})->learning_rate();
+    const double rate = plugin_host::make_offer<Kind::optimizer>(offer, options, {})->learning_rate();
     require(std::isfinite(rate) && rate > 0.0,
             "learning_rate() is " + std::to_string(rate) + "; it must be finite and above 0");
     return rate;
   };
-  Options options = default_options(offer.options);
+  Options options = plugin_host::default_options(offer.options);
   const double rate = rate_with(options);
   const Option* option = offer.options.find("learning_rate");
   if (option == nullptr) return "learning_rate() is " + std::to_string(rate) + ", without an option";
   for (const double other : {0.5 * rate, 0.0123})
-    if (!check_range(OptionValue(other), *option)) {
+    if (!config::check_range(OptionValue(other), *option)) {
       options.set(option->name, other);
       require(rate_with(options) == other,
               "learning_rate() is not the option learning_rate = " + std::to_string(other));
@@ -102,7 +102,7 @@ std::string digest_with(const Device& device, const Offer& offer, const Options&
 /// check, because it is an argument of update.
 std::string check_optimizer_options(const Device& device, const Offer& offer) {
   constexpr int steps = 60;
-  const std::string usual = digest_with(device, offer, default_options(offer.options), steps);
+  const std::string usual = digest_with(device, offer, plugin_host::default_options(offer.options), steps);
   std::string compared;
   for (const OptionsVariant& variant : option_variants(offer.options)) {
     const std::string name = variant.name.substr(0, variant.name.find(" = "));
@@ -175,4 +175,4 @@ std::map<std::string, std::string> optimizer_digests(const Device& device, const
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

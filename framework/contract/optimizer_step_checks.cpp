@@ -10,7 +10,7 @@
 #include "contract/optimizer_trial.hpp"
 #include "contract/suite.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 constexpr int first_steps = 3, next_steps = 2;
@@ -41,7 +41,7 @@ std::vector<OptionsVariant> usable_variants(const Device& device, const Offer& o
 
 /// Checks that the factor of a parameter on the learning rate has the effect of a rate multiplied by it.
 void check_rate_factors(const Device& device, const Offer& offer) {
-  const Options options = default_options(offer.options);
+  const Options options = plugin_host::default_options(offer.options);
   OptimizerTrial halved(device, offer, options, {.learning_rates = {0.5F, 0.5F, 0.5F}});
   OptimizerTrial plain(device, offer, options), slower(device, offer, options);
   halved.steps(first_steps);
@@ -66,9 +66,9 @@ void check_rate_factors(const Device& device, const Offer& offer) {
 /// Returns the options with this weight decay; nothing if the optimizer does not take it.
 std::optional<Options> with_decay(const Offer& offer, double decay) {
   const Option* option = offer.options.find("weight_decay");
-  if (option == nullptr || option->type != OptionType::number || check_range(OptionValue(decay), *option))
+  if (option == nullptr || option->type != OptionType::number || config::check_range(OptionValue(decay), *option))
     return {};
-  Options options = default_options(offer.options);
+  Options options = plugin_host::default_options(offer.options);
   options.set(option->name, decay);
   return options;
 }
@@ -116,7 +116,7 @@ std::string check_resuming(const Device& device, const Offer& offer) {
 }
 
 std::string check_changing_rate(const Device& device, const Offer& offer) {
-  const Options options = default_options(offer.options);
+  const Options options = plugin_host::default_options(offer.options);
   OptimizerTrial changing(device, offer, options), steady(device, offer, options),
       resumed(device, offer, options);
   changing.steps(first_steps);
@@ -137,4 +137,4 @@ std::string check_segments(const Device& device, const Offer& offer) {
   return "each parameter has its factor on the learning rate; " + check_decay(device, offer);
 }
 
-}  // namespace encore
+}  // namespace encore::contract

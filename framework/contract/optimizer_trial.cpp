@@ -8,19 +8,19 @@
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// Returns the parameters in the order of their paths: the trained ones between two that are frozen. The
 /// matrix has several chunks.
-std::vector<NamedParameter> parameters_of(const OptimizerSetup& setup) {
+std::vector<memory::NamedParameter> parameters_of(const OptimizerSetup& setup) {
   const auto trained = [&](std::size_t i, const char* name, std::vector<std::int64_t> shape) {
-    return NamedParameter{.path = std::string("layer.") + name,
+    return memory::NamedParameter{.path = std::string("layer.") + name,
                           .spec = {.name = name, .shape = std::move(shape), .decay = setup.decay[i]},
                           .learning_rate = setup.learning_rates[i]};
   };
   const auto frozen = [](const char* name) {
-    return NamedParameter{.path = name, .spec = {.name = name, .shape = {16}}, .frozen = true};
+    return memory::NamedParameter{.path = name, .spec = {.name = name, .shape = {16}}, .frozen = true};
   };
   return {frozen("before"), trained(0, "bias", {63}), trained(1, "gain", {3}),
           trained(2, "weight", {90, 101}), frozen("rear")};
@@ -31,25 +31,25 @@ std::vector<NamedParameter> parameters_of(const OptimizerSetup& setup) {
 OptimizerTrial::OptimizerTrial(const Device& device, const Offer& offer, const Options& options,
                                const OptimizerSetup& setup)
     : device_(device),
-      optimizer_(make_offer<Kind::optimizer>(offer, options, {})),
+      optimizer_(plugin_host::make_offer<Kind::optimizer>(offer, options, {})),
       block_(device, parameters_of(setup), setup.type, 1),
       scale_(DType::float64, {1}),
       scaled_(setup.scaled) {
   block_.make_states(optimizer_->states());
   scale_.fill(0.5);
   for (std::size_t i = 0; i < parameters; ++i) {
-    const ParameterSlice& slice = trained(i);
+    const memory::ParameterSlice& slice = trained(i);
     OwnedTensor start(block_.dtype(), slice.spec.shape), target(block_.dtype(), slice.spec.shape);
     start.set(normal_values(slice.size, i + 1));
     target.set(normal_values(slice.size, 51 + i));
-    kernels::copy(device_, start, ParameterBlock::slice(block_.values(), slice));
+    kernels::copy(device_, start, memory::ParameterBlock::slice(block_.values(), slice));
     targets_.push_back(target.values());
   }
   device_.fence();
   write_guards();
 }
 
-const ParameterSlice& OptimizerTrial::trained(std::size_t parameter) const {
+const memory::ParameterSlice& OptimizerTrial::trained(std::size_t parameter) const {
   return block_.slices()[1 + parameter];
 }
 
@@ -61,13 +61,13 @@ void OptimizerTrial::prepare(double factor) {
     for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = factor * (gradient[k] - targets_[i][k]);
     OwnedTensor tensor(block_.dtype(), trained(i).spec.shape);
     tensor.set(gradient);
-    kernels::copy(device_, tensor, ParameterBlock::slice(block_.gradients(), trained(i)));
+    kernels::copy(device_, tensor, memory::ParameterBlock::slice(block_.gradients(), trained(i)));
     device_.fence();
   }
 }
 
 void OptimizerTrial::launch(double learning_rate) {
-  const CurrentWork work("update");
+  const record::CurrentWork work("update");
   optimizer_->update(device_,
                      block_.blocks(scaled_ ? static_cast<const double*>(scale_.tensor().data) : nullptr),
                      learning_rate, ++step_);
@@ -123,8 +123,8 @@ void OptimizerTrial::require_guards() const {
     for (std::size_t k = 0; k < values.size(); ++k) {
       const auto element = static_cast<std::int64_t>(k);
       if (values[k] == block.guard || !is_guard(element)) continue;
-      const ParameterSlice* slice = &block_.slices().front();
-      for (const ParameterSlice& other : block_.slices())
+      const memory::ParameterSlice* slice = &block_.slices().front();
+      for (const memory::ParameterSlice& other : block_.slices())
         if (other.begin <= element) slice = &other;
       throw Error("update writes to element " + std::to_string(element) + " of " + block.name +
                   ", which belongs to no chunk (" +
@@ -145,7 +145,7 @@ std::vector<double> OptimizerTrial::read(Tensor tensor) const {
 }
 
 std::vector<double> OptimizerTrial::values_of(std::size_t parameter) const {
-  return read(ParameterBlock::slice(block_.values(), trained(parameter)));
+  return read(memory::ParameterBlock::slice(block_.values(), trained(parameter)));
 }
 
 double OptimizerTrial::distance() const {
@@ -163,9 +163,9 @@ std::vector<double> OptimizerTrial::everything() const {
   for (const NamedBlock& block : all_blocks()) {
     if (block.block.data == block_.gradients().data) continue;
     for (std::size_t i = 0; i < parameters; ++i)
-      for (const double value : read(ParameterBlock::slice(block.block, trained(i)))) all.push_back(value);
+      for (const double value : read(memory::ParameterBlock::slice(block.block, trained(i)))) all.push_back(value);
   }
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

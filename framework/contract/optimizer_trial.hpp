@@ -15,7 +15,7 @@
 #include "contract/test_memory.hpp"
 #include "memory/parameter_block.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 struct OptimizerSetup {
   DType type = DType::float64;
@@ -59,16 +59,16 @@ class OptimizerTrial {
   std::vector<NamedBlock> all_blocks() const;
   void write_guards();
   bool is_guard(std::int64_t element) const;
-  const ParameterSlice& trained(std::size_t parameter) const;
+  const memory::ParameterSlice& trained(std::size_t parameter) const;
   std::vector<double> read(Tensor tensor) const;
 
   const Device& device_;
   std::unique_ptr<Optimizer> optimizer_;
-  ParameterBlock block_;
+  memory::ParameterBlock block_;
   OwnedTensor scale_;
   bool scaled_;
   std::vector<std::vector<double>> targets_;  ///< target of each trained parameter
   std::int64_t step_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -13,7 +13,7 @@
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// The result of `read` for a set of files: records, or the message of its Error.
@@ -41,7 +41,7 @@ bool names_a_file(const std::string& refusal, const FileSet& set) {
       set.files, [&](const CheckFile& file) { return refusal.find(file.name) != std::string::npos; });
 }
 
-bool equal(const Records& a, const Records& b) {
+bool same_records(const Records& a, const Records& b) {
   return std::ranges::equal(a.fields(), b.fields(), [](const Records::Field& x, const Records::Field& y) {
     return x.name == y.name && x.values == y.values;
   });
@@ -165,7 +165,7 @@ class ReaderCheck {
                     other = outcome_of(*two, set);
       for (const Outcome* next : {&again, &other})
         require(first.is_read == next->is_read && first.refusal == next->refusal &&
-                    equal(first.records, next->records),
+                    same_records(first.records, next->records),
                 "read twice, " + set.name + " gives other records; read is a pure function of the bytes");
     }
     return "equal records from two readers, and when asked again";
@@ -244,7 +244,7 @@ class ReaderCheck {
       "record";
 
   std::unique_ptr<Reader> make() const {
-    return make_offer<Kind::reader>(offer_, default_options(offer_.options), {});
+    return plugin_host::make_offer<Kind::reader>(offer_, plugin_host::default_options(offer_.options), {});
   }
   /// Calls `call(reader, how)` with each valid variant of the options; `how` names it in messages.
   template <class Call>
@@ -252,7 +252,7 @@ class ReaderCheck {
     for (const OptionsVariant& variant : option_variants(offer_.options)) {
       std::unique_ptr<Reader> reader;
       try {
-        reader = make_offer<Kind::reader>(offer_, variant.options, {});
+        reader = plugin_host::make_offer<Kind::reader>(offer_, variant.options, {});
       } catch (const OptionError&) {  // an invalid combination
         continue;
       }
@@ -316,7 +316,7 @@ class ReaderCheck {
       const Records records = reader.read({&input, 1}, "training set");
       all = all ? behind_each_other(*all, records) : records;
     }
-    require(all && equal(whole.records, *all),
+    require(all && same_records(whole.records, *all),
             "cut where cut() allows it" + how + ", " + file.name + " gives other records");
     return true;
   }
@@ -331,11 +331,11 @@ class ReaderCheck {
     }
     const Outcome again = outcome_of(reader, "a written file", text);
     require(again.is_read, what + " is refused: " + again.refusal);
-    require(equal(records, again.records), what + " is read as other records");
+    require(same_records(records, again.records), what + " is read as other records");
     text += reader.write(records, FilePart::later);
     const Outcome longer = outcome_of(reader, "a file written in two parts", text);
     require(longer.is_read, what + " as a first and a later part is refused: " + longer.refusal);
-    require(equal(behind_each_other(records, records), longer.records),
+    require(same_records(behind_each_other(records, records), longer.records),
             what + " as a first and a later part is not read as the records twice");
     return true;
   }
@@ -359,7 +359,7 @@ class ReaderCheck {
     require(again.is_read, what + "reads none: " + again.refusal);
     require(again.records.size() == records.size(),
             what + "reads " + std::to_string(again.records.size()) + "; every row becomes a record");
-    require(equal(records, with_fields(again.records, offer_.gives)), what + "reads other values");
+    require(same_records(records, with_fields(again.records, offer_.gives)), what + "reads other values");
     return "; all of " + std::to_string(records.size()) + " known records among them";
   }
   static std::string counted(std::size_t files) {
@@ -386,4 +386,4 @@ std::vector<Check> reader_checks(const Offer& offer, const CheckData& data) {
   return checks;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 FileSet one_file(std::string name, std::string text) {
@@ -111,4 +111,4 @@ bool equal_apart_from_line_ends(const Records& a, const Records& b) {
   });
 }
 
-}  // namespace encore
+}  // namespace encore::contract

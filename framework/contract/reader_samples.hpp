@@ -10,7 +10,7 @@
 
 #include "contract/suite.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 /// The argument of one `read`: one file, or several that belong together, as the two sides of a parallel
 /// corpus.
@@ -36,4 +36,4 @@ std::vector<Rewritten> rewritten(const FileSet& set);
 /// Returns whether both have equal fields. Line ends within values may differ.
 bool equal_apart_from_line_ends(const Records& a, const Records& b);
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 struct Sample {
@@ -202,4 +202,4 @@ void SampleTokenizer::append_tokens(std::string_view text, std::vector<std::int3
   end_token();
 }
 
-}  // namespace encore
+}  // namespace encore::contract

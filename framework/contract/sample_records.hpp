@@ -11,7 +11,7 @@
 #include <encore/task.hpp>
 #include <encore/tokenizer.hpp>
 
-namespace encore {
+namespace encore::contract {
 
 /// Which records: those of a training set, or those of another set, which has one new label.
 enum class SampleSet : std::uint8_t { train, other };
@@ -49,4 +49,4 @@ class SampleTokenizer final : public Tokenizer {
   std::vector<std::string> vocabulary_;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -7,7 +7,7 @@
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// The largest accepted factor. `Optimizer::learning_rate` is the rate at factor 1, so factors above 1 are
@@ -74,7 +74,7 @@ std::string check_schedule(const Offer& offer) {
       for (const std::int64_t total : run_lengths) {
         std::unique_ptr<Schedule> schedule;
         try {
-          schedule = make_offer<Kind::schedule>(offer, variant.options, {total, width});
+          schedule = plugin_host::make_offer<Kind::schedule>(offer, variant.options, {total, width});
         } catch (const OptionError&) {  // an invalid combination
           continue;
         }
@@ -92,4 +92,4 @@ std::vector<Check> schedule_checks(const Offer& offer) {
   return {{"factors", [&] { return check_schedule(offer); }}};
 }
 
-}  // namespace encore
+}  // namespace encore::contract

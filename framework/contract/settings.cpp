@@ -11,11 +11,11 @@
 #include "config/override.hpp"
 #include "contract/suite.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// Returns whether the setting is `data.type=NAME`, which belongs to the file of --data.
-bool chooses_reader(const Override& setting) {
+bool chooses_reader(const config::Override& setting) {
   return setting.path == std::vector<std::string>{"data", "type"};
 }
 
@@ -26,7 +26,7 @@ bool is_table_of(Kind kind, const std::vector<std::string>& path) {
   std::string table;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) table += (i == 0 ? "" : ".") + path[i];
   if (kind == Kind::layer) return table.starts_with("model.layer.") || table == "model.norm";
-  return table == table_of(kind);
+  return table == config::table_of(kind);
 }
 
 /// Returns the schema with `value` as the chosen value of an option: a required option with a default, which
@@ -48,7 +48,7 @@ Schema with_choice(const Schema& schema, const std::string& name, const OptionVa
 std::string chosen_reader(const std::vector<std::string>& settings) {
   std::string reader;
   for (const std::string& text : settings)
-    if (const Override setting = parse_override(text); chooses_reader(setting)) {
+    if (const config::Override setting = config::parse_override(text); chooses_reader(setting)) {
       if (!setting.value.is_text())
         throw Error("-S " + text + ": data.type names a reader, as in data.type=tsv");
       reader = setting.value.text();
@@ -58,7 +58,7 @@ std::string chosen_reader(const std::vector<std::string>& settings) {
 
 std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<std::string>& settings) {
   for (const std::string& text : settings) {
-    const Override setting = parse_override(text);
+    const config::Override setting = config::parse_override(text);
     if (chooses_reader(setting)) continue;
     const std::string& name = setting.path.back();
     bool fits = false;
@@ -69,7 +69,7 @@ std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<st
       const Option* option = offer.options.find(name);
       if (option == nullptr) continue;
       OptionValue value;
-      if (const auto problem = check_value(setting.value, *option, value))
+      if (const auto problem = config::check_value(setting.value, *option, value))
         throw Error("-S " + text + ": option \"" + name + "\" of " + subject_of(offer) + " " + *problem);
       offer.options = with_choice(offer.options, name, value);
       fits = true;
@@ -81,4 +81,4 @@ std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<st
   return offers;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -9,7 +9,7 @@
 
 #include <encore/plugin.hpp>
 
-namespace encore {
+namespace encore::contract {
 
 /// Returns the reader that `data.type=NAME` among the settings chooses for the file of --data; empty if there
 /// is no such setting.
@@ -21,4 +21,4 @@ std::string chosen_reader(const std::vector<std::string>& settings);
 /// no offer has.
 std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<std::string>& settings);
 
-}  // namespace encore
+}  // namespace encore::contract

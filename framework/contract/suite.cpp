@@ -8,7 +8,7 @@
 
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 bool is_label(const std::string& label) {
@@ -61,7 +61,7 @@ void run_suite(const Offer& offer, const std::vector<Check>& checks, const Suite
   std::vector<Finding> causes;
   for (const Check& check : checks) {
     observer.begin(subject, check.name);
-    const CurrentWork work(check.name);
+    const record::CurrentWork work(check.name);
     Finding finding{.subject = subject, .check = check.name, .detail = {}};
     try {
       finding.detail = check.run();
@@ -94,4 +94,4 @@ std::map<std::string, std::string> suite_digests(const Device& device, const Off
   return offer.kind == Kind::optimizer ? optimizer_digests(device, offer) : layer_digests(device, offer);
 }
 
-}  // namespace encore
+}  // namespace encore::contract

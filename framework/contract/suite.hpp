@@ -20,7 +20,7 @@
 #include "contract/kokkos_watch.hpp"
 #include "plugin_host/default_options.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 class Trial;  // trial.hpp
 
@@ -172,4 +172,4 @@ void require_word(const std::string& name, const std::string& what);
 /// Throws Error when a kernel's label is not of the form "namespace::name".
 void require_labels(const KokkosWatch& watch);
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -14,7 +14,7 @@
 #include "config/validate.hpp"
 #include "contract/suite.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 void require(bool condition, const std::string& message) {
   if (!condition) throw Error(message);
@@ -23,34 +23,34 @@ namespace {
 
 // --- options: the validation of the schema ---
 
-Value table_with(const std::string& name, Value value) {
-  Value table;
-  table.data = Value::Table{};
+config::Value table_with(const std::string& name, config::Value value) {
+  config::Value table;
+  table.data = config::Value::Table{};
   value.origin = {};
   table.set({name}, std::move(value), {});
   return table;
 }
 
-std::string refusal(const Schema& schema, const std::string& subject, Value table) {
+std::string refusal(const Schema& schema, const std::string& subject, config::Value table) {
   for (const Option& option : schema.options()) {  // required options are not under test
     if (!option.required || table.find(option.name) != nullptr) continue;
-    Value value;
-    const Options fitting = default_options(schema);
+    config::Value value;
+    const Options fitting = plugin_host::default_options(schema);
     std::visit(
         [&](const auto& v) {
           using T = std::decay_t<decltype(v)>;
           if constexpr (std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, std::vector<double>>)
-            value.data = Value::Array{};
+            value.data = config::Value::Array{};
           else
             value.data = v;
         },
         fitting.values().at(option.name));
     table.set({option.name}, std::move(value), {});
   }
-  Problems problems;
-  validate(table, schema, {"", subject}, problems);
+  config::Problems problems;
+  config::validate(table, schema, {"", subject}, problems);
   std::string text;
-  for (const Problem& problem : problems.all()) text += problem.message + "\n";
+  for (const config::Problem& problem : problems.all()) text += problem.message + "\n";
   return text;
 }
 
@@ -71,12 +71,12 @@ std::string check_options(const Offer& offer) {
                                   "; versions count from 1, one more with each change of what equal options "
                                   "compute");
   const auto value_of = [](auto data) {
-    Value value;
+    config::Value value;
     value.data = std::move(data);
     return value;
   };
-  Value empty;
-  empty.data = Value::Table{};
+  config::Value empty;
+  empty.data = config::Value::Table{};
   require(refusal(schema, subject, empty).empty(),
           "the defaults are refused: " + refusal(schema, subject, empty));
   for (const Option& option : schema.options()) {
@@ -84,7 +84,7 @@ std::string check_options(const Offer& offer) {
     require(option.name != "type", "an option is called \"type\", which chooses the plugin");
     require(!option.rule.help.empty(), name + " has no line of help");
     if (option.fallback) {
-      const auto problem = check_range(*option.fallback, option);
+      const auto problem = config::check_range(*option.fallback, option);
       require(!problem, "the default of " + name + " " + problem.value_or(""));
     }
     const std::string wrong = mistyped(option.name);
@@ -97,12 +97,12 @@ std::string check_options(const Offer& offer) {
       require(std::ranges::any_of(schema.options(), hints_at),
               "\"" + wrong + "\" is not refused with a hint at \"" + option.name + "\": " + said);
     }
-    const bool takes_text = option.type == OptionType::text || is_path(option);
-    Value wrong_type = takes_text ? value_of(std::int64_t{7}) : value_of(std::string("seven"));
+    const bool takes_text = option.type == OptionType::text || config::is_path(option);
+    config::Value wrong_type = takes_text ? value_of(std::int64_t{7}) : value_of(std::string("seven"));
     require(!refusal(schema, subject, table_with(option.name, std::move(wrong_type))).empty(),
             name + " accepts a value of the wrong type");
     const auto refuses = [&](double number) {
-      Value value =
+      config::Value value =
           option.type == OptionType::integer ? value_of(static_cast<std::int64_t>(number)) : value_of(number);
       require(!refusal(schema, subject, table_with(option.name, std::move(value))).empty(),
               name + " accepts " + std::to_string(number) + ", which is out of its range");
@@ -142,10 +142,10 @@ std::string digest_of(const std::vector<double>& values) {
 }
 
 std::vector<OptionsVariant> option_variants(const Schema& schema) {
-  std::vector<OptionsVariant> all{{"defaults", default_options(schema), true}};
+  std::vector<OptionsVariant> all{{"defaults", plugin_host::default_options(schema), true}};
   const auto add = [&](const Option& option, const std::string& text, OptionValue value) {
-    if (option.fallback && (is_chosen(option) || *option.fallback == value)) return;
-    all.push_back({option.name + " = " + text, default_options(schema)});
+    if (option.fallback && (plugin_host::is_chosen(option) || *option.fallback == value)) return;
+    all.push_back({option.name + " = " + text, plugin_host::default_options(schema)});
     all.back().options.set(option.name, std::move(value));
   };
   for (const Option& option : schema.options()) {
@@ -153,7 +153,7 @@ std::vector<OptionsVariant> option_variants(const Schema& schema) {
     if (option.type == OptionType::boolean && option.fallback)
       add(option, "the other", !std::get<bool>(*option.fallback));
     if (option.type == OptionType::integer && option.rule.min)
-      add(option, std::to_string(static_cast<std::int64_t>(*option.rule.min)), smallest_value(option));
+      add(option, std::to_string(static_cast<std::int64_t>(*option.rule.min)), plugin_host::smallest_value(option));
     if (option.type == OptionType::number && option.rule.min && option.rule.max) {
       const double middle = 0.5 * (*option.rule.min + *option.rule.max);
       add(option, std::to_string(middle), middle);
@@ -162,4 +162,4 @@ std::vector<OptionsVariant> option_variants(const Schema& schema) {
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -7,7 +7,7 @@
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 constexpr RandomKey key{3, 141, 59};
@@ -133,7 +133,7 @@ std::string check_sum(const Device& device, const Offer& offer, const Options& o
   for (const DType type : types)
     for (const double dropout : {0.0, 0.1})
       for (const bool training : {true, false}) {
-        SummedLayer layer(device, make_offer<Kind::layer>(offer, options, context), width, type, dropout,
+        SummedLayer layer(device, plugin_host::make_offer<Kind::layer>(offer, options, context), width, type, dropout,
                           training);
         if (!layer.takes_sum()) return "does not add up its input itself";
         const std::vector<TrialResult> before = layer.made_before();
@@ -145,4 +145,4 @@ std::string check_sum(const Device& device, const Offer& offer, const Options& o
   return "the input as a sum gives the bits of the sum as an input";
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -21,7 +21,7 @@
 #include "plugin_host/loader.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 constexpr std::int64_t roomy = TaskSamples::roomy, narrow = TaskSamples::narrow;
@@ -38,11 +38,11 @@ class TaskCheck {
             "fields() names a field twice");
     // The code that reads manifests must accept the manifest of this task.
     const nlohmann::json manifest =
-        manifest_to_json({"plugin", "1", "", "plugin.so", {describe(samples_.offer())}});
-    require(manifest_to_json(manifest_from_json(manifest)) == manifest,
+        config::manifest_to_json({"plugin", "1", "", "plugin.so", {plugin_host::describe(samples_.offer())}});
+    require(config::manifest_to_json(config::manifest_from_json(manifest)) == manifest,
             "its manifest changes when it is read back");
-    const Selection selection = parse_selection(samples_.offer().select);
-    const Measure* chosen = measure_of(samples_.offer().measures, selection.measure());
+    const config::Selection selection = config::parse_selection(samples_.offer().select);
+    const Measure* chosen = config::measure_of(samples_.offer().measures, selection.measure());
     // A task whose measures all depend on the data cannot have one that is always there; one that generates
     // text may select by its measures of that, though options may turn generation off.
     const bool may_depend = std::ranges::none_of(samples_.offer().measures, &Measure::always) ||
@@ -148,7 +148,7 @@ class TaskCheck {
     require(!task->separates_sequences(),
             "draws() and separates_sequences() are both true; draws need whole examples");
     const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
-    BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
+    data::BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
                         .picked = set.has_column(picked_column)};
     for (const ColumnValues& column : set.columns())
       if (column.rule.space != Space::ragged)
@@ -159,9 +159,9 @@ class TaskCheck {
     std::vector<std::int32_t> all(set.size());
     std::iota(all.begin(), all.end(), 0);
     const auto drawn = [&](std::uint64_t seed, std::int64_t epoch) {
-      Packer packer(set, needs);
+      data::Packer packer(set, needs);
       packer.draw(*task, seed, epoch);
-      PackedBatch batch;
+      data::PackedBatch batch;
       packer.pack(all, batch);
       std::vector<std::int32_t> numbers = batch.ids;
       const auto add = [&](const std::vector<std::int32_t>& more) {
@@ -212,7 +212,7 @@ class TaskCheck {
   std::size_t encoded_sets(const OptionsVariant& variant, std::int64_t length) const {
     std::unique_ptr<Task> task;
     try {
-      task = make_offer<Kind::task>(samples_.offer(), variant.options, {length});
+      task = plugin_host::make_offer<Kind::task>(samples_.offer(), variant.options, {length});
     } catch (const OptionError& error) {  // an invalid combination, perhaps with a short max_length only
       if (variant.is_default || length != roomy) return 0;
       throw Refusal(error.what());
@@ -229,7 +229,7 @@ class TaskCheck {
     require_columns(*task, where);
     for (const Records* records : {&train, &other}) try {
         require_classes(*task, TaskSamples::encoded(*task, *records, length), where);
-      } catch (const RefusedRecord& error) {
+      } catch (const data::RefusedRecord& error) {
         if (variant.is_default) throw;
         throw Refusal(error.what());
       }
@@ -368,4 +368,4 @@ std::vector<Check> task_checks(const Offer& offer, const CheckData& data) {
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

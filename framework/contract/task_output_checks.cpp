@@ -12,7 +12,7 @@
 #include "config/selection.hpp"
 #include "contract/task_samples.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 class OutputCheck {
@@ -37,7 +37,7 @@ class OutputCheck {
       told_apart = compare(best, arbitrary, knows_truth(*task)) || told_apart;
     }
     const Measure* chosen =
-        measure_of(samples_.offer().measures, parse_selection(samples_.offer().select).measure());
+        config::measure_of(samples_.offer().measures, config::parse_selection(samples_.offer().select).measure());
     require(told_apart || chosen == nullptr || !knows_truth(*task),
             "measure \"" + std::string(chosen == nullptr ? "" : chosen->name) +
                 "\", by which it selects, is the same for perfect outputs and for arbitrary ones");
@@ -262,7 +262,7 @@ class OutputCheck {
                                                   " for perfect outputs and " + std::to_string(other) +
                                                   " for arbitrary ones, which would be better");
       told_apart =
-          told_apart || (gain > 0.0 && measure.name == parse_selection(samples_.offer().select).measure());
+          told_apart || (gain > 0.0 && measure.name == config::parse_selection(samples_.offer().select).measure());
     }
     for (const auto& [name, value] : measure_values(samples_.offer().measures, arbitrary))
       require(std::isfinite(value), "measure \"" + name + "\" is " + std::to_string(value));
@@ -286,4 +286,4 @@ std::vector<Check> task_output_checks(const TaskSamples& samples) {
           {"scores", [check] { return check.scores(); }}};
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -14,7 +14,7 @@
 #include "plugin_host/make_offer.hpp"
 #include "plugin_host/reader_settings.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 /// The number of values per row of an embedding and similar outputs, if the task takes any.
@@ -51,7 +51,7 @@ bool same(std::span<const T> a, std::span<const T> b) {
 }  // namespace
 
 std::unique_ptr<Task> TaskSamples::make(std::int64_t max_length) const {
-  return make_offer<Kind::task>(offer_, default_options(offer_.options), {max_length});
+  return plugin_host::make_offer<Kind::task>(offer_, plugin_host::default_options(offer_.options), {max_length});
 }
 
 std::unique_ptr<Task> TaskSamples::prepared(std::int64_t max_length) const {
@@ -78,20 +78,20 @@ std::vector<std::string> TaskSamples::structure() const {
 /// A reader may give a field with other options only.
 Records TaskSamples::read_by(const Offer& reader, std::span<const InputText> files,
                              const std::vector<std::string>& fields) const {
-  const Options options = default_options(reader.options);
-  const Records records = make_offer<Kind::reader>(reader, options, {})->read(files, "training set");
+  const Options options = plugin_host::default_options(reader.options);
+  const Records records = plugin_host::make_offer<Kind::reader>(reader, options, {})->read(files, "training set");
   const std::vector<std::string> needed = all_fields(needs());
   std::vector<std::string> missing;
   for (const std::string& field : needed)
     if (!records.has(field)) missing.push_back(field);
   if (missing.empty()) return with_fields(records, fields);
   std::string remedy;
-  for (const OptionSetting& setting : settings_that_give(reader, options, files, needed))
+  for (const plugin_host::OptionSetting& setting : plugin_host::settings_that_give(reader, options, files, needed))
     remedy +=
         (remedy.empty() ? "add -S data." : " or -S data.") + setting.option + "=" + plain(setting.value);
   throw Error("--data " + data_.name() + ": reader \"" + reader.name + "\" does not give " +
               quoted_list(missing) + ", which it needs; " +
-              (remedy.empty() ? reader_remedy(reader, {}) : remedy));
+              (remedy.empty() ? plugin_host::reader_remedy(reader, {}) : remedy));
 }
 
 Records TaskSamples::records_of(SampleSet set) const {
@@ -102,7 +102,7 @@ Records TaskSamples::records_of(SampleSet set) const {
   for (const CheckFile& file : data_.files) files.push_back({.name = file.name, .text = file.text});
   std::string refused;
   for (const Offer& reader : data_.readers) {
-    const std::vector<std::string> missing = missing_fields(describe(offer_), describe(reader));
+    const std::vector<std::string> missing = config::missing_fields(plugin_host::describe(offer_), plugin_host::describe(reader));
     if (missing.empty()) return read_by(reader, files, fields);
     refused = "reader \"" + reader.name + "\" does not give " + quoted_list(missing) + ", which it needs; ";
   }
@@ -114,7 +114,7 @@ Records TaskSamples::records_of(SampleSet set) const {
 }
 
 ExampleSet TaskSamples::encoded(const Task& task, const Records& records, std::int64_t max_length) {
-  return encode_records(task, records, SampleTokenizer(), max_length);
+  return data::encode_records(task, records, SampleTokenizer(), max_length);
 }
 
 bool equal(const ExampleSet& a, const ExampleSet& b) {
@@ -221,4 +221,4 @@ void add_logits(const OutputRule& rule, const ExampleSet& set, std::uint32_t see
   outputs.all().push_back(std::move(logits));
 }
 
-}  // namespace encore
+}  // namespace encore::contract

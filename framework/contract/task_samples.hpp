@@ -16,7 +16,7 @@
 #include "contract/sample_records.hpp"
 #include "contract/suite.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 /// A task under test with records of the fields that it reads.
 class TaskSamples {
@@ -73,4 +73,4 @@ std::optional<OutputRule> logits_rule(const Task& task);
 /// Adds arbitrary logits; `classes` become the classes with the largest.
 void add_logits(const OutputRule& rule, const ExampleSet& set, std::uint32_t seed, Outputs& outputs);
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -11,7 +11,7 @@
 #include <encore/random.hpp>
 #include <encore/view.hpp>
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 using Bytes = Kokkos::View<std::byte*, DeviceMemory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -155,4 +155,4 @@ std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double
   return values;
 }
 
-}  // namespace encore
+}  // namespace encore::contract

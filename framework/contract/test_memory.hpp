@@ -18,7 +18,7 @@
 #include <encore/elements.hpp>
 #include <encore/kernels.hpp>
 
-namespace encore {
+namespace encore::contract {
 
 /// A tensor with memory of its own on the device. Values are passed as double for every element type. A
 /// pattern lies before and after it, so that writes of a kernel there are noticed.
@@ -202,4 +202,4 @@ class OwnedPlan {
   std::vector<Tensor> bound_parameters_, bound_gradients_, bound_buffers_, evaluation_buffers_;
 };
 
-}  // namespace encore
+}  // namespace encore::contract

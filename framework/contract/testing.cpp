@@ -23,18 +23,18 @@ std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vecto
                               const std::vector<double>& input) {
   start_kokkos();
   const Device device;
-  const OwnedBatch batch(lengths);
+  const contract::OwnedBatch batch(lengths);
   LayerPlan plan(width);
   layer.declare(plan);
-  const OwnedPlan memory(device, plan, batch.size(), DType::float64, 1, 0.0);
-  OwnedTensor x(DType::float64, {batch.rows(), width});
-  const OwnedTensor y(DType::float64, {batch.rows(), width});
+  const contract::OwnedPlan memory(device, plan, batch.size(), DType::float64, 1, 0.0);
+  contract::OwnedTensor x(DType::float64, {batch.rows(), width});
+  const contract::OwnedTensor y(DType::float64, {batch.rows(), width});
   x.set(input);
   const Tensor inputs = x;
   layer.forward(Step(device, batch, false, memory.bound(false)), {&inputs, 1}, y);
   device.fence();
-  require_within("forward", memory.overrun());
-  require_within("forward", y.overrun("its output"));
+  contract::require_within("forward", memory.overrun());
+  contract::require_within("forward", y.overrun("its output"));
   return y.values();
 }
 
@@ -42,8 +42,8 @@ HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64
                     const std::vector<double>& states, const HeadColumns& columns) {
   start_kokkos();
   const Device device;
-  const OwnedBatch batch(lengths);
-  HeadMemory memory(device, head, width, batch, DType::float64, 1, 0.0);
+  const contract::OwnedBatch batch(lengths);
+  contract::HeadMemory memory(device, head, width, batch, DType::float64, 1, 0.0);
   const HeadPlan& plan = memory.plan();
   ENCORE_REQUIRE(plan.reads().size() == 1, "run_head is for heads that read one space");
   memory.inputs().front().set(states);
@@ -56,8 +56,8 @@ HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64
   head.loss(memory.step(false, true));
   head.decode(memory.step(false, false));
   device.fence();
-  require_within("the head", memory.memory().overrun());
-  require_within("the head", memory.overrun());
+  contract::require_within("the head", memory.memory().overrun());
+  contract::require_within("the head", memory.overrun());
   HeadResult result = {memory.losses().front().values(), {}};
   for (std::size_t i = 0; i < plan.outputs().size(); ++i)
     result.outputs[plan.outputs()[i].name] = memory.outputs()[i].values();

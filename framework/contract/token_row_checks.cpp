@@ -9,7 +9,7 @@
 #include "memory/parameter_block.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 constexpr std::int64_t table_rows = 12, table_width = 300;
@@ -20,7 +20,7 @@ class TableTrial {
  public:
   TableTrial(const Device& device, const Offer& offer, bool told)
       : device_(device),
-        optimizer_(make_offer<Kind::optimizer>(offer, default_options(offer.options), {})),
+        optimizer_(plugin_host::make_offer<Kind::optimizer>(offer, plugin_host::default_options(offer.options), {})),
         block_(device,
                {{"layer.bias", {"bias", {64}, Initializer::zeros, 0.0, false}},
                 {"layer.table", {.name = "table", .shape = {table_rows, table_width}, .token_rows = true}}},
@@ -34,7 +34,7 @@ class TableTrial {
   void step(const std::vector<double>& tokens) {
     block_.zero_gradients();
     mark(tokens);
-    const ParameterSlice& table = block_.find("layer.table");
+    const memory::ParameterSlice& table = block_.find("layer.table");
     std::vector<double> gradients = normal_values(block_.values().size(), 100 + ++steps_);
     for (std::int64_t i = 0; i < table.size; ++i)
       if (std::find(tokens.begin(), tokens.end(), static_cast<double>(i / table_width)) == tokens.end())
@@ -84,7 +84,7 @@ class TableTrial {
 
   const Device& device_;
   std::unique_ptr<Optimizer> optimizer_;
-  ParameterBlock block_;
+  memory::ParameterBlock block_;
   bool told_;
   std::uint64_t steps_ = 0;
 };
@@ -107,4 +107,4 @@ std::string check_token_rows(const Device& device, const Offer& offer) {
   return "seven steps with some rows of a table each, with and without that knowledge: equal bits";
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -10,7 +10,7 @@
 #include "contract/suite.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 const TextCounts& small_text() {
@@ -35,9 +35,9 @@ const std::vector<std::string>& odd_texts() {
 }
 
 std::unique_ptr<Tokenizer> untrained(const Offer& offer) {
-  Options options = default_options(offer.options);
+  Options options = plugin_host::default_options(offer.options);
   if (offer.options.find("vocab_size") != nullptr) options.set("vocab_size", std::int64_t{400});
-  return make_offer<Kind::tokenizer>(offer, options, {});
+  return plugin_host::make_offer<Kind::tokenizer>(offer, options, {});
 }
 
 std::unique_ptr<Tokenizer> trained(const Offer& offer) {
@@ -287,4 +287,4 @@ std::vector<Check> tokenizer_checks(const Offer& offer) {
           {"parallel encoding", [&] { return check_threads(offer); }}};
 }
 
-}  // namespace encore
+}  // namespace encore::contract

@@ -17,7 +17,7 @@
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::contract {
 namespace {
 
 constexpr double marker = 0.5;  // the value of parameter gradients before backward
@@ -108,13 +108,13 @@ class LayerTrial final : public Trial {
   std::size_t input_count() const { return plan_.reads_memory() ? 2 : 1; }
 
   void run_forward() override {
-    const CurrentWork work("forward");
+    const record::CurrentWork work("forward");
     const std::array<Tensor, 2> x = {inputs_[0], inputs_[1]};
     layer_->forward(step(), std::span(x).first(input_count()), output_);
     if (teacher_) teacher_->compare(step());
   }
   void run_backward() override {
-    const CurrentWork work("backward");
+    const record::CurrentWork work("backward");
     const std::array<Tensor, 2> x = {inputs_[0], inputs_[1]}, dx = {gradients_[0], gradients_[1]};
     layer_->backward(step(teacher_ ? &teacher_->taught : nullptr), std::span(x).first(input_count()), output_,
                      output_gradient_, std::span(dx).first(input_count()));
@@ -260,7 +260,7 @@ void Trial::backward(double held) {
 
 void Trial::require_token_rows() {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(batch_.rows()));
-  copy_to_host(device_, batch_.batch().ids, ids.data());
+  memory::copy_to_host(device_, batch_.batch().ids, ids.data());
   for (std::size_t i = 0; i < plan().parameters().size(); ++i) {
     const ParameterSpec& spec = plan().parameters()[i];
     if (!spec.token_rows) continue;
@@ -321,7 +321,7 @@ std::unique_ptr<Trial> make_trial(const Device& device, const Offer& offer, cons
   if (offer.kind == Kind::head) return make_head_trial(device, offer, options, setup, smoothing);
   LayerContext context{.width = setup.width, .max_length = 1, .block = 0, .blocks = 1};
   for (const std::int64_t length : setup.lengths) context.max_length = std::max(context.max_length, length);
-  return make_trial(device, make_offer<Kind::layer>(offer, options, context), setup);
+  return make_trial(device, plugin_host::make_offer<Kind::layer>(offer, options, context), setup);
 }
 
 std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> layer,
@@ -342,4 +342,4 @@ GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::u
   throw Error("no point of the function is far enough from a kink to compare gradients");
 }
 
-}  // namespace encore
+}  // namespace encore::contract

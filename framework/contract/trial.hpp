@@ -14,7 +14,7 @@
 #include "contract/gradient_check.hpp"
 #include "contract/head_memory.hpp"
 
-namespace encore {
+namespace encore::contract {
 
 /// The value of memory that must not be read.
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -139,4 +139,4 @@ std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> l
 GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make,
                                double size = 1.0);
 
-}  // namespace encore
+}  // namespace encore::contract

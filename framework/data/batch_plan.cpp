@@ -11,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 constexpr std::int64_t batches_per_pool = 100;
@@ -233,4 +233,4 @@ std::vector<std::vector<std::int32_t>> plan_evaluation(const ExampleLengths& len
   return cut(order, lengths, options);
 }
 
-}  // namespace encore
+}  // namespace encore::data

@@ -12,7 +12,7 @@
 
 #include <encore/examples.hpp>
 
-namespace encore {
+namespace encore::data {
 
 struct BatchOptions {
   std::uint64_t seed = 1;
@@ -70,4 +70,4 @@ std::vector<std::vector<std::int32_t>> plan_evaluation(const ExampleLengths& len
                                                        const BatchOptions& options,
                                                        EvaluationOrder order = EvaluationOrder::by_length);
 
-}  // namespace encore
+}  // namespace encore::data

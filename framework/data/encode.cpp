@@ -7,7 +7,7 @@
 
 #include "base/parallel.hpp"
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 /// The number of records that a thread takes at once.
@@ -180,4 +180,4 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
   return {all->arrays(rules), all};
 }
 
-}  // namespace encore
+}  // namespace encore::data

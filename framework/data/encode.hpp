@@ -8,7 +8,7 @@
 
 #include <encore/task.hpp>
 
-namespace encore {
+namespace encore::data {
 
 /// An Error of Task::encode, with the number of the record in front: "record 3: invalid level 4.5".
 class RefusedRecord : public Error {
@@ -24,4 +24,4 @@ class RefusedRecord : public Error {
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads = 1, std::size_t earlier = 0);
 
-}  // namespace encore
+}  // namespace encore::data

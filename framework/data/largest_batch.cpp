@@ -11,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 /// The most examples that largest_batch sizes, which takes a second or two. The bound is immediate but needs
@@ -61,7 +61,7 @@ class ExampleSizes {
   BatchSize bound(const ExampleLengths& lengths, const BatchOptions& options) {
     const std::int64_t batch_size = most_examples(lengths, options);
     Packing packing = packing_;
-    if (packing.batching == Batching::padded && packing.padded_length == 0)
+    if (packing.batching == config::Batching::padded && packing.padded_length == 0)
       for (const std::int32_t length : set_.arrays().lengths)
         packing.padded_length = std::max<std::int64_t>(packing.padded_length, length);
     std::vector<BatchSize> sizes;
@@ -94,7 +94,7 @@ class ExampleSizes {
       bound.target.longest = std::max(bound.target.longest, size.target.longest);
       longest_example_ = std::max({longest_example_, size.tokens, size.target.tokens});
     }
-    if (options.batch_tokens > 0 && packing_.batching == Batching::packed) {
+    if (options.batch_tokens > 0 && packing_.batching == config::Batching::packed) {
       std::int64_t& counted = lengths.targets.empty() ? bound.tokens : bound.target.tokens;
       counted = std::min(counted, std::max(options.batch_tokens, longest_example_));
     }
@@ -158,7 +158,7 @@ class LargestBatch {
     lay_out(set_, members, packing_, batch_);
     const std::int64_t picked = examples_.picked(members);  // a shard has at most all of them
     for (const SequenceRange& range : cut_shards(batch_.offsets, batch_.borders, shards_))
-      size_ = encore::at_least(size_, {size_between(between(batch_.offsets, range)),
+      size_ = data::at_least(size_, {size_between(between(batch_.offsets, range)),
                                        size_between(between(batch_.target.offsets, range)), picked});
   }
   const BatchSize& size() const { return size_; }
@@ -223,4 +223,4 @@ BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& op
   return largest.size();
 }
 
-}  // namespace encore
+}  // namespace encore::data

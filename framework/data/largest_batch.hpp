@@ -10,7 +10,7 @@
 #include "data/batch_plan.hpp"
 #include "data/packing.hpp"
 
-namespace encore {
+namespace encore::data {
 
 /// Returns for each size the largest over all batches of the epochs [first, first + count) and their shards
 /// (1: whole batches). The sizes need not come from one batch. If these epochs have more than 10^8 examples
@@ -30,4 +30,4 @@ BatchSize at_least(const BatchSize& a, const BatchSize& b);
 /// as fast, to a power of two.
 BatchSize bucket_of(const BatchSize& size);
 
-}  // namespace encore
+}  // namespace encore::data

@@ -8,13 +8,13 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 /// Returns the rows to which every sequence is padded, or 0 without padding.
 std::int64_t padded_length(const ExampleSet& set, std::span<const std::int32_t> members,
                            const Packing& packing) {
-  if (packing.batching == Batching::packed) return 0;
+  if (packing.batching == config::Batching::packed) return 0;
   std::size_t longest = 0;
   for (const std::int32_t member : members) {
     const Run of = set.sequences(static_cast<std::size_t>(member));
@@ -106,4 +106,4 @@ std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets,
   return ranges;
 }
 
-}  // namespace encore
+}  // namespace encore::data

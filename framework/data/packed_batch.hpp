@@ -13,11 +13,11 @@
 
 #include "config/batching.hpp"
 
-namespace encore {
+namespace encore::data {
 
 /// Says how rows are laid out (config/batching.hpp explains both kinds of batching).
 struct Packing {
-  Batching batching = Batching::packed;
+  config::Batching batching = config::Batching::packed;
   /// Rows per sequence with padding; 0: as many as the longest sequence of the batch has.
   std::int64_t padded_length = 0;
   std::int32_t padding_id = 0;
@@ -69,4 +69,4 @@ RowSetSize size_between(std::span<const std::int32_t> offsets);
 void lay_out(const ExampleSet& set, std::span<const std::int32_t> members, const Packing& packing,
              PackedBatch& batch);
 
-}  // namespace encore
+}  // namespace encore::data

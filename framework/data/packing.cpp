@@ -7,7 +7,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 constexpr std::size_t absent = static_cast<std::size_t>(-1);
@@ -30,7 +30,7 @@ double weight_of(const EncodedExample::Column& column) {
 
 Packer::Packer(const ExampleSet& set, BatchNeeds needs, Packing packing)
     : set_(set), needs_(std::move(needs)), packing_(packing), segments_(absent) {
-  if (set.has_target() && packing.batching == Batching::padded)
+  if (set.has_target() && packing.batching == config::Batching::padded)
     throw Error("examples with a second text cannot be padded; set train.batching = \"packed\"");
   if (needs_.target && !set.has_target() && set.size() > 0)
     throw Error("the model has a decoder ([model.decoder]), and the task gives no second text for it");
@@ -239,4 +239,4 @@ void Packer::append_padding(std::size_t length, std::size_t first_position, Pack
   }
 }
 
-}  // namespace encore
+}  // namespace encore::data

@@ -17,7 +17,7 @@
 
 #include "data/packed_batch.hpp"
 
-namespace encore {
+namespace encore::data {
 
 /// In BatchNeeds::losses: the loss is divided by the number of rows of the first text, instead of by a
 /// column.
@@ -71,4 +71,4 @@ class Packer {
   std::vector<std::size_t> counts_, drawn_counts_;  ///< numbers of its values, before and after drawing
 };
 
-}  // namespace encore
+}  // namespace encore::data

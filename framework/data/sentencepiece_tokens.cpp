@@ -13,7 +13,7 @@
 
 #include "base/utf8.hpp"
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
@@ -128,4 +128,4 @@ SentencepieceContents sentencepiece_contents(std::string_view model) {
   return contents;
 }
 
-}  // namespace encore
+}  // namespace encore::data

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace encore {
+namespace encore::data {
 
 /// Returns the tokens in the order of their numbers. Throws Error if `model` is not such a file.
 std::vector<std::string> sentencepiece_tokens(std::string_view model);
@@ -22,4 +22,4 @@ struct SentencepieceContents {
 /// Returns these contents of a model. Throws Error like sentencepiece_tokens().
 SentencepieceContents sentencepiece_contents(std::string_view model);
 
-}  // namespace encore
+}  // namespace encore::data

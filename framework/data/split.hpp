@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace encore {
+namespace encore::data {
 
 enum class Split : std::uint8_t { train, dev, test };
 inline constexpr std::array all_splits = {Split::train, Split::dev, Split::test};
@@ -22,4 +22,4 @@ constexpr const char* title_of(Split split) {
   return titles[static_cast<int>(split)];
 }
 
-}  // namespace encore
+}  // namespace encore::data

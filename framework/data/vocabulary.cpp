@@ -22,7 +22,7 @@
 #include "base/utf8.hpp"
 #include "data/sentencepiece_tokens.hpp"
 
-namespace encore {
+namespace encore::data {
 
 namespace {
 
@@ -268,4 +268,4 @@ std::string vocabulary_text(std::span<const std::string> lines) {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::data

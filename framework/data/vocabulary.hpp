@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::data {
 
 inline constexpr const char* vocab_json_file = "vocab.json";
 inline constexpr const char* merges_file = "merges.txt";
@@ -45,4 +45,4 @@ std::string sentencepiece_model(std::span<const std::string> lines, const std::s
 /// Returns the content of a vocabulary file.
 std::string vocabulary_text(std::span<const std::string> lines);
 
-}  // namespace encore
+}  // namespace encore::data

@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::distributed {
 
 void OneProcess::begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
   ENCORE_REQUIRE(outgoing.empty() && incoming.empty(), "one process has no peer to exchange with");
@@ -49,4 +49,4 @@ std::int64_t from_first(Communicator& ranks, std::int64_t value) {
   return value;
 }
 
-}  // namespace encore
+}  // namespace encore::distributed

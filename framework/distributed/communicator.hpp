@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::distributed {
 
 /// Bytes for another rank.
 struct Outgoing {
@@ -102,4 +102,4 @@ std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mi
 /// Returns the value that rank 0 has.
 std::int64_t from_first(Communicator& ranks, std::int64_t value);
 
-}  // namespace encore
+}  // namespace encore::distributed

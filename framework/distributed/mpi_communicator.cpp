@@ -13,7 +13,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::distributed {
 namespace {
 
 constexpr std::size_t largest_message = std::size_t(1) << 30;
@@ -173,4 +173,4 @@ std::unique_ptr<Communicator> join_ranks(int ranks) {
   return communicator;
 }
 
-}  // namespace encore
+}  // namespace encore::distributed

@@ -9,7 +9,7 @@
 
 #include "distributed/communicator.hpp"
 
-namespace encore {
+namespace encore::distributed {
 
 /// Returns "Open MPI 4.1.4", as it was loaded; empty if this build has no MPI.
 std::string mpi_library();
@@ -19,4 +19,4 @@ std::string mpi_library();
 /// other.
 std::unique_ptr<Communicator> join_ranks(int ranks);
 
-}  // namespace encore
+}  // namespace encore::distributed

@@ -6,7 +6,7 @@
 
 #include "distributed/mpi_communicator.hpp"
 
-namespace encore {
+namespace encore::distributed {
 
 std::string mpi_library() {
   return "";
@@ -18,4 +18,4 @@ std::unique_ptr<Communicator> join_ranks(int ranks) {
               "--ranks");
 }
 
-}  // namespace encore
+}  // namespace encore::distributed

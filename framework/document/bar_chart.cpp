@@ -10,7 +10,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -144,4 +144,4 @@ Drawing draw_bars(const BarChart& chart, double width) {
   return chart.lying || chart.bars.empty() ? draw_lying(chart, width) : draw_upright(chart, width);
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -14,7 +14,7 @@
 
 #include "document/drawing.hpp"
 
-namespace encore {
+namespace encore::document {
 
 struct Axis {
   std::string label;      ///< "step", "test/f1"
@@ -170,4 +170,4 @@ bool fits_beside(const Chart& chart);
 /// Lays the chart out; a pure function. `width` in points (1/72 inch); the height follows from the chart.
 Drawing draw(const Chart& chart, double width = 640.0);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -6,7 +6,7 @@
 
 #include "document/chart.hpp"
 
-namespace encore {
+namespace encore::document {
 
 Drawing draw_lines(const LineChart& chart, double width);
 Drawing draw_scatter(const ScatterChart& chart, double width);
@@ -21,4 +21,4 @@ Drawing draw_flow(const FlowChart& chart, double width);
 /// Returns the dash of the n-th series: after each eight series the next pattern.
 int series_dash(std::size_t n);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -8,7 +8,7 @@
 
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -28,4 +28,4 @@ std::string content_policy(const std::string& style, const std::string& script) 
          "; base-uri 'none'; form-action 'none'";
 }
 
-}  // namespace encore
+}  // namespace encore::document

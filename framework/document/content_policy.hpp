@@ -6,9 +6,9 @@
 
 #include <string>
 
-namespace encore {
+namespace encore::document {
 
 /// Returns the policy of a page whose only <style> and <script> hold exactly these strings.
 std::string content_policy(const std::string& style, const std::string& script);
 
-}  // namespace encore
+}  // namespace encore::document

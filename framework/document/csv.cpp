@@ -10,7 +10,7 @@
 #include "document/escape.hpp"
 #include "document/outline.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::vector<OutputFile> csv_files(const Document& document, const std::string& n
   return files;
 }
 
-}  // namespace encore
+}  // namespace encore::document

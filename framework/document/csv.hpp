@@ -9,7 +9,7 @@
 #include "document/document.hpp"
 #include "document/output_file.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// CSV can hold one table in one file. With `id`, returns that table as the file `name`; without, the only
 /// table of the document, or, if there are several, each as `ID.csv` in a folder called like `name` without
@@ -17,4 +17,4 @@ namespace encore {
 std::vector<OutputFile> csv_files(const Document& document, const std::string& name,
                                   const std::string& id = "");
 
-}  // namespace encore
+}  // namespace encore::document

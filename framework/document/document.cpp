@@ -4,7 +4,7 @@
 // report/ call it.
 #include "document/document.hpp"
 
-namespace encore {
+namespace encore::document {
 
 std::string Text::plain() const {
   std::string text;
@@ -12,4 +12,4 @@ std::string Text::plain() const {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -13,7 +13,7 @@
 
 #include "document/chart.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// A run of characters with one meaning.
 struct Span {
@@ -120,4 +120,4 @@ struct Document {
   std::vector<Section> sections = {};
 };
 
-}  // namespace encore
+}  // namespace encore::document

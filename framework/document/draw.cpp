@@ -6,7 +6,7 @@
 
 #include "document/charts.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -43,4 +43,4 @@ bool fits_beside(const Chart& chart) {
          std::holds_alternative<BarChart>(chart) || std::holds_alternative<Histogram>(chart);
 }
 
-}  // namespace encore
+}  // namespace encore::document

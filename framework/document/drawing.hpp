@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-namespace encore {
+namespace encore::document {
 
 /// The meaning of a colour. Colour-blind readers can distinguish the series; in grey, dash and marker do.
 enum class Tone : std::uint8_t {
@@ -107,4 +107,4 @@ std::string svg(const Drawing& drawing, const std::string& alternative, bool inl
 /// Returns a tikzpicture. It needs \usepackage{tikz} and the colours of latex.hpp.
 std::string tikz(const Drawing& drawing);
 
-}  // namespace encore
+}  // namespace encore::document

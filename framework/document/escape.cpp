@@ -11,7 +11,7 @@
 
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::string anchor_text(std::string_view text) {
   return result.empty() ? "-" : result;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encore {
+namespace encore::document {
 
 /// Escapes for text and quoted attributes of HTML and XML. Line feeds stay.
 std::string html_text(std::string_view text);
@@ -38,4 +38,4 @@ std::string csv_text(std::string_view text);
 /// Returns an id, file name or label: letters, digits, - and _; other bytes become "-".
 std::string anchor_text(std::string_view text);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -13,7 +13,7 @@
 #include "document/escape.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -180,4 +180,4 @@ std::string latex_text(std::string_view text) {
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::document

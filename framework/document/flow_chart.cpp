@@ -9,7 +9,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -146,4 +146,4 @@ Drawing draw_flow(const FlowChart& chart, double width) {
   return FlowPainter(chart, width).draw();
 }
 
-}  // namespace encore
+}  // namespace encore::document

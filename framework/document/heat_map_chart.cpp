@@ -11,7 +11,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -208,4 +208,4 @@ double heat_map_width(const HeatMapChart& chart, double cell) {
          across * static_cast<double>(chart.columns.size()) * cell;
 }
 
-}  // namespace encore
+}  // namespace encore::document

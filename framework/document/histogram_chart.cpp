@@ -9,7 +9,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 Drawing draw_histogram(const Histogram& chart, double width) {
   Drawing drawing;
@@ -56,4 +56,4 @@ Drawing draw_histogram(const Histogram& chart, double width) {
   return drawing;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -10,7 +10,7 @@
 #include "document/outline.hpp"
 #include "document/palette.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -84,4 +84,4 @@ std::vector<OutputFile> html_files(const Document& document, const Templates& te
   return {{name, fill(templates.find("report.html"), values, {"policy", "header", "body"})}};
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -8,7 +8,7 @@
 #include "document/escape.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -201,4 +201,4 @@ std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline
   return html;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -8,10 +8,10 @@
 #include "document/document.hpp"
 #include "document/outline.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// Returns one line, isolated if it runs from right to left.
 std::string html_line(const std::string& text);
 std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -303,4 +303,4 @@ std::string json_text(const Document& document) {
   return document_json(document).dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace encore
+}  // namespace encore::document

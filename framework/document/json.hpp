@@ -9,7 +9,7 @@
 
 #include "document/document.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// A text is written as its plain characters; if some are marked, `spans` stands beside `text`. Numbers that
 /// are not finite are "nan", "inf" and "-inf", because JSON itself cannot hold them.
@@ -18,4 +18,4 @@ nlohmann::ordered_json document_json(const Document& document);
 /// Returns document_json() as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Document& document);
 
-}  // namespace encore
+}  // namespace encore::document

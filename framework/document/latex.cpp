@@ -13,7 +13,7 @@
 #include "document/palette.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::vector<OutputFile> latex_files(const Document& document, const Templates& t
   return {{name, fill(templates.find("report.tex"), values, {"colours", "header", "body"})}};
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -7,10 +7,10 @@
 #include "document/output_file.hpp"
 #include "document/templates.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// Returns one file, called `name`. Throws Error for an invalid template or reference.
 std::vector<OutputFile> latex_files(const Document& document, const Templates& templates,
                                     const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -12,7 +12,7 @@
 #include "document/escape.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -224,4 +224,4 @@ std::string latex_table(const TableBlock& table, const Outline& outline) {
   return text + "\\endgroup\n\n";
 }
 
-}  // namespace encore
+}  // namespace encore::document

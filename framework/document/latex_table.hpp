@@ -8,7 +8,7 @@
 #include "document/document.hpp"
 #include "document/outline.hpp"
 
-namespace encore {
+namespace encore::document {
 
 std::string latex_line(const Text& text, const Outline& outline);
 
@@ -16,4 +16,4 @@ std::string latex_line(const Text& text, const Outline& outline);
 /// otherwise the text gets smaller, then the widest columns break their lines.
 std::string latex_table(const TableBlock& table, const Outline& outline);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -9,7 +9,7 @@
 #include "document/charts.hpp"
 #include "document/plot.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -193,4 +193,4 @@ Drawing draw_lines(const LineChart& chart, double width) {
   return drawing;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -8,7 +8,7 @@
 #include "document/outline.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::vector<OutputFile> markdown_files(const Document& document, const Templates
   return files;
 }
 
-}  // namespace encore
+}  // namespace encore::document

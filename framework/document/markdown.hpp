@@ -7,11 +7,11 @@
 #include "document/output_file.hpp"
 #include "document/templates.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// Returns the file `name`, and one SVG per picture in a folder called like it with the ending `.files`.
 /// Throws Error for an invalid template or reference.
 std::vector<OutputFile> markdown_files(const Document& document, const Templates& templates,
                                        const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -11,7 +11,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -115,4 +115,4 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
   return drawing;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -8,7 +8,7 @@
 
 #include "document/escape.hpp"
 
-namespace encore {
+namespace encore::document {
 
 Outline::Outline(const Document& document) {
   add_blocks(document.abstract);
@@ -50,4 +50,4 @@ void Outline::add_section(const Section& section, const std::string& number) {
   for (const Section& inner : section.sections) add_section(inner, number + "." + std::to_string(++below));
 }
 
-}  // namespace encore
+}  // namespace encore::document

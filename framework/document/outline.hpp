@@ -9,7 +9,7 @@
 
 #include "document/document.hpp"
 
-namespace encore {
+namespace encore::document {
 
 struct Anchor {
   std::string id;      ///< letters, digits, - and _ only, unique
@@ -43,4 +43,4 @@ class Outline {
   int tables_ = 0, figures_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::document

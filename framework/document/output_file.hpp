@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::document {
 
 struct OutputFile {
   std::filesystem::path path;
   std::string bytes;
 };
 
-}  // namespace encore
+}  // namespace encore::document

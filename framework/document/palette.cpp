@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::string palette_css(Paper paper) {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -14,7 +14,7 @@
 
 #include "document/drawing.hpp"
 
-namespace encore {
+namespace encore::document {
 
 struct Colour {
   std::uint8_t red = 0, green = 0, blue = 0;
@@ -41,4 +41,4 @@ inline constexpr double matrix_shade = 0.5;
 /// Returns "--first: #0072B2;" for each tone.
 std::string palette_css(Paper paper);
 
-}  // namespace encore
+}  // namespace encore::document

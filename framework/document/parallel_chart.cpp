@@ -10,7 +10,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -235,4 +235,4 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   return drawing;
 }
 
-}  // namespace encore
+}  // namespace encore::document

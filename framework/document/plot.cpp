@@ -10,7 +10,7 @@
 #include "base/number_text.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -279,4 +279,4 @@ void StrayMarks::draw(Drawing& drawing) const {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::document

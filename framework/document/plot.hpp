@@ -11,7 +11,7 @@
 #include "document/drawing.hpp"
 #include "document/scale.hpp"
 
-namespace encore {
+namespace encore::document {
 
 constexpr double label_size = 11.0;
 /// The distance between lines of labels.
@@ -94,4 +94,4 @@ bool strays(const Range& x_range, const Range& y_range, double x, double y);
 /// Returns "× not finite".
 LegendEntry stray_entry();
 
-}  // namespace encore
+}  // namespace encore::document

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::string energy_text(double joules) {
   return print("%.2f GJ", joules / 1e9);
 }
 
-}  // namespace encore
+}  // namespace encore::document

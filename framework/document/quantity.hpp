@@ -10,7 +10,7 @@
 
 #include "base/bytes_text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// Returns "54.32": a fraction as percent with two digits; "-" without a value.
 std::string percent_text(std::optional<double> fraction);
@@ -23,4 +23,4 @@ std::string duration_text(double seconds);
 /// Returns "940 J", "12.3 kJ", "1.24 MJ", "7.20 GJ".
 std::string energy_text(double joules);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -10,7 +10,7 @@
 
 #include "base/number_text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -185,4 +185,4 @@ std::vector<Tick> ticks(const Range& range, int most) {
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::document

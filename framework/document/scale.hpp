@@ -8,7 +8,7 @@
 
 #include "document/chart.hpp"
 
-namespace encore {
+namespace encore::document {
 
 /// The smallest and largest finite value seen. On a logarithmic axis only positive values count.
 struct AxisRange {
@@ -49,4 +49,4 @@ struct Scale {
   double operator()(double value) const { return begin + range.share(value) * (end - begin); }
 };
 
-}  // namespace encore
+}  // namespace encore::document

@@ -10,7 +10,7 @@
 #include "document/charts.hpp"
 #include "document/plot.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -120,4 +120,4 @@ Drawing draw_scatter(const ScatterChart& chart, double width) {
   return drawing;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -11,7 +11,7 @@
 #include "document/palette.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -177,4 +177,4 @@ std::string svg(const Drawing& drawing, const std::string& alternative, bool inl
   return text + writer.take() + "</svg>\n";
 }
 
-}  // namespace encore
+}  // namespace encore::document

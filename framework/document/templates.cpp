@@ -12,7 +12,7 @@
 #include "base/load_file.hpp"
 #include "base/nearest.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace fs = std::filesystem;
 
@@ -89,4 +89,4 @@ std::string fill(const Templates::Source& source, const Values& values,
   return result + text.substr(done);
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::document {
 
 class Templates {
  public:
@@ -38,4 +38,4 @@ using Values = std::map<std::string, std::string>;
 std::string fill(const Templates::Source& source, const Values& values,
                  const std::vector<std::string>& required = {});
 
-}  // namespace encore
+}  // namespace encore::document

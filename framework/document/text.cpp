@@ -14,7 +14,7 @@
 
 #include "document/drawing.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -210,4 +210,4 @@ double text_width(const std::string& text, double size) {
   return width;
 }
 
-}  // namespace encore
+}  // namespace encore::document

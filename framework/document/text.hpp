@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encore {
+namespace encore::document {
 
 /// Returns the code points of a text. Every byte that is not UTF-8, every control character and every mark
 /// that turns the direction of what follows becomes U+FFFD. Line feed and tab stay.
@@ -33,4 +33,4 @@ std::vector<std::string> shortened_apart(const std::vector<std::string>& names, 
 /// Cuts a text to `most` characters, with an ellipsis if something is missing.
 std::string first_characters(std::string_view text, std::size_t most);
 
-}  // namespace encore
+}  // namespace encore::document

@@ -9,7 +9,7 @@
 #include "document/escape.hpp"
 #include "document/palette.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::string tikz(const Drawing& drawing) {
          "\\end{tikzpicture}";
 }
 
-}  // namespace encore
+}  // namespace encore::document

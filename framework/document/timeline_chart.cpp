@@ -9,7 +9,7 @@
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
-namespace encore {
+namespace encore::document {
 
 namespace {
 
@@ -87,4 +87,4 @@ Drawing draw_timeline(const TimelineChart& chart, double width) {
   return drawing;
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -13,7 +13,7 @@
 
 #include "base/utf8.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// The largest number of weights in one answer: a larger file is too slow in a browser.
@@ -57,15 +57,15 @@ std::string list_of(const std::vector<std::string>& names) {
 }
 
 /// Every word must name a layer; otherwise the output would have less than the user requested.
-void require_known_layers(const SequenceAttention& found, const AttentionChoice& choice) {
+void require_known_layers(const model::SequenceAttention& found, const record::AttentionChoice& choice) {
   std::vector<std::string> names;
-  for (const AttentionMap& map : found.maps) names.push_back(map.layer);
+  for (const model::AttentionMap& map : found.maps) names.push_back(map.layer);
   for (const std::string& word : choice.layers) {
-    const AttentionChoice one{.layers = {word}};
+    const record::AttentionChoice one{.layers = {word}};
     if (std::ranges::any_of(found.maps,
-                            [&](const AttentionMap& map) { return one.means(map.layer, map.block); }))
+                            [&](const model::AttentionMap& map) { return one.means(map.layer, map.block); }))
       continue;
-    for (const HiddenAttention& hidden : found.hidden)
+    for (const model::HiddenAttention& hidden : found.hidden)
       if (one.means(hidden.layer, -1))
         throw Error("layer " + hidden.layer + " is a " + hidden.type +
                     ", which has no attention weights; those of this model have " + list_of(names));
@@ -73,7 +73,7 @@ void require_known_layers(const SequenceAttention& found, const AttentionChoice&
   }
 }
 
-std::vector<std::int64_t> chosen_heads(const AttentionMap& map, const AttentionChoice& choice) {
+std::vector<std::int64_t> chosen_heads(const model::AttentionMap& map, const record::AttentionChoice& choice) {
   std::vector<std::int64_t> heads;
   for (std::size_t h = 0; h < map.heads; ++h) {
     const auto head = static_cast<std::int64_t>(h);
@@ -83,9 +83,9 @@ std::vector<std::int64_t> chosen_heads(const AttentionMap& map, const AttentionC
   return heads;
 }
 
-void require_known_heads(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+void require_known_heads(const std::vector<model::AttentionMap>& maps, const record::AttentionChoice& choice) {
   std::size_t most = 0;
-  for (const AttentionMap& map : maps) most = std::max(most, map.heads);
+  for (const model::AttentionMap& map : maps) most = std::max(most, map.heads);
   for (const std::int64_t head : choice.heads)
     if (head < 0 || static_cast<std::size_t>(head) >= most)
       throw Error("there is no head " + std::to_string(head) + "; the chosen layers have " +
@@ -93,10 +93,10 @@ void require_known_heads(const std::vector<AttentionMap>& maps, const AttentionC
 }
 
 /// Throws Error if no layer has weights.
-void require_weights(const SequenceAttention& found) {
+void require_weights(const model::SequenceAttention& found) {
   if (!found.maps.empty()) return;
   std::set<std::string> types;
-  for (const HiddenAttention& hidden : found.hidden) types.insert("\"" + hidden.type + "\"");
+  for (const model::HiddenAttention& hidden : found.hidden) types.insert("\"" + hidden.type + "\"");
   throw Error(
       types.empty()
           ? "the model of this run has no attention layer, so there are no weights to show"
@@ -104,13 +104,13 @@ void require_weights(const SequenceAttention& found) {
                 list_of({types.begin(), types.end()}));
 }
 
-std::size_t weights_in(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+std::size_t weights_in(const std::vector<model::AttentionMap>& maps, const record::AttentionChoice& choice) {
   std::size_t weights = 0;
-  for (const AttentionMap& map : maps) weights += chosen_heads(map, choice).size() * map.height * map.width;
+  for (const model::AttentionMap& map : maps) weights += chosen_heads(map, choice).size() * map.height * map.width;
   return weights;
 }
 
-void require_few_weights(const std::vector<AttentionMap>& maps, const AttentionChoice& choice) {
+void require_few_weights(const std::vector<model::AttentionMap>& maps, const record::AttentionChoice& choice) {
   const std::size_t weights = weights_in(maps, choice);
   if (weights > most_weights)
     throw Error("the weights of this text are " + std::to_string(weights) + " numbers, and at most " +
@@ -120,25 +120,25 @@ void require_few_weights(const std::vector<AttentionMap>& maps, const AttentionC
 
 // --- one sequence ---
 
-SequenceAttention attention_in(Model& model, const ExampleSet& set, std::size_t sequence) {
+model::SequenceAttention attention_in(model::Model& model, const ExampleSet& set, std::size_t sequence) {
   const ExampleSet single = set.by_sequence();
-  BatchNeeds needs = model.needs();
+  data::BatchNeeds needs = model.needs();
   needs.losses.clear();
-  PackedBatch packed;
+  data::PackedBatch packed;
   const auto number = static_cast<std::int32_t>(sequence);
-  Packer(single, needs).pack(std::span(&number, 1), packed);
-  DeviceBatch batch(model.device(), packed.size(), needs);
+  data::Packer(single, needs).pack(std::span(&number, 1), packed);
+  model::DeviceBatch batch(model.device(), packed.size(), needs);
   batch.upload(packed);
   return model.attention(batch);
 }
 
-AttentionText text_with(const SequenceAttention& found, const Tokenizer& tokenizer, const ExampleSet& set,
-                        std::size_t sequence, const AttentionChoice& choice) {
-  AttentionText text{.tokens = shown_tokens(tokenizer, set.ids(sequence)),
+record::AttentionText text_with(const model::SequenceAttention& found, const Tokenizer& tokenizer, const ExampleSet& set,
+                        std::size_t sequence, const record::AttentionChoice& choice) {
+  record::AttentionText text{.tokens = shown_tokens(tokenizer, set.ids(sequence)),
                      .target = shown_tokens(tokenizer, set.target_ids(sequence))};
-  for (const AttentionMap& map : found.maps) {
-    AttentionLayer& layer =
-        text.layers.emplace_back(AttentionLayer{.layer = map.layer,
+  for (const model::AttentionMap& map : found.maps) {
+    record::AttentionLayer& layer =
+        text.layers.emplace_back(record::AttentionLayer{.layer = map.layer,
                                                 .type = map.type,
                                                 .rows_of_decoder = map.rows == Space::target,
                                                 .columns_of_decoder = map.columns == Space::target,
@@ -149,7 +149,7 @@ AttentionText text_with(const SequenceAttention& found, const Tokenizer& tokeniz
       layer.weights.emplace_back(weights.begin(), weights.end());
     }
   }
-  for (const HiddenAttention& hidden : found.hidden) text.hidden.emplace_back(hidden.layer, hidden.type);
+  for (const model::HiddenAttention& hidden : found.hidden) text.hidden.emplace_back(hidden.layer, hidden.type);
   return text;
 }
 
@@ -175,7 +175,7 @@ ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std
 
 /// The input of the decoder when it writes the text of each sequence: the first row, then the written tokens.
 /// The last token needs a row only as long as there is one.
-ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::string& written) {
+ExampleSet with_written_targets(Engine& engine, const tasks::EncodedSet& set, std::string& written) {
   Decoding greedy = engine.task().decoding().value_or(Decoding());
   greedy.beam = greedy.texts = 1;
   greedy.temperature = 0.0;
@@ -192,7 +192,7 @@ ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::stri
   return with_targets(set.set, targets);
 }
 
-Records records_of(const Engine& engine, const AttentionRequest& request) {
+Records records_of(const Engine& engine, const record::AttentionRequest& request) {
   constexpr std::string_view white_space = " \t\r\n\v\f";
   if (request.text.find_first_not_of(white_space) == std::string::npos)
     throw Error("the text is empty; give one with at least one word");
@@ -210,7 +210,7 @@ Records records_of(const Engine& engine, const AttentionRequest& request) {
   return records;
 }
 
-void require_whole(const Engine& engine, const ExampleSet& set, const AttentionRequest& request) {
+void require_whole(const Engine& engine, const ExampleSet& set, const record::AttentionRequest& request) {
   const std::string length = "data.max_length = " + std::to_string(engine.experiment().data.max_length);
   const std::string what = engine.task().left_out(set, 0);
   if (!what.empty())
@@ -226,11 +226,11 @@ void require_whole(const Engine& engine, const ExampleSet& set, const AttentionR
 
 }  // namespace
 
-std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
+std::vector<record::AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
   std::set<std::int32_t> specials;
   for (const Special role : all_specials)
     if (const std::optional<std::int32_t> token = tokenizer.find(role)) specials.insert(*token);
-  std::vector<AttentionToken> shown;
+  std::vector<record::AttentionToken> shown;
   for (const std::int32_t token : tokens) {
     const bool special = specials.contains(token);
     shown.push_back(
@@ -240,33 +240,33 @@ std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<c
   return shown;
 }
 
-AttentionText attended(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
-                       const AttentionChoice& choice) {
-  SequenceAttention found = attention_in(model, set, sequence);
+record::AttentionText attended(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
+                       const record::AttentionChoice& choice) {
+  model::SequenceAttention found = attention_in(model, set, sequence);
   require_weights(found);
   require_known_layers(found, choice);
-  std::erase_if(found.maps, [&](const AttentionMap& map) { return !choice.means(map.layer, map.block); });
+  std::erase_if(found.maps, [&](const model::AttentionMap& map) { return !choice.means(map.layer, map.block); });
   require_known_heads(found.maps, choice);
   require_few_weights(found.maps, choice);
   return text_with(found, tokenizer, set, sequence, choice);
 }
 
-AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
+record::AttentionTexts attended_examples(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
                                  const std::string& set_name, std::size_t examples, std::string& left_out) {
-  AttentionTexts all{.forced = model.needs().target};
+  record::AttentionTexts all{.forced = model.needs().target};
   std::size_t weights = 0, skipped = 0;
   for (std::size_t example = 0; example < std::min(examples, set.size()); ++example) {
     const Run sequences = set.sequences(example);
     for (std::size_t i = 0; i < sequences.count; ++i) {
       const std::size_t sequence = sequences.first + i;
-      const SequenceAttention found = attention_in(model, set, sequence);
+      const model::SequenceAttention found = attention_in(model, set, sequence);
       const std::size_t more = weights_in(found.maps, {});
       if (weights + more > most_kept_weights) {
         ++skipped;
         continue;
       }
       weights += more;
-      AttentionText text = text_with(found, tokenizer, set, sequence, {});
+      record::AttentionText text = text_with(found, tokenizer, set, sequence, {});
       text.name = "example " + std::to_string(example + 1) + " of " + set_name;
       if (sequences.count > 1)
         text.name += ", part " + std::to_string(i + 1) + " of " + std::to_string(sequences.count);
@@ -280,10 +280,10 @@ AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const
   return all;
 }
 
-AttentionTexts attended(Engine& engine, const AttentionRequest& request) {
-  EncodedSet set = engine.encode(records_of(engine, request));
+record::AttentionTexts attended(Engine& engine, const record::AttentionRequest& request) {
+  tasks::EncodedSet set = engine.encode(records_of(engine, request));
   require_whole(engine, set.set, request);
-  AttentionTexts all{.step = engine.step(), .forced = request.target.has_value()};
+  record::AttentionTexts all{.step = engine.step(), .forced = request.target.has_value()};
   if (request.target)
     all.written = *request.target;
   else if (engine.model().needs().target)
@@ -294,4 +294,4 @@ AttentionTexts attended(Engine& engine, const AttentionRequest& request) {
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

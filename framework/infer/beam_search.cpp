@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::infer {
 
 BeamSearch::BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens)
     : beam_(static_cast<std::size_t>(decoding.beam)),
@@ -86,4 +86,4 @@ std::vector<GeneratedText> BeamSearch::best(std::size_t count) const {
   return texts;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -15,7 +15,7 @@
 
 #include <encore/decoding.hpp>
 
-namespace encore {
+namespace encore::infer {
 
 /// A token that may come next, and the logarithm of its probability.
 struct NextToken {
@@ -72,4 +72,4 @@ class BeamSearch {
   std::vector<Ended> ended_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

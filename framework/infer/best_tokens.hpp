@@ -13,7 +13,7 @@
 #include "infer/beam_search.hpp"
 #include "memory/device_memory.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 class BestTokens {
  public:
@@ -27,7 +27,7 @@ class BestTokens {
  private:
   const Device& device_;
   std::int64_t count_;
-  DeviceBuffer memory_;
+  memory::DeviceBuffer memory_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

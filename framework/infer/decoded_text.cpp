@@ -9,7 +9,7 @@
 
 #include "base/utf8.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 DecodedText up_to_stop(std::string text, const std::vector<std::string>& stops) {
@@ -31,4 +31,4 @@ DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32
   return up_to_stop(valid_utf8(tokenizer.decode(tokens)), stops);
 }
 
-}  // namespace encore
+}  // namespace encore::infer

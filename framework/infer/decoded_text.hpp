@@ -12,7 +12,7 @@
 
 #include <encore/tokenizer.hpp>
 
-namespace encore {
+namespace encore::infer {
 
 struct DecodedText {
   std::string text;
@@ -26,4 +26,4 @@ DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int3
 DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                           const std::vector<std::string>& stops);
 
-}  // namespace encore
+}  // namespace encore::infer

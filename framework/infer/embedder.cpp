@@ -4,11 +4,11 @@
 // and in the order of the rows, so that vectors do not depend on batches. Read embedder.hpp first.
 #include "infer/embedder.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// Returns the needs of a batch for the encoder alone: no picked rows and no targets.
-BatchNeeds encoder_needs(BatchNeeds needs) {
+data::BatchNeeds encoder_needs(data::BatchNeeds needs) {
   needs.picked = needs.target = false;
   needs.losses.clear();
   return needs;
@@ -16,7 +16,7 @@ BatchNeeds encoder_needs(BatchNeeds needs) {
 
 }  // namespace
 
-Embedder::Embedder(Model& model, const BatchSize& largest, const BatchOptions& options, std::size_t width)
+Embedder::Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options, std::size_t width)
     : model_(model),
       width_(width),
       options_(options),
@@ -25,10 +25,10 @@ Embedder::Embedder(Model& model, const BatchSize& largest, const BatchOptions& o
       mean_(width) {}
 
 Vectors Embedder::run(const ExampleSet& texts) {
-  Packer packer(texts, needs_);
+  data::Packer packer(texts, needs_);
   Vectors found{.width = width_};
   found.values.resize(texts.size() * width_);
-  for (const std::vector<std::int32_t>& members : plan_evaluation(example_lengths(texts), options_)) {
+  for (const std::vector<std::int32_t>& members : data::plan_evaluation(data::example_lengths(texts), options_)) {
     packer.pack(members, packed_);
     batch_.upload(packed_);
     model_.encode(batch_, [&](Tensor states) { add_means(states, found); });
@@ -47,4 +47,4 @@ void Embedder::add_means(Tensor states, Vectors& found) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -11,13 +11,13 @@
 #include "model/floats.hpp"
 #include "model/model.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 class Embedder {
  public:
   /// `largest`: the batch that the model was planned for; no later batch may be larger. The model must
   /// outlive it and have an encoder, whose states are `width` numbers wide (C).
-  Embedder(Model& model, const BatchSize& largest, const BatchOptions& options, std::size_t width);
+  Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options, std::size_t width);
 
   /// Returns vectors in the order of the set; the result does not depend on how batches are formed.
   Vectors run(const ExampleSet& texts);
@@ -25,14 +25,14 @@ class Embedder {
  private:
   void add_means(Tensor states, Vectors& found);
 
-  Model& model_;
+  model::Model& model_;
   std::size_t width_;
-  BatchOptions options_;
-  BatchNeeds needs_;
-  DeviceBatch batch_;
-  PackedBatch packed_;
-  FloatReader states_;
+  data::BatchOptions options_;
+  data::BatchNeeds needs_;
+  model::DeviceBatch batch_;
+  data::PackedBatch packed_;
+  model::FloatReader states_;
   MeanVector mean_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -11,17 +11,17 @@
 #include "data/largest_batch.hpp"
 #include "infer/attention.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
-Specification specification_of(const std::filesystem::path& run_folder,
+record::Specification specification_of(const std::filesystem::path& run_folder,
                                const std::vector<std::string>& plugin_folders) {
-  Specification specification = Specification::load(run_folder);
+  record::Specification specification = record::Specification::load(run_folder);
   specification.plugin_folders = plugin_folders;
   return specification;
 }
 
-LoadedExperiment load_run(const Specification& specification, const std::filesystem::path& run_folder) {
+LoadedExperiment load_run(const record::Specification& specification, const std::filesystem::path& run_folder) {
   LoadedExperiment loaded = load_experiment(specification);
   if (loaded.experiment.data.max_length == 0) take_max_length(loaded.experiment, kept_max_length(run_folder));
   return loaded;
@@ -33,7 +33,7 @@ Engine::Engine(const std::filesystem::path& run_folder, const std::vector<std::s
                const Device& device, Weights weights)
     : Engine(run_folder, specification_of(run_folder, plugin_folders), device, weights) {}
 
-Engine::Engine(const std::filesystem::path& run_folder, const Specification& specification,
+Engine::Engine(const std::filesystem::path& run_folder, const record::Specification& specification,
                const Device& device, Weights weights)
     : loaded_(load_run(specification, run_folder)),
       tokenizer_(load_tokenizer(loaded_, run_folder,
@@ -43,11 +43,11 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
                                 })),
       parts_(make_task_parts(loaded_.experiment, loaded_.registry)) {
   const std::string knowledge = load_text(run_folder / knowledge_file, "list of labels");
-  with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
+  tasks::with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   weights_ = std::make_unique<RunWeights>(run_folder, specification.question, weights);
   for (const char* file : meaning_files) weights_->require_file(file);
-  model_ = std::make_unique<Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
-                                   loaded_.registry, device, Use::inference);
+  model_ = std::make_unique<model::Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
+                                   loaded_.registry, device, memory::Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
   texts_ = text_generation(task(), tokenizer());
   parts_.task->use(weights_->tuned());
@@ -55,11 +55,11 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
       .refresh_copies();  // applies adapters, for callers that read the parameters before a pass
 }
 
-EncodedSet Engine::encode(const Records& records, int threads) const {
-  return {encode_records(task(), records, tokenizer(), experiment().data.max_length, threads)};
+tasks::EncodedSet Engine::encode(const Records& records, int threads) const {
+  return {data::encode_records(task(), records, tokenizer(), experiment().data.max_length, threads)};
 }
 
-void Engine::decode_by(const DecodingWishes& wishes) {
+void Engine::decode_by(const record::DecodingWishes& wishes) {
   if (!texts_)
     throw Error("the task \"" + experiment().task.type +
                 "\" of this run measures no generated text, so there is nothing to decode");
@@ -69,33 +69,33 @@ void Engine::decode_by(const DecodingWishes& wishes) {
 }
 
 void Engine::plan(const BatchSize& needed) {
-  const StepPlan& planned = model_->evaluation_plan();
+  const model::StepPlan& planned = model_->evaluation_plan();
   if (planned.arena_bytes > 0 && planned.holds(needed)) return;
-  BatchSize room = bucket_of(needed);
+  BatchSize room = data::bucket_of(needed);
   for (RowSetSize* rows : {static_cast<RowSetSize*>(&room), &room.target})
     rows->longest = std::min(rows->longest, model_->max_length());
   evaluator_.reset();
   scoring_evaluator_.reset();
   embedder_.reset();
-  model_->plan({}, at_least(planned.largest, at_least(needed, room)));
+  model_->plan({}, data::at_least(planned.largest, data::at_least(needed, room)));
 }
 
-Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch) {
+Evaluation Engine::run(const tasks::EncodedSet& set, const EvaluationWatch& watch) {
   return run(set, watch, Collected::usual);
 }
 
-Evaluation Engine::run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected) {
-  const BatchOptions options = batch_options(experiment().train);
+Evaluation Engine::run(const tasks::EncodedSet& set, const EvaluationWatch& watch, Collected collected) {
+  const data::BatchOptions options = batch_options(experiment().train);
   const ExampleSet units = units_of(task(), set.set);
-  plan(largest_evaluation_batch(units, options, evaluation_order(*model_)));
+  plan(data::largest_evaluation_batch(units, options, evaluation_order(*model_)));
   std::unique_ptr<Evaluator>& evaluator = collected == Collected::usual ? evaluator_ : scoring_evaluator_;
   if (!evaluator)
     evaluator = std::make_unique<Evaluator>(*model_, model_->evaluation_plan().largest, options, texts_,
-                                            only_rank(), collected);
+                                            distributed::only_rank(), collected);
   return evaluator->run(units, watch);
 }
 
-Answered Engine::answer(const Records& records, const EncodedSet& set, Scores scores) {
+Answered Engine::answer(const Records& records, const tasks::EncodedSet& set, Scores scores) {
   Answered answered;
   if (scores == Scores::without) {
     answered.outputs = run(set).outputs;
@@ -115,17 +115,17 @@ std::string Engine::no_scores() const {
          "\" gives no scores: " + none;
 }
 
-double Engine::loss(const EncodedSet& set) {
-  const BatchOptions options = batch_options(experiment().train);
+double Engine::loss(const tasks::EncodedSet& set) {
+  const data::BatchOptions options = batch_options(experiment().train);
   const ExampleSet units = units_of(task(), set.set);
-  plan(largest_evaluation_batch(units, options, evaluation_order(*model_)));
+  plan(data::largest_evaluation_batch(units, options, evaluation_order(*model_)));
   return Evaluator(*model_, model_->evaluation_plan().largest, options).run(units).loss;
 }
 
-std::vector<AttentionText> Engine::attention(const EncodedSet& set, const AttentionChoice& choice) {
+std::vector<record::AttentionText> Engine::attention(const tasks::EncodedSet& set, const record::AttentionChoice& choice) {
   const ExampleSet single = set.set.by_sequence();
-  plan(largest_evaluation_batch(single, {.batch_size = 1}, EvaluationOrder::as_stored));
-  std::vector<AttentionText> texts;
+  plan(data::largest_evaluation_batch(single, {.batch_size = 1}, data::EvaluationOrder::as_stored));
+  std::vector<record::AttentionText> texts;
   for (std::size_t sequence = 0; sequence < single.size(); ++sequence)
     texts.push_back(attended(*model_, tokenizer(), single, sequence, choice));
   return texts;
@@ -168,12 +168,12 @@ std::string Engine::no_writing() const try {
 }
 
 Vectors Engine::embed(const ExampleSet& set) {
-  const BatchOptions options = batch_options(experiment().train);
-  plan(largest_evaluation_batch(set, options, EvaluationOrder::by_length));
+  const data::BatchOptions options = batch_options(experiment().train);
+  plan(data::largest_evaluation_batch(set, options, data::EvaluationOrder::by_length));
   if (!embedder_)
     embedder_ = std::make_unique<Embedder>(*model_, model_->evaluation_plan().largest, options,
                                            static_cast<std::size_t>(experiment().model.width));
   return embedder_->run(set);
 }
 
-}  // namespace encore
+}  // namespace encore::infer

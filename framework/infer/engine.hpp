@@ -28,7 +28,7 @@
 #include "record/attention.hpp"
 #include "record/generate_request.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// The answers of the task to a list of records.
 struct Answered {
@@ -49,12 +49,12 @@ class Engine {
   Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
          const Device& device, Weights weights = Weights::chosen);
 
-  const Experiment& experiment() const { return loaded_.experiment; }
+  const config::Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   /// Returns the lines of the tokenizer's vocabulary file.
   const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }
-  const Model& model() const { return *model_; }
-  Model& model() { return *model_; }
+  const model::Model& model() const { return *model_; }
+  model::Model& model() { return *model_; }
   const Task& task() const { return *parts_.task; }
   const Reader& reader() const { return *parts_.reader; }
   /// The fields of records that the task reads.
@@ -79,23 +79,23 @@ class Engine {
   void make_batch_invariant() { model_->make_batch_invariant(); }
 
   /// Encodes records with this model's task and tokenizer.
-  EncodedSet encode(const Records& records, int threads = 1) const;
+  tasks::EncodedSet encode(const Records& records, int threads = 1) const;
   /// Makes run() generate text with these settings instead of those of the task. Throws Error if the task
   /// does not measure generated text.
-  void decode_by(const DecodingWishes& wishes);
+  void decode_by(const record::DecodingWishes& wishes);
   /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a known bucket
   /// allocates nothing for its pass. The results do not depend on it.
-  Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
+  Evaluation run(const tasks::EncodedSet& set, const EvaluationWatch& watch = {});
   /// Returns the answers of the task to `records`, which were encoded as `set`. With scores
   /// (Task::scored_answer) it takes a second copy of the batch's memory from then on. Throws Error with
   /// no_scores().
-  Answered answer(const Records& records, const EncodedSet& set, Scores scores);
+  Answered answer(const Records& records, const tasks::EncodedSet& set, Scores scores);
   /// Returns why the task with this head has no probabilities of its answers; "" if it has them.
   std::string no_scores() const;
   /// Returns only the loss of a set whose truth is known; generates no text.
-  double loss(const EncodedSet& set);
+  double loss(const tasks::EncodedSet& set);
   /// Generates text for each sequence of the set, for any task. Throws Error if the model cannot generate.
-  std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
+  std::vector<std::vector<GeneratedText>> generate(const tasks::EncodedSet& set, const Decoding& decoding,
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
@@ -113,21 +113,21 @@ class Engine {
   /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
   Vectors embed(const ExampleSet& texts);
   /// Returns the attention weights of the model in each sequence of a set (infer/attention.hpp).
-  std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
+  std::vector<record::AttentionText> attention(const tasks::EncodedSet& set, const record::AttentionChoice& choice);
 
  private:
   /// Allocates memory for batches of this size and of its bucket, unless it has been allocated.
   void plan(const BatchSize& needed);
-  Evaluation run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected);
+  Evaluation run(const tasks::EncodedSet& set, const EvaluationWatch& watch, Collected collected);
 
-  Engine(const std::filesystem::path& run_folder, const Specification& specification, const Device& device,
+  Engine(const std::filesystem::path& run_folder, const record::Specification& specification, const Device& device,
          Weights weights);
 
   LoadedExperiment loaded_;
   LoadedTokenizer tokenizer_;
-  TaskParts parts_;
+  tasks::TaskParts parts_;
   std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<model::Model> model_;
   std::unique_ptr<Evaluator> evaluator_;          ///< a new plan makes this and the next two again
   std::unique_ptr<Evaluator> scoring_evaluator_;  ///< collects outputs that the head gives on request
   std::unique_ptr<Embedder> embedder_;
@@ -135,4 +135,4 @@ class Engine {
   std::int64_t step_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -11,7 +11,7 @@
 
 #include "infer/generator.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 DType type_of(const OutputRule& rule) {
@@ -20,7 +20,7 @@ DType type_of(const OutputRule& rule) {
 
 /// Sets `rows` to the rows where each of the batch's sequences begins in a space, and where the last one
 /// ends.
-void first_rows(const PackedBatch& batch, Space space, std::vector<std::int64_t>& rows) {
+void first_rows(const data::PackedBatch& batch, Space space, std::vector<std::int64_t>& rows) {
   rows.clear();
   for (std::size_t s = 0; s < batch.offsets.size(); ++s) {
     const std::int64_t row = batch.offsets[s];
@@ -48,7 +48,7 @@ std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, st
 }
 
 /// Returns whether the set has all columns that the model reads. Only those of the truth may be missing.
-bool has_truth(const ExampleSet& set, const BatchNeeds& needs) {
+bool has_truth(const ExampleSet& set, const data::BatchNeeds& needs) {
   return std::ranges::all_of(needs.columns,
                              [&](const ColumnNeed& need) { return set.has_column(need.name); });
 }
@@ -60,12 +60,12 @@ std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer&
   return {};
 }
 
-EvaluationOrder evaluation_order(const Model& model) {
-  return model.couples_sequences() ? EvaluationOrder::as_stored : EvaluationOrder::by_length;
+data::EvaluationOrder evaluation_order(const model::Model& model) {
+  return model.couples_sequences() ? data::EvaluationOrder::as_stored : data::EvaluationOrder::by_length;
 }
 
-Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
-                     std::optional<TextGeneration> texts, Communicator& ranks, Collected collected)
+Evaluator::Evaluator(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
+                     std::optional<TextGeneration> texts, distributed::Communicator& ranks, Collected collected)
     : model_(model),
       options_(options),
       texts_(std::move(texts)),
@@ -88,12 +88,12 @@ Evaluator::Evaluator(Model& model, const BatchSize& largest, const BatchOptions&
 
 Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   Evaluation result = {.outputs = Outputs(set, rules_)};
-  Packer packer(set, model_.needs());
+  data::Packer packer(set, model_.needs());
   std::vector<double> losses(model_.needs().losses.size()), weights(losses.size());
   bool known = set.size() > 0;
   Batches batches;
   if (!texts_ || has_truth(set, model_.needs()))
-    batches = plan_evaluation(example_lengths(set), options_, evaluation_order(model_));
+    batches = data::plan_evaluation(data::example_lengths(set), options_, evaluation_order(model_));
   else
     known = false;
   // Each row belongs to a batch: whether its loss is known, the sums of its losses, their weights.
@@ -171,8 +171,8 @@ void Evaluator::share(const ExampleSet& set, const Batches& batches, std::vector
   std::vector<std::byte>& mine = from[static_cast<std::size_t>(ranks_.rank())];
   each_piece(ranks_.rank(), set, batches, sums, outputs,
              [&](Bytes piece) { mine.insert(mine.end(), piece.begin(), piece.end()); });
-  std::vector<Outgoing> outgoing;
-  std::vector<Incoming> incoming;
+  std::vector<distributed::Outgoing> outgoing;
+  std::vector<distributed::Incoming> incoming;
   for (int r = 0; r < ranks_.size(); ++r) {
     if (r == ranks_.rank()) continue;
     std::size_t size = 0;
@@ -202,7 +202,7 @@ void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
     Outputs::Values& values = *next++;
     const Space space = values.rule.space;
     host_.resize(output.bytes());
-    copy_to_host(model_.device(), output, host_.data());
+    memory::copy_to_host(model_.device(), output, host_.data());
     const std::size_t row_bytes = static_cast<std::size_t>(values.rule.width) * sizeof(std::int32_t);
     first_rows(packed_, space, first_rows_);
     for (std::size_t s = 0; s < packed_.sequences.size(); ++s) {
@@ -212,4 +212,4 @@ void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -21,7 +21,7 @@
 #include "model/model.hpp"
 #include "tasks/encoded_sets.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 struct Evaluation {
   Outputs outputs;
@@ -53,7 +53,7 @@ enum class Collected : std::uint8_t {
 };
 
 /// Returns the order in which a model's evaluation batches are formed.
-EvaluationOrder evaluation_order(const Model& model);
+data::EvaluationOrder evaluation_order(const model::Model& model);
 
 class Evaluator {
  public:
@@ -61,8 +61,8 @@ class Evaluator {
   /// outputs also hold the generated text of each sequence, and nothing else if the truth is not known. With
   /// several ranks each scores every N-th batch, and all get all outputs; every rank generates all text
   /// itself. The model and the ranks must outlive it.
-  Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
-            std::optional<TextGeneration> texts = {}, Communicator& ranks = only_rank(),
+  Evaluator(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
+            std::optional<TextGeneration> texts = {}, distributed::Communicator& ranks = distributed::only_rank(),
             Collected collected = Collected::usual);
 
   /// The result does not depend on how batches are formed, except with a loss between sequences; it never
@@ -82,18 +82,18 @@ class Evaluator {
              Outputs& outputs);
   void collect(const ExampleSet& set, Outputs& outputs);
 
-  Model& model_;
-  BatchOptions options_;
+  model::Model& model_;
+  data::BatchOptions options_;
   std::optional<TextGeneration> texts_;
-  Communicator& ranks_;
+  distributed::Communicator& ranks_;
   Collected collected_;
-  DeviceBatch batch_;
-  PackedBatch packed_;
+  model::DeviceBatch batch_;
+  data::PackedBatch packed_;
   std::vector<OutputRule> rules_;     ///< of the outputs that are collected
-  std::vector<DeviceBuffer> memory_;  ///< of these, for one batch
+  std::vector<memory::DeviceBuffer> memory_;  ///< of these, for one batch
   std::vector<Tensor> outputs_;       ///< by Model::outputs, empty where an output is not collected
   std::vector<std::byte> host_;
   std::vector<std::int64_t> first_rows_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -17,7 +17,7 @@
 #include "infer/text_writer.hpp"
 #include "record/generate_request.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// The largest number of outputs that are generated at a time, and of the rows of their cache: a few
@@ -63,7 +63,7 @@ bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) co
 
 std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, const Decoding& decoding,
                                                        const Seen& seen, const Written& written) {
-  if (const std::string wrong = contradiction_in(decoding); !wrong.empty()) throw Error(wrong);
+  if (const std::string wrong = record::contradiction_in(decoding); !wrong.empty()) throw Error(wrong);
   std::vector<std::vector<GeneratedText>> all(set.sequence_count());
   std::vector<std::size_t> order = by_length(set);
   const std::size_t blank = std::erase_if(order, [&](std::size_t sequence) {
@@ -88,4 +88,4 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

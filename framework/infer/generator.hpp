@@ -19,7 +19,7 @@
 
 #include "model/model.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 class Generator {
  public:
@@ -32,7 +32,7 @@ class Generator {
   using Written = std::function<void(std::size_t sequences)>;
 
   /// The model and the tokenizer must outlive the generator.
-  Generator(Model& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
+  Generator(model::Model& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
 
   /// Returns outputs by sequence of the set, the best first. In a model with an encoder a source of white
   /// space has an empty output, without a pass; without an encoder an empty prompt is a prompt. Throws Error
@@ -43,8 +43,8 @@ class Generator {
  private:
   bool has_blank_source(const ExampleSet& set, std::size_t sequence) const;
 
-  Model& model_;
+  model::Model& model_;
   const Tokenizer& tokenizer_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -23,7 +23,7 @@
 #include "record/safetensors.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,14 +32,14 @@ using nlohmann::json;
 /// The values of parameters in host memory, adapters included, for as long as this lives.
 class HostValues {
  public:
-  explicit HostValues(const Model& model) : model_(model) {}
+  explicit HostValues(const model::Model& model) : model_(model) {}
 
-  std::span<const std::byte> of(const ParameterSlice& slice) {
-    const ParameterBlock& parameters = model_.parameters();
+  std::span<const std::byte> of(const memory::ParameterSlice& slice) {
+    const memory::ParameterBlock& parameters = model_.parameters();
     const std::size_t bytes = static_cast<std::size_t>(slice.size) * size_of(parameters.dtype());
     if (slice.elsewhere != nullptr && !slice.adapter) return {slice.elsewhere, bytes};
     std::vector<std::byte>& copy = copies_.emplace_back(bytes);
-    copy_to_host(model_.device(), parameters.adapted(slice), copy.data());
+    memory::copy_to_host(model_.device(), parameters.adapted(slice), copy.data());
     return copy;
   }
   /// Returns the bytes after rows of zeros.
@@ -54,8 +54,8 @@ class HostValues {
     return copies_.emplace_back(transposed(bytes, shape.at(0), shape.at(1)));
   }
   /// Converts a tensor to another type.
-  void convert(TensorSlice& tensor, StoredType to) try {
-    tensor.bytes = copies_.emplace_back(convert_elements(tensor.dtype, tensor.bytes, to));
+  void convert(record::TensorSlice& tensor, record::StoredType to) try {
+    tensor.bytes = copies_.emplace_back(model::convert_elements(tensor.dtype, tensor.bytes, to));
     tensor.dtype = to;
   } catch (const Error& error) {
     throw Error(tensor.name + ": " + error.what() + "; export with --dtype bfloat16, or without --dtype");
@@ -66,14 +66,14 @@ class HostValues {
   }
 
  private:
-  const Model& model_;
+  const model::Model& model_;
   std::vector<std::vector<std::byte>> copies_;
 };
 
 /// The tensors that a parameter becomes, each with an equal share of its rows.
 void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
                  const std::vector<std::string>& names, DType type, std::span<const std::byte> bytes,
-                 std::vector<TensorSlice>& tensors) {
+                 std::vector<record::TensorSlice>& tensors) {
   const auto parts = static_cast<std::int64_t>(names.size());
   ENCORE_REQUIRE(!shape.empty() && shape.front() % parts == 0,
                  path + " cannot be cut into " + std::to_string(parts) + " equal parts");
@@ -87,45 +87,45 @@ void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
 /// The folder that is written.
 struct Target {
   const Engine& engine;
-  const Family& family;
-  PretrainedClass architecture;
-  PretrainedConfig config;
+  const pretrained::Family& family;
+  pretrained::PretrainedClass architecture;
+  pretrained::PretrainedConfig config;
 };
 
 Target target_of(const Engine& engine) {
-  const Experiment& experiment = engine.experiment();
-  const Family& family = family_to_write(experiment.tokenizer.type, experiment.model);
-  PretrainedConfig config = pretrained_config_of(
+  const config::Experiment& experiment = engine.experiment();
+  const pretrained::Family& family = pretrained::family_to_write(experiment.tokenizer.type, experiment.model);
+  pretrained::PretrainedConfig config = pretrained::pretrained_config_of(
       family, experiment.model, std::ssize(engine.tokenizer().vocabulary()), experiment.data.max_length);
   if (family.first_position != nullptr)
     config.first_position =
-        family.first_position({{padding_name, engine.tokenizer().special(Special::padding)}});
+        family.first_position({{pretrained::padding_name, engine.tokenizer().special(Special::padding)}});
   return {.engine = engine,
           .family = family,
           .architecture = family.class_of(engine.model().head(), experiment.model.head.type),
           .config = config};
 }
 
-std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
-  const Model& model = target.engine.model();
-  const ModelTable& table = target.engine.experiment().model;
-  const ParameterBlock& parameters = model.parameters();
-  const PretrainedHead head = pretrained_head_of(model.head());
-  const bool pooled = has_parameter(model.head(), "pooler.weight");
+std::vector<record::TensorSlice> tensors_of(const Target& target, HostValues& values) {
+  const model::Model& model = target.engine.model();
+  const config::ModelTable& table = target.engine.experiment().model;
+  const memory::ParameterBlock& parameters = model.parameters();
+  const pretrained::PretrainedHead head = pretrained::pretrained_head_of(model.head());
+  const bool pooled = pretrained::has_parameter(model.head(), "pooler.weight");
   const auto written = [&](const std::string& name) {
-    const Family& family = target.family;
+    const pretrained::Family& family = target.family;
     return family.written_spelling == nullptr ? name : family.written_spelling(name, pooled);
   };
-  std::vector<TensorSlice> tensors;
-  for (const ParameterSlice& slice : parameters.slices()) {
+  std::vector<record::TensorSlice> tensors;
+  for (const memory::ParameterSlice& slice : parameters.slices()) {
     if (slice.factor) continue;  // a factor of an adapter, which HostValues has added to its matrix
-    const std::vector<FamilyTensor> parts = target.family.tensors_of(slice.path, head);
+    const std::vector<pretrained::FamilyTensor> parts = target.family.tensors_of(slice.path, head);
     if (parts.empty())
       throw Error("the parameter " + slice.path + " (model.head.type = \"" + table.head.type +
                   "\") has no counterpart in " + target.architecture.name +
                   (slice.path == "head.bias" ? "; train with model.head.bias = false" : ""));
     std::vector<std::string> names;
-    for (const FamilyTensor& part : parts) names.push_back(written(part.name));
+    for (const pretrained::FamilyTensor& part : parts) names.push_back(written(part.name));
     std::vector<std::int64_t> shape = slice.spec.shape;
     std::span<const std::byte> bytes = values.of(slice);
     if (parts.front().transposed) {
@@ -135,7 +135,7 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
     }
     if (parts.front().one_row) shape.insert(shape.begin(), 1);
     if (const std::int64_t zeros = target.config.first_position;
-        zeros > 0 && slice.path.ends_with(position_table)) {
+        zeros > 0 && slice.path.ends_with(pretrained::position_table)) {
       shape.front() += zeros;
       bytes = values.behind_zeros(static_cast<std::size_t>(zeros * table.width), bytes);
     }
@@ -146,7 +146,7 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
                        .dtype = parameters.dtype(),
                        .shape = {1, table.width},
                        .bytes = values.zeros(static_cast<std::size_t>(table.width))});
-  if (*target.family.logit_bias != '\0' && !has_parameter(model.head(), "bias"))
+  if (*target.family.logit_bias != '\0' && !pretrained::has_parameter(model.head(), "bias"))
     tensors.push_back({.name = target.family.logit_bias,
                        .dtype = parameters.dtype(),
                        .shape = {1, target.config.tokens},
@@ -155,19 +155,19 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
 }
 
 /// The type of weights in the file.
-StoredType stored_type(const std::string& dtype, DType own) {
+record::StoredType stored_type(const std::string& dtype, DType own) {
   if (dtype.empty()) return own;
-  for (const StoredType type : {StoredType::float32, StoredType::bfloat16, StoredType::float16})
-    if (dtype == name_of(type)) return type;
+  for (const record::StoredType type : {record::StoredType::float32, record::StoredType::bfloat16, record::StoredType::float16})
+    if (dtype == record::name_of(type)) return type;
   throw Error("invalid --dtype \"" + dtype + "\": expected float32, bfloat16 or float16");
 }
 
-json config_json(const Target& target, StoredType dtype) {
+json config_json(const Target& target, record::StoredType dtype) {
   const Engine& engine = target.engine;
-  json config = pretrained_config_to_json(target.config);
+  json config = pretrained::pretrained_config_to_json(target.config);
   config["architectures"] = {target.architecture.name};
   if (target.architecture.problem != nullptr) config["problem_type"] = target.architecture.problem;
-  config["torch_dtype"] = name_of(dtype);
+  config["torch_dtype"] = record::name_of(dtype);
   config["pad_token_id"] = engine.tokenizer().special(Special::padding);
   if (target.family.tokenizer->names_markers) {
     config["bos_token_id"] = engine.tokenizer().special(Special::start);
@@ -185,11 +185,11 @@ json config_json(const Target& target, StoredType dtype) {
 
 }  // namespace
 
-std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const TokenizerFiles& files,
+std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const pretrained::TokenizerFiles& files,
                                                    const std::string& tokenizer_class) {
   const Tokenizer& tokenizer = engine.tokenizer();
   const std::span<const std::string> tokens = tokenizer.vocabulary();
-  WrittenTokenizer written = {.tokenizer_class = tokenizer_class,
+  pretrained::WrittenTokenizer written = {.tokenizer_class = tokenizer_class,
                               .options = engine.experiment().tokenizer.options,
                               .lines = engine.vocabulary_lines(),
                               .specials = {},
@@ -205,17 +205,17 @@ std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const T
 
 ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folder, const std::string& dtype) {
   const DType own = engine.model().parameters().dtype();
-  const StoredType stored = stored_type(dtype, own);
+  const record::StoredType stored = stored_type(dtype, own);
   const Target target = target_of(engine);
   HostValues values(engine.model());
-  std::vector<TensorSlice> tensors = tensors_of(target, values);
+  std::vector<record::TensorSlice> tensors = tensors_of(target, values);
   if (stored != own)
-    for (TensorSlice& tensor : tensors) values.convert(tensor, stored);
-  const SavedFile saved = save_safetensors(folder / tensors_file, tensors, {{"format", "pt"}});
-  save_file(folder / config_file, json_file_text(config_json(target, stored)));
+    for (record::TensorSlice& tensor : tensors) values.convert(tensor, stored);
+  const record::SavedFile saved = record::save_safetensors(folder / pretrained::tensors_file, tensors, {{"format", "pt"}});
+  world::save_file(folder / pretrained::config_file, pretrained::json_file_text(config_json(target, stored)));
   for (const auto& [name, text] :
        tokenizer_texts(engine, *target.family.tokenizer, target.family.tokenizer_class))
-    save_file(folder / name, text);
+    world::save_file(folder / name, text);
   return {.architecture = target.architecture.name,
           .pipeline = target.architecture.pipeline,
           .tensors = static_cast<std::int64_t>(tensors.size()),
@@ -225,4 +225,4 @@ ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folde
           .weights_sha256 = saved.sha256};
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -13,21 +13,21 @@
 #include "model/model.hpp"
 #include "record/weights_file.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// Bits of matrices that are stored as integers, by path: 8 or 4.
 using IntegerBits = std::map<std::string, int>;
 
 /// Writes the model's parameters, those in `stored` as integers; values that are already rounded
 /// (rounded_to_integers) are written unchanged. The model computes in memory of its own (Weights::copied).
-SavedFile save_integer_weights(const std::filesystem::path& run_folder, const char* name, const Model& model,
-                               const IntegerBits& stored, WeightsFacts facts);
+record::SavedFile save_integer_weights(const std::filesystem::path& run_folder, const char* name, const model::Model& model,
+                               const IntegerBits& stored, record::WeightsFacts facts);
 
 /// Fills the parameters from a file that is whole, and lets products use facts().int8. Throws Error
 /// if the file belongs to another model.
-void load_integer_weights(Model& model, const WeightsFile& file);
+void load_integer_weights(model::Model& model, const record::WeightsFile& file);
 
 /// The values that the integers of a matrix stand for: a model that has read the file computes with them.
 std::vector<float> rounded_to_integers(std::span<const float> values, std::int64_t columns, int bits);
 
-}  // namespace encore
+}  // namespace encore::infer

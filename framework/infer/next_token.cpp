@@ -15,7 +15,7 @@
 
 #include "model/network.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 double log_sum(std::span<const float> logits) {
@@ -42,7 +42,7 @@ std::vector<std::int32_t> ordered(std::span<const float> logits, std::size_t cou
 }  // namespace
 
 double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t position) {
-  static const std::uint64_t stream = random_stream("generation", "piece");
+  static const std::uint64_t stream = model::random_stream("generation", "piece");
   const RandomWords words = Random(RandomKey{.seed = seed, .stream = stream})
                                 .words(number, static_cast<std::uint32_t>(position), 0);
   const std::uint64_t bits = (std::uint64_t{words.word[0]} << 32 | words.word[1]) >> 11;
@@ -94,4 +94,4 @@ NextToken draw_token(std::span<const float> logits, const Decoding& decoding, do
   return {token, logits[static_cast<std::size_t>(token)] - log_sum(logits)};
 }
 
-}  // namespace encore
+}  // namespace encore::infer

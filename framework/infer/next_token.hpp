@@ -12,7 +12,7 @@
 
 #include "infer/beam_search.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// Returns the number in [0, 1) by which token `position` of output `number` of a prompt is drawn.
 double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t position);
@@ -28,4 +28,4 @@ std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t
 /// its log_probability is that of softmax(logits).
 NextToken draw_token(std::span<const float> logits, const Decoding& decoding, double number);
 
-}  // namespace encore
+}  // namespace encore::infer

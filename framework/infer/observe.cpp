@@ -12,7 +12,7 @@
 #include <set>
 #include <span>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 const Outputs::Values* find_numbers(const Outputs& outputs, std::string_view name) {
@@ -100,8 +100,8 @@ struct LabelCounter {
 };
 
 /// Returns the mean and variance of every second embedding.
-EmbeddingCloud cloud_of(const Outputs& outputs, const ExampleSet& set) {
-  EmbeddingCloud cloud;
+record::EmbeddingCloud cloud_of(const Outputs& outputs, const ExampleSet& set) {
+  record::EmbeddingCloud cloud;
   std::size_t count = 0;
   for (std::size_t example = 0; example < set.size(); example += 2) {
     const std::span<const float> embedding = embedding_of(outputs, set, example);
@@ -122,15 +122,15 @@ EmbeddingCloud cloud_of(const Outputs& outputs, const ExampleSet& set) {
 
 }  // namespace
 
-std::vector<TextFacts> observe(const Observed& observed, const EmbeddingCloud& embeddings) {
+std::vector<record::TextFacts> observe(const Observed& observed, const record::EmbeddingCloud& embeddings) {
   const auto& [task, tokenizer, set, outputs, labelled] = observed;
   const std::vector<std::string> names = task.labels();
   const std::set<std::string> known(names.begin(), names.end());
   const RowConfidence row = row_confidence(outputs);
   const std::optional<std::int32_t> unknown = tokenizer.find(Special::unknown);
-  std::vector<TextFacts> all(set.size());
+  std::vector<record::TextFacts> all(set.size());
   for (std::size_t example = 0; example < set.size(); ++example) {
-    TextFacts& facts = all[example];
+    record::TextFacts& facts = all[example];
     const Run sequences = set.sequences(example);
     for (std::size_t s = sequences.first; s < sequences.first + sequences.count; ++s) {
       const std::span<const std::int32_t> ids = set.ids(s);
@@ -145,11 +145,11 @@ std::vector<TextFacts> observe(const Observed& observed, const EmbeddingCloud& e
   return all;
 }
 
-TextReference reference_of(const Observed& observed, const std::string& source, std::int64_t step) {
-  TextReference reference{
+record::TextReference reference_of(const Observed& observed, const std::string& source, std::int64_t step) {
+  record::TextReference reference{
       .source = source, .step = step, .embeddings = cloud_of(observed.outputs, observed.set)};
   for (const std::string& label : observed.task.labels()) reference.histograms.labels[label] = 0;
-  std::vector<TextFacts> all = observe(observed, reference.embeddings);
+  std::vector<record::TextFacts> all = observe(observed, reference.embeddings);
   for (std::size_t example = 0; example < all.size(); ++example) {
     if (example % 2 == 0) all[example].distance.reset();
     reference.histograms.add(all[example]);
@@ -157,4 +157,4 @@ TextReference reference_of(const Observed& observed, const std::string& source, 
   return reference;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -18,7 +18,7 @@
 
 #include "record/text_reference.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 // The usual names of outputs with numbers; class_probabilities.hpp has more:
 inline constexpr const char* scores_output =
@@ -36,10 +36,10 @@ struct Observed {
 };
 
 /// Returns the facts of each example of the set. Distances are from `embeddings`.
-std::vector<TextFacts> observe(const Observed& observed, const EmbeddingCloud& embeddings);
+std::vector<record::TextFacts> observe(const Observed& observed, const record::EmbeddingCloud& embeddings);
 
 /// `source`: the name of the set. If the model gives embeddings, those of every second example are the cloud,
 /// and only the other half has a distance, because later inputs are not in the cloud either.
-TextReference reference_of(const Observed& observed, const std::string& source, std::int64_t step);
+record::TextReference reference_of(const Observed& observed, const std::string& source, std::int64_t step);
 
-}  // namespace encore
+}  // namespace encore::infer

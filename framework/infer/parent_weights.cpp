@@ -14,24 +14,24 @@
 #include "model/load_parameters.hpp"
 #include "record/weights_file.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 bool is_of_run(const std::filesystem::path& path) {
-  return path.filename() == weights_file;
+  return path.filename() == record::weights_file;
 }
 
-PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights, int threads) {
-  const WeightsFile file(weights.parent_path());
+PretrainedWeights load_parent(model::Model& model, const std::filesystem::path& weights, int threads) {
+  const record::WeightsFile file(weights.parent_path());
   file.require_whole(threads);
-  const NamedTensors& tensors = file.tensors().tensors();
-  const auto names = [&](const std::string& path) -> std::vector<SourceRows> {
+  const model::NamedTensors& tensors = file.tensors().tensors();
+  const auto names = [&](const std::string& path) -> std::vector<model::SourceRows> {
     if (!tensors.contains(path)) return {};
     const bool fits = tensors.at(path).shape == model.parameters().find(path).spec.shape;
-    return fits || !is_of_head(path) ? same_name(path) : std::vector<SourceRows>{};
+    return fits || !is_of_head(path) ? model::same_name(path) : std::vector<model::SourceRows>{};
   };
-  return with_file(weights, [&] {
-    const Loaded loaded = load(model.device(), model.parameters(), model.parameters().values(), tensors,
-                               names, SourceTypes::floats);
+  return tasks::with_file(weights, [&] {
+    const model::Loaded loaded = model::load(model.device(), model.parameters(), model.parameters().values(), tensors,
+                               names, model::SourceTypes::floats);
     for (const std::string& path : loaded.missing)
       if (!is_of_head(path) && !model.parameters().find(path).factor)
         throw Error("it lacks parameter \"" + path + "\" of the model");
@@ -46,20 +46,20 @@ PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights
   });
 }
 
-void require_classes_of_parent(const Specification& specification, const Experiment& experiment,
-                               const Registry& registry, const Task& task) {
-  const auto from = specification.data.find(pretrained_role);
+void require_classes_of_parent(const record::Specification& specification, const config::Experiment& experiment,
+                               const plugin_host::Registry& registry, const Task& task) {
+  const auto from = specification.data.find(record::pretrained_role);
   if (experiment.train.retrains.empty() || from == specification.data.end() || !is_of_run(from->second.path))
     return;
   const std::filesystem::path file = std::filesystem::path(from->second.path).parent_path() / knowledge_file;
-  const TaskParts parent = make_task_parts(experiment, registry);
-  with_file(file, [&] { parent.task->restore(load_text(file, "list of labels")); });
+  const tasks::TaskParts parent = make_task_parts(experiment, registry);
+  tasks::with_file(file, [&] { parent.task->restore(load_text(file, "list of labels")); });
   const std::vector<std::string> before = parent.task->labels(), now = task.labels();
   if (before == now) return;
   std::vector<std::string> added;
   for (const std::string& label : now)
     if (std::ranges::find(before, label) == before.end()) added.push_back(label);
-  throw ConfigError(
+  throw config::ConfigError(
       "data.more",
       (added.empty() ? "the training set lacks classes"
                      : "the examples have the class" + std::string(added.size() > 1 ? "es " : " ") +
@@ -71,12 +71,12 @@ void require_classes_of_parent(const Specification& specification, const Experim
 
 std::filesystem::path parent_vocabulary(const std::filesystem::path& weights) {
   const std::filesystem::path file = weights.parent_path() / vocabulary_file;
-  const WeightsFile facts(weights.parent_path());
+  const record::WeightsFile facts(weights.parent_path());
   const auto known = facts.facts().files.find(vocabulary_file);
   if (known == facts.facts().files.end() || sha256_of_file(file) != known->second)
-    throw Error(file.string() + " is not the vocabulary with which " + weights_file +
+    throw Error(file.string() + " is not the vocabulary with which " + record::weights_file +
                 " beside it was written; put the file back");
   return file;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

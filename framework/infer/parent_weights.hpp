@@ -10,7 +10,7 @@
 #include "infer/setup.hpp"
 #include "model/model.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// Returns whether `path`, which model.from names, is the weights file of a run and not a folder.
 bool is_of_run(const std::filesystem::path& path);
@@ -18,16 +18,16 @@ bool is_of_run(const std::filesystem::path& path);
 /// Fills the parameters of `model` from a run's weights file, after comparing the digest of each tensor. All
 /// of embedding and stacks must be there, fit, and be used; tensors of the head with the same name and
 /// shape are taken. Throws Error naming the file, and the parameter or the tensor that does not fit.
-PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights, int threads);
+PretrainedWeights load_parent(model::Model& model, const std::filesystem::path& weights, int threads);
 
 /// Throws ConfigError if a run that retrains another one, and starts from the weights of a run, has other
 /// classes than these weights: rows of the head would have other meanings. The task must have read its
 /// training set.
-void require_classes_of_parent(const Specification& specification, const Experiment& experiment,
-                               const Registry& registry, const Task& task);
+void require_classes_of_parent(const record::Specification& specification, const config::Experiment& experiment,
+                               const plugin_host::Registry& registry, const Task& task);
 
 /// The tokens of the run's tokenizer, beside its weights. Throws Error if they differ from those of the
 /// weights.
 std::filesystem::path parent_vocabulary(const std::filesystem::path& weights);
 
-}  // namespace encore
+}  // namespace encore::infer

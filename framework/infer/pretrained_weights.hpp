@@ -15,7 +15,7 @@
 #include "model/model.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 struct PretrainedWeights {
   std::vector<std::string>
@@ -39,6 +39,6 @@ std::string pretrained_note(const std::string& source, std::size_t taken,
 /// naming the file, and the parameter and the tensor, if a tensor of embedding or encoder is missing, left
 /// over, of another shape or not of floating-point numbers. A tensor of the head of another shape (other
 /// classes) is left.
-PretrainedWeights load_pretrained(Model& model, const std::filesystem::path& folder);
+PretrainedWeights load_pretrained(model::Model& model, const std::filesystem::path& folder);
 
-}  // namespace encore
+}  // namespace encore::infer

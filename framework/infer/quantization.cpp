@@ -16,7 +16,7 @@
 #include "memory/device_memory.hpp"
 #include "model/floats.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// The smallest width of a matrix: in narrower rows the scales take the space that the integers save.
@@ -32,10 +32,10 @@ bool names(const std::string& name, const std::string& path) {
 /// A model of which a chosen set of matrices is rounded; round() changes the set and restores the others.
 class RoundedModel {
  public:
-  RoundedModel(Model& model, const QuantizationCost& cost) : model_(model), cost_(cost) {
+  RoundedModel(model::Model& model, const QuantizationCost& cost) : model_(model), cost_(cost) {
     model_.quantize({});  // refuses an unsuitable model before any number is read as a float
     for (const std::string& path : model_.product_weights()) add(path, true);
-    for (const ParameterSlice& slice : model_.parameters().slices())
+    for (const memory::ParameterSlice& slice : model_.parameters().slices())
       if (slice.spec.token_rows) add(slice.path, false);
     forget_what_nothing_reads();
   }
@@ -60,11 +60,11 @@ class RoundedModel {
       if (bits != 0 && matrix.product) products[path] = bits;
       if (bits == std::exchange(matrix.bits, bits)) continue;
       if (bits != 0)
-        copy_from_host(model_.device(),
+        memory::copy_from_host(model_.device(),
                        rounded_to_integers(matrix.values, matrix.tensor.extent(1), bits).data(),
                        matrix.tensor);
       else
-        copy_from_host(model_.device(), matrix.values.data(), matrix.tensor);
+        memory::copy_from_host(model_.device(), matrix.values.data(), matrix.tensor);
     }
     model_.parameters().values_changed();
     model_.quantize(products);
@@ -86,15 +86,15 @@ class RoundedModel {
   };
 
   void add(const std::string& path, bool product) {
-    const ParameterSlice& slice = model_.parameters().find(path);
+    const memory::ParameterSlice& slice = model_.parameters().find(path);
     if (matrices_.contains(path) || slice.spec.shape.size() != 2 || slice.spec.shape[1] < least_columns)
       return;
     if (slice.adapter) {
       adapted_.push_back(path);
       return;
     }
-    const Tensor tensor = ParameterBlock::slice(model_.parameters().values(), slice);
-    matrices_[path] = {tensor, floats_of(model_.device(), tensor), product};
+    const Tensor tensor = memory::ParameterBlock::slice(model_.parameters().values(), slice);
+    matrices_[path] = {tensor, model::floats_of(model_.device(), tensor), product};
   }
 
   /// Leaves out matrices that no product and no lookup reads: their use is unknown here.
@@ -110,7 +110,7 @@ class RoundedModel {
     });
   }
 
-  Model& model_;
+  model::Model& model_;
   const QuantizationCost& cost_;
   std::map<std::string, Matrix> matrices_;
   std::vector<std::string> adapted_;
@@ -170,7 +170,7 @@ std::vector<std::string> Quantization::products() const {
   return paths;
 }
 
-QuantizationCost loss_on(Engine& engine, const EncodedSet& sample) {
+QuantizationCost loss_on(Engine& engine, const tasks::EncodedSet& sample) {
   return {.measure = [&engine, &sample] { return engine.loss(sample); }, .least = 0.01};
 }
 
@@ -220,10 +220,10 @@ Quantization quantize(Engine& engine, const QuantizationCost& cost, const Quanti
     relieve(model, most, bits, bits == 4 ? 8 : 0, found, seen);
   }
   if (found.stored().empty())
-    throw Error("no matrix can become integers within " + shortest(options.tolerance) +
+    throw Error("no matrix can become integers within " + config::shortest(options.tolerance) +
                 " of the cost; raise --tolerance");
   model.round(found.stored());
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -16,7 +16,7 @@
 #include "infer/engine.hpp"
 #include "infer/integer_weights.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// How a rounded model is measured: the smaller the better.
 struct QuantizationCost {
@@ -26,7 +26,7 @@ struct QuantizationCost {
   double least = 0.0;
 };
 /// The loss of examples whose truth is known. Both must outlive the result.
-QuantizationCost loss_on(Engine& engine, const EncodedSet& sample);
+QuantizationCost loss_on(Engine& engine, const tasks::EncodedSet& sample);
 /// The largest distance (1 - cosine) of the vectors of these inputs from those before. For any model with an
 /// encoder.
 QuantizationCost distance_of(Engine& engine, const ExampleSet& texts);
@@ -72,4 +72,4 @@ using QuantizationWatch = std::function<void(std::size_t done, std::size_t all)>
 Quantization quantize(Engine& engine, const QuantizationCost& cost, const QuantizationOptions& options,
                       const QuantizationWatch& watch = {});
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -14,10 +14,10 @@
 #include "model/model.hpp"
 #include "record/weights_file.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// Returns WeightsFacts::files: those of meaning_files (infer/setup.hpp) that exist.
-DigestsByName digests_of_meaning(const std::filesystem::path& run_folder);
+record::DigestsByName digests_of_meaning(const std::filesystem::path& run_folder);
 
 /// Says which weights of a run are loaded, and how.
 enum class Weights : std::uint8_t {
@@ -42,7 +42,7 @@ class RunWeights {
   /// Fills the model's parameters after comparing their digests; the model needs this object from then on.
   /// Returns their step. Throws Error if neither the weights file nor a checkpoint is
   /// whole, and if they belong to another model.
-  std::int64_t load_into(Model& model, int threads);
+  std::int64_t load_into(model::Model& model, int threads);
 
   /// The choice of the task by these parameters on the development set (Task::tune); "": nothing. After
   /// load_into.
@@ -56,20 +56,20 @@ class RunWeights {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  std::int64_t load_integers_file(Model& model, int threads);
-  std::int64_t load_file(Model& model);
-  std::int64_t load_best_checkpoint(Model& model);
+  std::int64_t load_integers_file(model::Model& model, int threads);
+  std::int64_t load_file(model::Model& model);
+  std::int64_t load_best_checkpoint(model::Model& model);
 
   void require_of_this_run() const;
 
   std::filesystem::path folder_;
   std::string question_;
   Weights which_;
-  std::optional<WeightsFile> file_;
+  std::optional<record::WeightsFile> file_;
   std::string damage_;  ///< why the weights file is skipped
   std::string tuned_;
   std::optional<std::int64_t> checkpoint_step_;  ///< of the checkpoint that gave them; none: the weights file
   std::vector<std::string> notes_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

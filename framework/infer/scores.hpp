@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-namespace encore {
+namespace encore::infer {
 
 enum class Scores : std::uint8_t { without, with };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -25,12 +25,12 @@
 #include "record/crash_line.hpp"
 #include "tasks/length_share.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
-const std::string dev_prefix = std::string(name_of(Split::dev)) + "/";
+const std::string dev_prefix = std::string(data::name_of(data::Split::dev)) + "/";
 
-nlohmann::json options_json(const PluginTable& table) {
+nlohmann::json options_json(const config::PluginTable& table) {
   nlohmann::json options = nlohmann::json::object();
   for (const auto& [name, value] : table.options.values())
     std::visit([&](const auto& held) { options[name] = held; }, value);
@@ -39,33 +39,33 @@ nlohmann::json options_json(const PluginTable& table) {
 
 }  // namespace
 
-LoadedExperiment load_experiment(const Specification& specification) {
+LoadedExperiment load_experiment(const record::Specification& specification) {
   const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
                                                    specification.plugin_folders.end());
-  const Catalogue catalogue = Catalogue::load(folders, host_fingerprint());
-  LoadedExperiment loaded{make_experiment(specification.config, catalogue, specification.origin), {}};
+  const config::Catalogue catalogue = config::Catalogue::load(folders, config::host_fingerprint());
+  LoadedExperiment loaded{config::make_experiment(specification.config, catalogue, specification.origin), {}};
   take_planned_files(loaded.experiment, specification);
-  loaded.registry.load(catalogue, needed_types(loaded.experiment));
+  loaded.registry.load(catalogue, config::needed_types(loaded.experiment));
   return loaded;
 }
 
-void take_planned_files(Experiment& experiment, const Specification& specification) {
-  DataTable& data = experiment.data;
+void take_planned_files(config::Experiment& experiment, const record::Specification& specification) {
+  config::DataTable& data = experiment.data;
   for (const auto& [role, paths] : {std::pair("train", &data.train), std::pair("dev", &data.dev),
-                                    std::pair("test", &data.test), std::pair(added_role, &data.more)})
-    if (std::vector<std::string> files = files_of_role(specification.data, role); !files.empty())
+                                    std::pair("test", &data.test), std::pair(record::added_role, &data.more)})
+    if (std::vector<std::string> files = record::files_of_role(specification.data, role); !files.empty())
       *paths = std::move(files);
 }
 
 LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
                                const std::function<TextCounts()>& text_counts,
                                const std::function<std::filesystem::path()>& inherited) {
-  const TokenizerTable& table = loaded.experiment.tokenizer;
+  const config::TokenizerTable& table = loaded.experiment.tokenizer;
   std::unique_ptr<Tokenizer> tokenizer =
       with_key(table, [&] { return loaded.registry.make_tokenizer(table.type, table.options); });
   const std::string text =
-      work_text("vocabulary", "", loaded.registry.owner_text(Kind::tokenizer, table.type));
-  const CurrentWork work(text.c_str());
+      record::work_text("vocabulary", "", loaded.registry.owner_text(Kind::tokenizer, table.type));
+  const record::CurrentWork work(text.c_str());
   const std::filesystem::path kept = run_folder / vocabulary_file;
   std::filesystem::path file;
   if (std::filesystem::exists(kept))
@@ -79,13 +79,13 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
     std::vector<std::string> lines = vocabulary_lines_of(*tokenizer);
     return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
   }
-  std::vector<std::string> lines = load_vocabulary(file);
+  std::vector<std::string> lines = data::load_vocabulary(file);
   tokenizer->load(lines);
   return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
 }
 
-std::string encoding_of(const TokenizerTable& table, const Registry& registry,
-                        const LoadedTokenizer& tokenizer, const Specification& specification) {
+std::string encoding_of(const config::TokenizerTable& table, const plugin_host::Registry& registry,
+                        const LoadedTokenizer& tokenizer, const record::Specification& specification) {
   nlohmann::json options = options_json(table);
   for (const auto& [role, file] : specification.data) options.erase(role);  // hashed by content
   Sha256 vocabulary;
@@ -98,9 +98,9 @@ std::string encoding_of(const TokenizerTable& table, const Registry& registry,
       .dump();
 }
 
-TaskParts make_task_parts(const Experiment& experiment, const Registry& registry) {
-  const PluginTable &task = experiment.task, &reader = experiment.data.reader;
-  const auto identity = [&](Kind kind, const PluginTable& table) {
+tasks::TaskParts make_task_parts(const config::Experiment& experiment, const plugin_host::Registry& registry) {
+  const config::PluginTable &task = experiment.task, &reader = experiment.data.reader;
+  const auto identity = [&](Kind kind, const config::PluginTable& table) {
     return nlohmann::json{{"type", table.type},
                           {"version", table.version},
                           {"plugin", registry.library_sha256(kind, table.type)},
@@ -112,7 +112,7 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
   };
   const std::int64_t max_length = experiment.data.max_length;
   return {.make_task = make_task,
-          .task = make_task(max_length == 0 ? longest_sequence : max_length),
+          .task = make_task(max_length == 0 ? tasks::longest_sequence : max_length),
           .reader = with_key(reader, [&] { return registry.make_reader(reader.type, reader.options); }),
           .fields = offer.needs,
           .measures = offer.measures,
@@ -122,11 +122,11 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
           .remedy = [reader, &registry](std::span<const InputText> files,
                                         const std::vector<std::string>& fields) {
             const Offer& of_reader = registry.offer(Kind::reader, reader.type);
-            return reader_remedy(of_reader, settings_that_give(of_reader, reader.options, files, fields));
+            return plugin_host::reader_remedy(of_reader, plugin_host::settings_that_give(of_reader, reader.options, files, fields));
           }};
 }
 
-BatchOptions batch_options(const TrainTable& train, std::uint64_t seed) {
+data::BatchOptions batch_options(const config::TrainTable& train, std::uint64_t seed) {
   return {.seed = seed, .batch_size = train.batch_size, .batch_tokens = train.batch_tokens};
 }
 
@@ -134,7 +134,7 @@ ExampleSet units_of(const Task& task, const ExampleSet& set) {
   return task.separates_sequences() ? set.by_sequence() : set;
 }
 
-void require_unseen_targets(const ModelTable& model, const ExampleSet& set) {
+void require_unseen_targets(const config::ModelTable& model, const ExampleSet& set) {
   if (model.causal || !set.has_column(targets_column)) return;
   const std::size_t column = set.column(targets_column);
   if (set.columns()[column].rule != ColumnRule{.name = targets_column}) return;
@@ -147,26 +147,26 @@ void require_unseen_targets(const ModelTable& model, const ExampleSet& set) {
     }
   }
   if (any)
-    throw ConfigError("model.causal",
+    throw config::ConfigError("model.causal",
                       "the target of each row is the token behind it, which this model sees and would only "
                       "copy; set [model] causal = true");
 }
 
-ModelSize model_size(const Task& task, std::size_t vocabulary) {
+model::ModelSize model_size(const Task& task, std::size_t vocabulary) {
   return {static_cast<std::int64_t>(vocabulary), task.labels(), task.columns(), task.outputs()};
 }
 
-bool always_there(const Selection& select, const std::vector<Measure>& measures) {
+bool always_there(const config::Selection& select, const std::vector<Measure>& measures) {
   if (select.measure() == loss_measure().name) return true;
-  const Measure* measure = measure_of(measures, select.measure());
+  const Measure* measure = config::measure_of(measures, select.measure());
   return measure != nullptr && measure->always && !is_family(*measure);
 }
 
-void take_max_length(Experiment& experiment, std::int64_t max_length) {
+void take_max_length(config::Experiment& experiment, std::int64_t max_length) {
   const std::int64_t rows = experiment.model.max_positions;
   if (rows > 0 && max_length > rows)
-    throw ConfigError("data.max_length",
-                      "data.max_length = \"" + percent_text(experiment.data.max_length_percent) + "\" is " +
+    throw config::ConfigError("data.max_length",
+                      "data.max_length = \"" + tasks::percent_text(experiment.data.max_length_percent) + "\" is " +
                           std::to_string(max_length) + " tokens for this training set, and " +
                           "model.max_positions = " + std::to_string(rows) +
                           " has no row for those behind; set data.max_length = " + std::to_string(rows));
@@ -178,49 +178,49 @@ std::int64_t kept_max_length(const std::filesystem::path& run_folder) {
   const std::string text = load_text(path, "resolved data.max_length");
   std::int64_t length = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (failure != std::errc() || length < 1 || length > longest_sequence ||
+  if (failure != std::errc() || length < 1 || length > tasks::longest_sequence ||
       std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)) != "\n")
     throw Error(path.string() + ": no length of sequences; train the run again (exp run FILE --fresh)");
   return length;
 }
 
-void require_selectable(const Selection& select, const TaskSets& sets) {
+void require_selectable(const config::Selection& select, const tasks::TaskSets& sets) {
   if (always_there(select, sets.measures())) return;
   // Measures that need the truth alone are always there, and those of generated text if the task generates
   // any.
-  const ExampleSet& dev = sets.set(Split::dev).set;
+  const ExampleSet& dev = sets.set(data::Split::dev).set;
   Outputs any(dev, sets.task().outputs());
   if (sets.task().decoding())
     any.set_texts(std::vector<std::vector<GeneratedText>>(dev.sequence_count(), {GeneratedText()}));
   std::vector<std::string> names;
-  for (const auto& [name, value] : measure_values(sets.measures(), sets.measure(Split::dev, any)))
+  for (const auto& [name, value] : measure_values(sets.measures(), sets.measure(data::Split::dev, any)))
     names.push_back(dev_prefix + name);
   if (std::find(names.begin(), names.end(), select.metric) != names.end()) return;
-  throw ConfigError("train.select", "the development set has no measure \"" + select.metric + "\"" +
+  throw config::ConfigError("train.select", "the development set has no measure \"" + select.metric + "\"" +
                                         did_you_mean(select.metric, names, "; it has " + quoted_list(names)));
 }
 
-void require_generation(const Task& task, const Model& model) {
+void require_generation(const Task& task, const model::Model& model) {
   if (task.decoding()) model.require_generation();
 }
 
-void require_attention(const TrainTable& train, const Model& model) {
+void require_attention(const config::TrainTable& train, const model::Model& model) {
   if (train.show_attention > 0 && !model.has_attention())
-    throw ConfigError("train.show_attention",
+    throw config::ConfigError("train.show_attention",
                       "no layer of this model has attention weights to keep; leave it out");
 }
 
-void require_selectable(const Selection& select, const Model& model) {
+void require_selectable(const config::Selection& select, const model::Model& model) {
   if (!model.couples_sequences() || select.measure() != loss_measure().name) return;
-  throw ConfigError("train.select",
+  throw config::ConfigError("train.select",
                     "the loss of this head depends on which examples stand together in a batch, so \"" +
                         select.metric + "\" cannot choose the best checkpoint; name a measure");
 }
 
-ContentHashes content_hashes(const Specification& specification) {
-  ContentHashes hashes;
+tasks::ContentHashes content_hashes(const record::Specification& specification) {
+  tasks::ContentHashes hashes;
   for (const auto& [role, file] : specification.data) hashes[role] = file.sha256;
   return hashes;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -20,7 +20,7 @@
 #include "record/specification.hpp"
 #include "tasks/task_sets.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// The file of a run's folder with the tokens of the tokenizer.
 inline constexpr const char* vocabulary_file = "vocab.txt";
@@ -33,15 +33,15 @@ inline constexpr std::array meaning_files = {vocabulary_file, knowledge_file, ma
 
 /// The experiment of a specification and the loaded plugins it needs.
 struct LoadedExperiment {
-  Experiment experiment;
-  Registry registry;
+  config::Experiment experiment;
+  plugin_host::Registry registry;
 };
 
 /// Loads only the plugins the experiment names. Throws ConfigError with the dotted key, or Error.
-LoadedExperiment load_experiment(const Specification& specification);
+LoadedExperiment load_experiment(const record::Specification& specification);
 
 /// Sets the files of the data sets to those of the plan; they replace a folder.
-void take_planned_files(Experiment& experiment, const Specification& specification);
+void take_planned_files(config::Experiment& experiment, const record::Specification& specification);
 
 /// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any.
 struct LoadedTokenizer {
@@ -57,14 +57,14 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
                                const std::function<std::filesystem::path()>& inherited = {});
 
 /// The text of everything about a tokenizer that decides its tokens (the key of the token cache).
-std::string encoding_of(const TokenizerTable& table, const Registry& registry,
-                        const LoadedTokenizer& tokenizer, const Specification& specification);
+std::string encoding_of(const config::TokenizerTable& table, const plugin_host::Registry& registry,
+                        const LoadedTokenizer& tokenizer, const record::Specification& specification);
 
 /// Makes the task and the reader of an experiment. The registry must outlive them.
-TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
+tasks::TaskParts make_task_parts(const config::Experiment& experiment, const plugin_host::Registry& registry);
 
 /// Returns how batches are formed; `seed` decides the order of the training examples.
-BatchOptions batch_options(const TrainTable& train, std::uint64_t seed = 0);
+data::BatchOptions batch_options(const config::TrainTable& train, std::uint64_t seed = 0);
 
 /// Returns the set with the examples that no batch may cut: those of `set`, or its sequences if the task
 /// separates them. Rows and sequences, and so the outputs of a model, are numbered alike in both.
@@ -72,42 +72,42 @@ ExampleSet units_of(const Task& task, const ExampleSet& set);
 
 /// Throws ConfigError if the target of every row of the set is the next token of its own text (column
 /// "targets"), and the model sees that token: it would learn to copy it.
-void require_unseen_targets(const ModelTable& model, const ExampleSet& set);
+void require_unseen_targets(const config::ModelTable& model, const ExampleSet& set);
 
 /// The facts for a model about a task that has its knowledge, and the size of the vocabulary.
-ModelSize model_size(const Task& task, std::size_t vocabulary);
+model::ModelSize model_size(const Task& task, std::size_t vocabulary);
 
 /// Sets data.max_length, which was a share of the training set. Throws ConfigError if the model's table of
 /// positions has fewer rows.
-void take_max_length(Experiment& experiment, std::int64_t max_length);
+void take_max_length(config::Experiment& experiment, std::int64_t max_length);
 /// Returns data.max_length of the run in this folder. Throws Error if the file is missing or damaged.
 std::int64_t kept_max_length(const std::filesystem::path& run_folder);
 
 /// Returns whether every development set has the measure that selects the best checkpoint.
-bool always_there(const Selection& select, const std::vector<Measure>& measures);
+bool always_there(const config::Selection& select, const std::vector<Measure>& measures);
 /// Throws ConfigError if this development set lacks the measure that selects the best checkpoint (for example
 /// a measure of a label without examples): no checkpoint would ever be chosen. The sets are encoded, by any
 /// tokenizer.
-void require_selectable(const Selection& select, const TaskSets& sets);
+void require_selectable(const config::Selection& select, const tasks::TaskSets& sets);
 /// Throws ConfigError if the loss is to select, and depends on which examples stand together in a batch.
-void require_selectable(const Selection& select, const Model& model);
+void require_selectable(const config::Selection& select, const model::Model& model);
 /// Throws Error if the task generates text and the model cannot, before anything is trained.
-void require_generation(const Task& task, const Model& model);
+void require_generation(const Task& task, const model::Model& model);
 
 /// Throws ConfigError if attention is to be kept and no layer of the model has any.
-void require_attention(const TrainTable& train, const Model& model);
+void require_attention(const config::TrainTable& train, const model::Model& model);
 
 /// The hashes a run was planned with, by role.
-ContentHashes content_hashes(const Specification& specification);
+tasks::ContentHashes content_hashes(const record::Specification& specification);
 
 /// Calls `build`; an OptionError of it becomes a ConfigError with the dotted key of `table`.
 template <class Build>
-auto with_key(const PluginTable& table, Build build) -> decltype(build()) {
+auto with_key(const config::PluginTable& table, Build build) -> decltype(build()) {
   try {
     return build();
   } catch (const OptionError& error) {
-    throw ConfigError(table.key + "." + error.option(), error.what());
+    throw config::ConfigError(table.key + "." + error.option(), error.what());
   }
 }
 
-}  // namespace encore
+}  // namespace encore::infer

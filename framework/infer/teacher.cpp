@@ -12,11 +12,11 @@
 #include "pretrained/content_hash.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) {
-  throw ConfigError(teacher_role, "the teacher cannot teach this model: " + message);
+  throw config::ConfigError(record::teacher_role, "the teacher cannot teach this model: " + message);
 }
 
 std::string value_text(const OptionValue& value) {
@@ -48,23 +48,23 @@ void require_same_lists(const std::string& what, std::span<const std::string> it
 
 }  // namespace
 
-std::unique_ptr<Engine> load_teacher(const Specification& student, const Device& device) {
-  const auto weights = student.data.find(teacher_role);
+std::unique_ptr<Engine> load_teacher(const record::Specification& student, const Device& device) {
+  const auto weights = student.data.find(record::teacher_role);
   if (weights == student.data.end()) return nullptr;
   try {
-    require_planned(weights->second, teacher_role, sha256_of_content(weights->second.path));
+    record::require_planned(weights->second, record::teacher_role, pretrained::sha256_of_content(weights->second.path));
     return std::make_unique<Engine>(std::filesystem::path(weights->second.path).parent_path(),
                                     student.plugin_folders, device);
-  } catch (const ConfigError&) {
+  } catch (const config::ConfigError&) {
     throw;
   } catch (const Error& error) {
-    throw ConfigError(teacher_role, std::string("the teacher cannot be loaded: ") + error.what());
+    throw config::ConfigError(record::teacher_role, std::string("the teacher cannot be loaded: ") + error.what());
   }
 }
 
-void require_same_tokens(const Engine& teacher, const TokenizerTable& table,
+void require_same_tokens(const Engine& teacher, const config::TokenizerTable& table,
                          std::span<const std::string> lines) {
-  const TokenizerTable& its = teacher.experiment().tokenizer;
+  const config::TokenizerTable& its = teacher.experiment().tokenizer;
   if (its.type != table.type)
     refuse("its tokenizer is \"" + its.type + "\", and tokenizer.type is \"" + table.type + "\" here");
   for (const auto& [name, value] : its.options.values()) {
@@ -82,7 +82,7 @@ void require_same_labels(const Engine& teacher, const std::vector<std::string>& 
   require_same_lists("labels", teacher.task().labels(), labels);
 }
 
-void learn_from(Model& student, Engine& teacher) {
+void learn_from(model::Model& student, Engine& teacher) {
   try {
     student.learn_from(teacher.model());
   } catch (const Error& error) {
@@ -90,4 +90,4 @@ void learn_from(Model& student, Engine& teacher) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -9,26 +9,26 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// The largest number of rows of a pass that reads prompts; the head has memory for its rows too.
 constexpr std::int64_t rows_at_once = 128;
 
-bool has_decoder(const Model& model) {
+bool has_decoder(const model::Model& model) {
   return model.needs().target;
 }
 
 }  // namespace
 
-std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence) {
   // If the true target is known, the decoder may see only the tokens that are given.
   return has_decoder(model) ? set.target_ids(sequence).first(static_cast<std::size_t>(decoding.given))
                             : set.ids(sequence);
 }
 
-TextFeed::TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
+TextFeed::TextFeed(model::Model& model, const Decoding& decoding, const ExampleSet& set,
                    std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity)
     : model_(model),
       set_(set),
@@ -65,8 +65,8 @@ BatchSize TextFeed::largest_pass(std::int64_t capacity) const {
   return largest;
 }
 
-PackedRows TextFeed::sources() const {
-  PackedRows rows;
+data::PackedRows TextFeed::sources() const {
+  data::PackedRows rows;
   rows.offsets = {0};
   for (const std::size_t sequence : sequences_) {
     const std::span<const std::int32_t> ids = set_.ids(sequence);
@@ -101,19 +101,19 @@ void TextFeed::read() {
     for (std::size_t text = 0; text < texts_.size(); ++text)
       left -= counts[text] = std::min(left, std::max<std::int64_t>(unread(text) - 1, 0));
     if (left == most_rows_) break;
-    pass(counts, Generation::Until::states);
+    pass(counts, model::Generation::Until::states);
   }
   rows_.clear();
   for (std::size_t text = 0; text < texts_.size(); ++text) {
     counts[text] = texts_[text].ended ? 0 : 1;
     if (!texts_[text].ended) rows_.push_back(text);
   }
-  if (!rows_.empty()) pass(counts, Generation::Until::logits);
+  if (!rows_.empty()) pass(counts, model::Generation::Until::logits);
 }
 
-void TextFeed::pass(const std::vector<std::int64_t>& counts, Generation::Until until) {
-  PackedBatch batch;
-  PackedRows rows;
+void TextFeed::pass(const std::vector<std::int64_t>& counts, model::Generation::Until until) {
+  data::PackedBatch batch;
+  data::PackedRows rows;
   batch.borders = rows.offsets = {0};
   for (std::size_t text = 0; text < texts_.size(); ++text) {
     const Text& of = texts_[text];
@@ -131,9 +131,9 @@ void TextFeed::pass(const std::vector<std::int64_t>& counts, Generation::Until u
   if (has_sources_) {
     batch.target = std::move(rows);
     batch.offsets.assign(texts_.size() + 1, 0);
-    if (!begun_) static_cast<PackedRows&>(batch) = sources();
+    if (!begun_) static_cast<data::PackedRows&>(batch) = sources();
   } else {
-    static_cast<PackedRows&>(batch) = std::move(rows);
+    static_cast<data::PackedRows&>(batch) = std::move(rows);
     if (model_.needs().picked) {
       batch.picked.resize(batch.ids.size());
       std::iota(batch.picked.begin(), batch.picked.end(), 0);
@@ -154,9 +154,9 @@ void TextFeed::repeat() {
   texts_ = std::move(texts);
 }
 
-void TextFeed::copy(std::span<const Generation::TextCopy> copies) {
+void TextFeed::copy(std::span<const model::Generation::TextCopy> copies) {
   generation_->copy(copies);
-  for (const Generation::TextCopy& each : copies)
+  for (const model::Generation::TextCopy& each : copies)
     texts_[static_cast<std::size_t>(each.to)] = texts_[static_cast<std::size_t>(each.from)];
 }
 
@@ -164,4 +164,4 @@ void TextFeed::append(std::size_t text, std::int32_t token) {
   texts_[text].tokens.push_back(token);
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -15,11 +15,11 @@
 #include "model/generation.hpp"
 #include "model/model.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
 /// Of a target, the tokens that are given.
-std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
 
 class TextFeed {
@@ -27,7 +27,7 @@ class TextFeed {
   /// `sequences`: those of the set whose outputs are written together; `times`: the number of outputs of
   /// each, after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
   /// outlive it. Throws Error if the model cannot generate.
-  TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
+  TextFeed(model::Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
 
   /// Reads the tokens that the model has not seen yet.
@@ -39,7 +39,7 @@ class TextFeed {
   // --- between two reads ---
   /// Copies every output to the number that the constructor got, side by side.
   void repeat();
-  void copy(std::span<const Generation::TextCopy> copies);
+  void copy(std::span<const model::Generation::TextCopy> copies);
   void append(std::size_t text, std::int32_t token);
   /// Reads no more of it.
   void end(std::size_t text) { texts_[text].ended = true; }
@@ -54,12 +54,12 @@ class TextFeed {
   };
 
   BatchSize largest_pass(std::int64_t capacity) const;
-  PackedRows sources() const;
+  data::PackedRows sources() const;
   std::int64_t unread(std::size_t text) const;
   void slide(std::size_t text);
-  void pass(const std::vector<std::int64_t>& counts, Generation::Until until);
+  void pass(const std::vector<std::int64_t>& counts, model::Generation::Until until);
 
-  Model& model_;
+  model::Model& model_;
   const ExampleSet& set_;
   std::vector<std::size_t> sequences_;
   std::int64_t times_, capacity_;
@@ -67,7 +67,7 @@ class TextFeed {
   bool has_sources_, begun_ = false;
   std::vector<Text> texts_;
   std::vector<std::size_t> rows_;
-  std::unique_ptr<Generation> generation_;
+  std::unique_ptr<model::Generation> generation_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encore {
+namespace encore::infer {
 
 class TextStreamer {
  public:
@@ -45,4 +45,4 @@ class TextStreamer {
   std::size_t taken_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -14,9 +14,9 @@
 #include "infer/decoded_text.hpp"
 #include "infer/next_token.hpp"
 
-namespace encore {
+namespace encore::infer {
 
-std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::int64_t most_tokens(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence) {
   const bool has_source = model.needs().target;
   const std::int64_t rows = std::ssize(prompt_of(model, decoding, set, sequence));
@@ -33,13 +33,13 @@ std::int64_t most_tokens(const Model& model, const Decoding& decoding, const Exa
   return std::max<std::int64_t>(most, 1);
 }
 
-std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::int64_t most_rows(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                        std::size_t sequence) {
   const std::int64_t rows = std::ssize(prompt_of(model, decoding, set, sequence));
   return std::min(rows + most_tokens(model, decoding, set, sequence) - 1, model.max_length());
 }
 
-std::vector<TextWriter::Prompt> TextWriter::make_prompts(const Model& model, const Decoding& decoding,
+std::vector<TextWriter::Prompt> TextWriter::make_prompts(const model::Model& model, const Decoding& decoding,
                                                          const ExampleSet& set,
                                                          std::span<const std::size_t> sequences) {
   std::vector<Prompt> prompts;
@@ -48,7 +48,7 @@ std::vector<TextWriter::Prompt> TextWriter::make_prompts(const Model& model, con
   return prompts;
 }
 
-TextWriter::TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
+TextWriter::TextWriter(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
                        const Decoding& decoding, const Generator::Seen& seen,
                        std::span<const std::size_t> sequences)
     : model_(model),
@@ -252,4 +252,4 @@ std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
   return texts;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -19,7 +19,7 @@
 #include "infer/text_feed.hpp"
 #include "model/floats.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 /// The number of outputs of a prompt that are written side by side.
 inline std::int64_t parallel_texts(const Decoding& decoding) {
@@ -27,17 +27,17 @@ inline std::int64_t parallel_texts(const Decoding& decoding) {
 }
 
 /// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
-std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::int64_t most_tokens(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// Returns the largest number of the model's rows that the output takes, its prompt included.
-std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::int64_t most_rows(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                        std::size_t sequence);
 
 class TextWriter {
  public:
   /// `sequences`: their numbers in the set. All arguments must outlive it. Throws Error as Generator::run
   /// does.
-  TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
+  TextWriter(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
              const Generator::Seen& seen, std::span<const std::size_t> sequences);
 
   void run();
@@ -58,7 +58,7 @@ class TextWriter {
     std::vector<Drawn> drawn = {};         ///< in place of a search
   };
 
-  static std::vector<Prompt> make_prompts(const Model& model, const Decoding& decoding, const ExampleSet& set,
+  static std::vector<Prompt> make_prompts(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                                           std::span<const std::size_t> sequences);
   std::int64_t capacity(const ExampleSet& set) const;  ///< rows of the longest text
   /// The place of a prompt's output among all outputs.
@@ -78,7 +78,7 @@ class TextWriter {
   void draw_next(std::size_t prompt, std::size_t text, std::span<const float> logits);
   void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& tokens) const;
 
-  Model& model_;
+  model::Model& model_;
   const Tokenizer& tokenizer_;
   const Decoding& decoding_;
   const Generator::Seen& seen_;
@@ -88,8 +88,8 @@ class TextWriter {
   std::vector<Prompt> prompts_;
   TextFeed feed_;
   BestTokens best_;
-  FloatReader reader_;
-  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens need
+  model::FloatReader reader_;
+  std::vector<model::Generation::TextCopy> copies_;  ///< that the next tokens need
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 double dot(std::span<const float> a, std::span<const float> b) {
@@ -82,4 +82,4 @@ std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& cand
   return all;
 }
 
-}  // namespace encore
+}  // namespace encore::infer

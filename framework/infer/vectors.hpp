@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::infer {
 
 /// Vectors of equal width, stored one after the other.
 struct Vectors {
@@ -55,4 +55,4 @@ std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& cand
                                std::span<const std::string> texts, std::size_t count,
                                const std::set<std::size_t>& without = {});
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -9,12 +9,12 @@
 #include "infer/engine.hpp"
 #include "model/floats.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 WordVectors::WordVectors(const Engine& engine) : tokenizer_(engine.tokenizer()) {
-  const ParameterBlock& parameters = engine.model().parameters();
+  const memory::ParameterBlock& parameters = engine.model().parameters();
   const Tensor table = parameters.adapted(parameters.find("embedding.tokens"));  // (V, C)
-  table_ = {static_cast<std::size_t>(table.extent(1)), floats_of(engine.model().device(), table)};
+  table_ = {static_cast<std::size_t>(table.extent(1)), model::floats_of(engine.model().device(), table)};
   vectors_.width = table_.width;
   std::vector<std::int32_t> tokens;
   for (std::int32_t token = 0; token < static_cast<std::int32_t>(tokenizer_.vocabulary().size()); ++token) {
@@ -61,4 +61,4 @@ std::size_t WordVectors::number_of(std::int32_t token) const {
              : words_.size();
 }
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -14,7 +14,7 @@
 
 #include "infer/vectors.hpp"
 
-namespace encore {
+namespace encore::infer {
 
 class Engine;
 
@@ -44,4 +44,4 @@ class WordVectors {
   Vectors vectors_;
 };
 
-}  // namespace encore
+}  // namespace encore::infer

@@ -8,7 +8,7 @@
 
 #include <encore/rows.hpp>
 
-namespace encore {
+namespace encore::kernels {
 
 class AlignedBytes {
  public:
@@ -32,4 +32,4 @@ class AlignedBytes {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::kernels

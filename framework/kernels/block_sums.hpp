@@ -12,7 +12,7 @@
 
 #if !ENCORE_HOST_BACKEND
 
-namespace encore {
+namespace encore::kernels {
 
 /// The sums of `count` blocks, (count, columns), in the workspace of a device.
 template <class S>
@@ -78,6 +78,6 @@ static void add_sums(const Device& device, const char* label, const BlockSums<S>
       });
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

@@ -38,7 +38,7 @@ void on_host_threads(const std::function<void()>& work) {
 }
 
 struct Device::Workspace {
-  AlignedBytes memory;
+  kernels::AlignedBytes memory;
 };
 
 namespace {
@@ -59,7 +59,7 @@ void take_team_scratch([[maybe_unused]] const SpaceInstance& space) {
 Device::Device()
     : space_(std::make_unique<SpaceInstance>()),
       workspace_(std::make_unique<Workspace>()),
-      gemm_(make_gemm_library()) {
+      gemm_(kernels::make_gemm_library()) {
   take_team_scratch(*space_);
 }
 Device::~Device() = default;
@@ -79,11 +79,11 @@ void Device::fence() const {
 }
 
 void* Device::workspace(std::size_t bytes) const {
-  AlignedBytes& memory = workspace_->memory;
+  kernels::AlignedBytes& memory = workspace_->memory;
   if (memory.bytes() < bytes) {
     fence();      // a kernel launched before may still use the old memory
     memory = {};  // release the old memory first, then take the new
-    memory = AlignedBytes("encore::workspace", bytes);
+    memory = kernels::AlignedBytes("encore::workspace", bytes);
   }
   return memory.data();
 }

@@ -13,7 +13,7 @@
 #include <omp.h>
 #endif
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 #ifdef KOKKOS_ENABLE_OPENMP
@@ -78,4 +78,4 @@ std::vector<int> host_cpus() {
   return cpus;
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

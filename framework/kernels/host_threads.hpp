@@ -11,7 +11,7 @@
 
 #include <encore/device.hpp>
 
-namespace encore {
+namespace encore::kernels {
 
 /// Says where OpenMP binds its threads (OMP_PROC_BIND): each keeps to its place or may use every place.
 enum class Binding : std::uint8_t { own_place, any_place };
@@ -26,4 +26,4 @@ void use_host_threads(const Device& device, int threads, Binding binding,
 /// of this thread.
 std::vector<int> host_cpus();
 
-}  // namespace encore
+}  // namespace encore::kernels

@@ -16,7 +16,7 @@
 
 #if ENCORE_HOST_BACKEND
 
-namespace encore {
+namespace encore::kernels {
 
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
@@ -124,6 +124,6 @@ inline T largest_of(const Pack<T>& x) {
   return detail::fold<count / 2>(x, larger, std::make_integer_sequence<int, count>{})[0];
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

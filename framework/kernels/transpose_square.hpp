@@ -11,7 +11,7 @@
 
 #if ENCORE_HOST_BACKEND
 
-namespace encore {
+namespace encore::kernels {
 
 namespace detail {
 
@@ -56,6 +56,6 @@ inline void transpose_block(std::int64_t count, std::int64_t columns, const Load
     for (int i = 0; i < columns; ++i) put(i, rows[i]);
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

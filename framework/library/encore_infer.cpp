@@ -26,19 +26,19 @@
 #include "tasks/prediction_file.hpp"
 #include "world/cores.hpp"
 
-using encore::Engine;
+using encore::infer::Engine;
 
 /// The loaded model of a caller. The unpacked folder of a bundle is deleted after loading; mapped files stay
 /// readable without a name.
 struct encore_model {
-  encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::Weights weights,
+  encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::infer::Weights weights,
                bool cuts)
       : engine(folder, plugins, device, weights), truncates(cuts) {
     engine.make_batch_invariant();
   }
 
   encore::Device device;
-  Engine engine;
+  encore::infer::Engine engine;
   bool truncates;
 };
 
@@ -110,9 +110,9 @@ std::vector<std::string> plugin_folders(const char* path) {
 
 /// Opens Kokkos with the first model. Kokkos stays open, because a process cannot open it twice.
 void open_kokkos(int threads) {
-  encore::require_threads(threads);
+  encore::world::require_threads(threads);
   static const auto* const session = new encore::KokkosSession(
-      threads > 0 ? threads : encore::default_threads(encore::usable_cores(), encore::openmp_wishes()));
+      threads > 0 ? threads : encore::world::default_threads(encore::world::usable_cores(), encore::world::openmp_wishes()));
   static_cast<void>(session);
 }
 
@@ -129,19 +129,19 @@ encore_options options_of(const encore_options* given) {
   return options;
 }
 
-encore::Weights weights_of(int integer_bits) {
+encore::infer::Weights weights_of(int integer_bits) {
   require(integer_bits == 0 || integer_bits == 4 || integer_bits == 8,
           "invalid encore_options.integer_bits: expected 0, 8 or 4");
-  return integer_bits == 8   ? encore::Weights::int8
-         : integer_bits == 4 ? encore::Weights::int4
-                             : encore::Weights::chosen;
+  return integer_bits == 8   ? encore::infer::Weights::int8
+         : integer_bits == 4 ? encore::infer::Weights::int4
+                             : encore::infer::Weights::chosen;
 }
 
 /// Loads the model at `path`, a folder or a bundle. Messages about a bundle do not name the temporary folder.
 std::unique_ptr<encore_model> loaded(const std::string& path, const encore_options& wishes) {
   const std::string run = wishes.run == nullptr ? "" : wishes.run;
   const auto load = [&](const std::string& folder) {
-    encore::require_run_folder(folder);
+    encore::record::require_run_folder(folder);
     open_kokkos(wishes.threads);
     return std::make_unique<encore_model>(folder, plugin_folders(wishes.plugin_path),
                                           weights_of(wishes.integer_bits), wishes.truncate != 0);
@@ -150,7 +150,7 @@ std::unique_ptr<encore_model> loaded(const std::string& path, const encore_optio
     require(run.empty(), "encore_options.run chooses a run of a bundle, but the path is a folder");
     return load(path);
   }
-  const encore::BundledRun bundled(path, run, "say which in encore_options.run");
+  const encore::archive::BundledRun bundled(path, run, "say which in encore_options.run");
   try {
     return load(bundled.folder().string());
   } catch (const encore::Error& error) {
@@ -175,7 +175,7 @@ std::vector<std::string> texts_of(const char* const* texts, std::size_t count) {
   return all;
 }
 
-[[noreturn]] void refuse_length(const Engine& engine, std::size_t number, const std::string& what) {
+[[noreturn]] void refuse_length(const encore::infer::Engine& engine, std::size_t number, const std::string& what) {
   throw encore::Error("text " + std::to_string(number + 1) + " is longer than data.max_length = " +
                       std::to_string(engine.experiment().data.max_length) + " of the model" +
                       (what.empty() ? "" : ": " + what) +
@@ -190,34 +190,34 @@ void require_single_lines(const std::vector<std::string>& texts) {
                           " has a line break; each text is one line, as for exp predict");
 }
 
-std::string answers_to(encore_model& model, const std::vector<std::string>& texts, encore::Scores scores) {
-  Engine& engine = model.engine;
+std::string answers_to(encore_model& model, const std::vector<std::string>& texts, encore::infer::Scores scores) {
+  encore::infer::Engine& engine = model.engine;
   require_single_lines(texts);
   if (texts.empty()) return {};
   const encore::Records records = engine.task().from_text(texts);
-  const encore::EncodedSet set = engine.encode(records);
+  const encore::tasks::EncodedSet set = engine.encode(records);
   for (std::size_t i = 0; i < texts.size() && !model.truncates; ++i)
     if (const std::string what = engine.task().left_out(set.set, i); !what.empty())
       refuse_length(engine, i, what);
   const encore::Records answers = engine.answer(records, set, scores).answers;
   std::string lines;
-  for (std::size_t i = 0; i < answers.size(); ++i) lines += encore::answer_json(answers, i) + "\n";
+  for (std::size_t i = 0; i < answers.size(); ++i) lines += encore::tasks::answer_json(answers, i) + "\n";
   return lines;
 }
 
 encore_status predict(encore_model* model, const char* const* texts, std::size_t count, char** lines,
-                      encore::Scores scores) noexcept {
+                      encore::infer::Scores scores) noexcept {
   return guarded(ENCORE_BAD_TEXT, [&] {
     require(model != nullptr && lines != nullptr, "model or lines is NULL");
     *lines = copied(answers_to(*model, texts_of(texts, count), scores));
   });
 }
 
-std::size_t vector_width(const Engine& engine) {
+std::size_t vector_width(const encore::infer::Engine& engine) {
   return engine.no_vectors().empty() ? static_cast<std::size_t>(engine.experiment().model.width) : 0;
 }
 
-nlohmann::json description_of(const Engine& engine) {
+nlohmann::json description_of(const encore::infer::Engine& engine) {
   return {{"task", engine.experiment().task.type},
           {"labels", engine.task().labels()},
           {"max_length", engine.experiment().data.max_length},
@@ -256,7 +256,7 @@ encore_status encore_open(const char* path, const encore_options* options, encor
   return guarded(ENCORE_BAD_MODEL, [&] {
     require(path != nullptr && model != nullptr, "path or model is NULL");
     const encore_options wishes = options_of(options);
-    require(wishes.threads >= 0 && wishes.threads <= encore::most_threads,
+    require(wishes.threads >= 0 && wishes.threads <= encore::world::most_threads,
             "invalid encore_options.threads: expected 0 to 512");
     *model = loaded(path, wishes).release();
   });
@@ -275,12 +275,12 @@ encore_status encore_describe(encore_model* model, char** json) {
 }
 
 encore_status encore_predict(encore_model* model, const char* const* texts, size_t count, char** lines) {
-  return predict(model, texts, count, lines, encore::Scores::without);
+  return predict(model, texts, count, lines, encore::infer::Scores::without);
 }
 
 encore_status encore_predict_scores(encore_model* model, const char* const* texts, size_t count,
                                     char** lines) {
-  return predict(model, texts, count, lines, encore::Scores::with);
+  return predict(model, texts, count, lines, encore::infer::Scores::with);
 }
 
 size_t encore_vector_width(encore_model* model) {
@@ -296,8 +296,8 @@ encore_status encore_embed(encore_model* model, const char* const* texts, size_t
   return guarded(ENCORE_BAD_TEXT, [&] {
     require(model != nullptr && (vectors != nullptr || count == 0), "model or vectors is NULL");
     if (count == 0) return;
-    Engine& engine = model->engine;
-    const encore::EncodedTexts encoded = engine.encode_texts(texts_of(texts, count));
+    encore::infer::Engine& engine = model->engine;
+    const encore::infer::EncodedTexts encoded = engine.encode_texts(texts_of(texts, count));
     if (!encoded.cut.empty() && !model->truncates) refuse_length(engine, encoded.cut.front(), "");
     std::ranges::copy(engine.embed(encoded.set).values, vectors);
   });

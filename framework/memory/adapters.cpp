@@ -7,7 +7,7 @@
 #include <encore/error.hpp>
 #include <encore/kernels.hpp>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 using kernels::Transpose;
@@ -36,4 +36,4 @@ void project_gradient(const Device& device, const AdapterTensors& values, const 
                 Transpose::yes, gradients.b, true);
 }
 
-}  // namespace encore
+}  // namespace encore::memory

@@ -15,7 +15,7 @@
 #include <encore/device.hpp>
 #include <encore/tensor.hpp>
 
-namespace encore {
+namespace encore::memory {
 
 /// The adapter of a matrix, when parameters are laid out.
 struct AdapterRule {
@@ -37,4 +37,4 @@ void adapt(const Device& device, const AdapterTensors& values, double scale, Ten
 void project_gradient(const Device& device, const AdapterTensors& values, const AdapterTensors& gradients,
                       double scale, Tensor scratch);
 
-}  // namespace encore
+}  // namespace encore::memory

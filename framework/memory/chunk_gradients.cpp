@@ -10,7 +10,7 @@
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 /// The least number of elements of a chunk: a smaller one costs more to check than to read.
@@ -138,4 +138,4 @@ void find_zero_states(const Device& device, const Blocks& blocks, const RowChunk
   }
 }
 
-}  // namespace encore
+}  // namespace encore::memory

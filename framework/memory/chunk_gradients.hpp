@@ -18,7 +18,7 @@
 #include <encore/layer.hpp>
 #include <encore/optimizer.hpp>
 
-namespace encore {
+namespace encore::memory {
 
 /// The chunks of one parameter with `token_rows`.
 struct RowChunks {
@@ -56,4 +56,4 @@ void add_chunks(const Device& device, const Blocks& blocks, const RowChunks& chu
 void find_zero_states(const Device& device, const Blocks& blocks, const RowChunks& chunks,
                       ChunkGradient* known);
 
-}  // namespace encore
+}  // namespace encore::memory

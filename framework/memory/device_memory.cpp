@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 template <class Space>
@@ -125,4 +125,4 @@ void start_copy(const Device& device, const std::byte* staging, std::size_t byte
                     Bytes<Staging>(const_cast<std::byte*>(staging), bytes));
 }
 
-}  // namespace encore
+}  // namespace encore::memory

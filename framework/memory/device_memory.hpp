@@ -13,7 +13,7 @@
 #include <encore/device.hpp>
 #include <encore/tensor.hpp>
 
-namespace encore {
+namespace encore::memory {
 
 /// Every tensor starts at a multiple of this many bytes: a cache line on the host; on a GPU what its gemm
 /// library considers when it chooses an algorithm (the CMakeLists.txt of this folder).
@@ -78,4 +78,4 @@ void copy_from_host(const Device& device, const void* host, Tensor tensor);
 /// Starts a copy of `bytes` from a StagingBuffer to device memory, and does not wait.
 void start_copy(const Device& device, const std::byte* staging, std::size_t bytes, std::byte* to);
 
-}  // namespace encore
+}  // namespace encore::memory

@@ -12,7 +12,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 std::size_t round_up(std::size_t bytes, std::size_t alignment) {
@@ -123,4 +123,4 @@ std::size_t live_peak(std::span<const BufferLifetime> intervals, std::size_t ali
   return peak;
 }
 
-}  // namespace encore
+}  // namespace encore::memory

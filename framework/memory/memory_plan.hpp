@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace encore {
+namespace encore::memory {
 
 /// The ticks from `first` to `last`, both included; none if `last` is smaller.
 struct Ticks {
@@ -37,4 +37,4 @@ MemoryLayout plan_memory(std::span<const BufferLifetime> intervals, std::size_t 
 /// Returns the largest number of bytes alive at one tick: no layout can be smaller.
 std::size_t live_peak(std::span<const BufferLifetime> intervals, std::size_t alignment);
 
-}  // namespace encore
+}  // namespace encore::memory

@@ -11,7 +11,7 @@
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 /// Sets copies = values rounded to nearest, for every segment that has a copy.
@@ -210,7 +210,7 @@ void ParameterBlock::own(const BlockRange& range) {
   owned_ = range;
   owned_tables_ = DeviceBuffer();
   if (range == BlockRange{0, extent_}) return;
-  const RangeTables tables = encore::make_tables(slices_, range);
+  const RangeTables tables = encore::memory::make_tables(slices_, range);
   const std::size_t segment_bytes = tables.segments.size() * sizeof(Segment);
   const std::size_t chunk_bytes = tables.chunks.size() * sizeof(Chunk);
   owned_tables_ = DeviceBuffer("encore::owned_tables", aligned(segment_bytes) + aligned(chunk_bytes) + 1);
@@ -289,14 +289,14 @@ Blocks ParameterBlock::chunk_blocks(std::int64_t first, std::int64_t count) cons
 }
 
 void ParameterBlock::zero_gradients() {
-  encore::zero_gradients(device_, of_owned());
+  encore::memory::zero_gradients(device_, of_owned());
   for (const ParameterSlice& parameter : slices_)  // no optimizer sees it, but passes add to it
     if (parameter.adapter) kernels::fill(device_, 0.0, slice(gradients_, parameter));
   for (const RowChunks& chunks : row_chunks_) forget_gradients(device_, chunks, chunk_gradients_);
 }
 
 void ParameterBlock::mark_rows(const RowSet& batch) {
-  for (const RowChunks& chunks : row_chunks_) encore::mark_rows(device_, batch, chunks, chunk_gradients_);
+  for (const RowChunks& chunks : row_chunks_) encore::memory::mark_rows(device_, batch, chunks, chunk_gradients_);
 }
 
 void ParameterBlock::mark_rows(const ChunkGradient* of_batch) {
@@ -336,4 +336,4 @@ void ParameterBlock::end_shards() {
                        parameter.adapter->scale, adapter_scratch_);
 }
 
-}  // namespace encore
+}  // namespace encore::memory

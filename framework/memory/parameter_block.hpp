@@ -23,7 +23,7 @@
 #include "memory/device_memory.hpp"
 #include "memory/parameter_layout.hpp"
 
-namespace encore {
+namespace encore::memory {
 
 /// Says what a model is made for.
 enum class Use : std::uint8_t {
@@ -177,4 +177,4 @@ class ParameterBlock {
   std::vector<RowChunks> row_chunks_;  ///< of each parameter with `token_rows`
 };
 
-}  // namespace encore
+}  // namespace encore::memory

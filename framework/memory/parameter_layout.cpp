@@ -13,7 +13,7 @@
 #include "memory/chunk_gradients.hpp"
 #include "memory/device_memory.hpp"
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
@@ -173,4 +173,4 @@ RangeTables make_tables(const std::vector<ParameterSlice>& slices, const BlockRa
   return tables;
 }
 
-}  // namespace encore
+}  // namespace encore::memory

@@ -16,7 +16,7 @@
 #include "memory/adapters.hpp"
 #include "memory/device_memory.hpp"
 
-namespace encore {
+namespace encore::memory {
 
 /// A parameter to lay out: its full path and what its layer declared.
 struct NamedParameter {
@@ -98,4 +98,4 @@ struct RangeTables {
 /// Makes the tables of the trained parameters in a range. The range has borders of cut_blocks.
 RangeTables make_tables(const std::vector<ParameterSlice>& slices, const BlockRange& range);
 
-}  // namespace encore
+}  // namespace encore::memory

@@ -12,7 +12,7 @@
 
 #include <encore/shape.hpp>
 
-namespace encore {
+namespace encore::model {
 
 /// The weights of one layer over one sequence.
 struct AttentionMap {
@@ -42,4 +42,4 @@ struct SequenceAttention {
   std::vector<HiddenAttention> hidden;
 };
 
-}  // namespace encore
+}  // namespace encore::model

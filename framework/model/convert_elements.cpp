@@ -13,7 +13,7 @@
 #include <encore/error.hpp>
 #include <encore/float16.hpp>
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Returns the nearest number, ties to even, in a 16-bit format with a sign, an exponent and `fraction_bits`.
@@ -47,7 +47,7 @@ using Float16 = Stored<float16, 10>;
 using Bfloat16 = Stored<bfloat16, 7>;
 
 template <class From, class To>
-std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
+std::vector<std::byte> converted(std::span<const std::byte> bytes, record::StoredType to) {
   std::vector<std::byte> result(bytes.size() / sizeof(From) * sizeof(To));
   for (std::size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
     From number;
@@ -57,7 +57,7 @@ std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to
     if (std::isfinite(value) && !std::isfinite(static_cast<double>(nearest))) {
       char text[32];
       std::snprintf(text, sizeof text, "%.9g", value);
-      throw Error(std::string(text) + " is beyond what " + name_of(to) + " holds");
+      throw Error(std::string(text) + " is beyond what " + record::name_of(to) + " holds");
     }
     std::memcpy(result.data() + i * sizeof(To), &nearest, sizeof(To));
   }
@@ -65,25 +65,25 @@ std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to
 }
 
 template <class From>
-std::vector<std::byte> converted(std::span<const std::byte> bytes, StoredType to) {
-  if (to == StoredType::float16) return converted<From, Float16>(bytes, to);
-  if (to == StoredType::bfloat16) return converted<From, Bfloat16>(bytes, to);
-  return to == StoredType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
+std::vector<std::byte> converted(std::span<const std::byte> bytes, record::StoredType to) {
+  if (to == record::StoredType::float16) return converted<From, Float16>(bytes, to);
+  if (to == record::StoredType::bfloat16) return converted<From, Bfloat16>(bytes, to);
+  return to == record::StoredType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
 }
 
 }  // namespace
 
-bool is_float(StoredType type) {
-  return type == StoredType::float32 || type == StoredType::float64 || type == StoredType::bfloat16 ||
-         type == StoredType::float16;
+bool is_float(record::StoredType type) {
+  return type == record::StoredType::float32 || type == record::StoredType::float64 || type == record::StoredType::bfloat16 ||
+         type == record::StoredType::float16;
 }
 
-std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, StoredType to) {
+std::vector<std::byte> convert_elements(record::StoredType from, std::span<const std::byte> bytes, record::StoredType to) {
   ENCORE_REQUIRE(is_float(from) && is_float(to),
-                 std::string(name_of(from)) + " cannot become " + name_of(to));
-  if (from == StoredType::float16) return converted<Float16>(bytes, to);
-  if (from == StoredType::bfloat16) return converted<Bfloat16>(bytes, to);
-  return from == StoredType::float32 ? converted<float>(bytes, to) : converted<double>(bytes, to);
+                 std::string(record::name_of(from)) + " cannot become " + record::name_of(to));
+  if (from == record::StoredType::float16) return converted<Float16>(bytes, to);
+  if (from == record::StoredType::bfloat16) return converted<Bfloat16>(bytes, to);
+  return from == record::StoredType::float32 ? converted<float>(bytes, to) : converted<double>(bytes, to);
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -10,13 +10,13 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// Returns true for float32, float64, bfloat16 and float16.
-bool is_float(StoredType type);
+bool is_float(record::StoredType type);
 
 /// Returns the numbers as `to`, each the nearest one, ties to even. `bytes` need no alignment. Throws Error
 /// if a finite number would become an infinity.
-std::vector<std::byte> convert_elements(StoredType from, std::span<const std::byte> bytes, StoredType to);
+std::vector<std::byte> convert_elements(record::StoredType from, std::span<const std::byte> bytes, record::StoredType to);
 
-}  // namespace encore
+}  // namespace encore::model

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// The number of uploads between two waits for the device.
@@ -23,7 +23,7 @@ void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& ke
 }
 
 /// Returns the first row of a range of sequences, and the row behind its last one.
-SequenceRange rows_between(const std::vector<std::int32_t>& offsets, const SequenceRange& range) {
+data::SequenceRange rows_between(const std::vector<std::int32_t>& offsets, const data::SequenceRange& range) {
   if (offsets.empty()) return {};
   return {offsets[static_cast<std::size_t>(range.first)], offsets[static_cast<std::size_t>(range.last)]};
 }
@@ -37,7 +37,7 @@ std::size_t place(Space space) {
   return static_cast<std::size_t>(space);
 }
 
-void require_sound(const PackedRows& rows, const BatchSize& size, const BatchSize& largest) {
+void require_sound(const data::PackedRows& rows, const BatchSize& size, const BatchSize& largest) {
   ENCORE_REQUIRE(size.tokens <= largest.tokens && size.sequences <= largest.sequences &&
                      size.target.tokens <= largest.target.tokens && size.picked <= largest.picked,
                  "the batch is larger than what this DeviceBatch was made for");
@@ -57,7 +57,7 @@ class DeviceBatch::Writer {
   T* take(std::int64_t count, DType dtype, Tensor& tensor) {
     tensor = Tensor(device_ + used_, dtype, {count});
     T* result = reinterpret_cast<T*>(host_ + used_);
-    used_ += aligned(tensor.bytes());
+    used_ += memory::aligned(tensor.bytes());
     return result;
   }
   template <class T>
@@ -72,13 +72,13 @@ class DeviceBatch::Writer {
   std::size_t used_ = 0;
 };
 
-DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const BatchNeeds& needs,
+DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const data::BatchNeeds& needs,
                          std::int64_t shards)
     : device_(device), largest_(largest), needs_(needs), shard_count_(shards) {
   ENCORE_REQUIRE(shards >= 1, "a batch has at least one shard");
   const std::size_t bytes = slot_bytes();
-  memory_ = DeviceBuffer("encore::batch", bytes);
-  if (!host_reaches_device()) staging_ = StagingBuffer("encore::batch_staging", ring_slots * bytes);
+  memory_ = memory::DeviceBuffer("encore::batch", bytes);
+  if (!memory::host_reaches_device()) staging_ = memory::StagingBuffer("encore::batch_staging", ring_slots * bytes);
   sort_keys_.reserve(static_cast<std::size_t>(std::max(largest.tokens, largest.target.tokens)));
   shards_.resize(static_cast<std::size_t>(shards));
   for (Shard& shard : shards_) shard.batch.columns.resize(needs_.columns.size());
@@ -92,10 +92,10 @@ std::size_t DeviceBatch::slot_bytes() const {
   for (const ColumnNeed& need : needs_.columns)
     bytes += static_cast<std::size_t>(largest_.rows(need.space) * need.width) * sizeof(std::int32_t);
   const std::size_t arrays = 13 + (needs_.segments > 0 ? 1 : 0) + needs_.columns.size();
-  return aligned(bytes + static_cast<std::size_t>(shard_count_) * arrays * tensor_alignment);
+  return memory::aligned(bytes + static_cast<std::size_t>(shard_count_) * arrays * memory::tensor_alignment);
 }
 
-void DeviceBatch::upload(const PackedBatch& batch, const ShardShare& share) {
+void DeviceBatch::upload(const data::PackedBatch& batch, const ShardShare& share) {
   size_ = batch.size();
   require_sound(batch, size_, largest_);
   require_sound(batch.target, size_, largest_);
@@ -106,7 +106,7 @@ void DeviceBatch::upload(const PackedBatch& batch, const ShardShare& share) {
                  "the batch was packed for this model");
 
   std::byte* host = memory_.data();
-  if (!host_reaches_device()) {
+  if (!memory::host_reaches_device()) {
     if (slot_ == 0) device_.fence();  // the copies out of the ring have ended
     host = staging_.data() + slot_ * memory_.bytes();
     slot_ = (slot_ + 1) % ring_slots;
@@ -114,7 +114,7 @@ void DeviceBatch::upload(const PackedBatch& batch, const ShardShare& share) {
   Writer writer(host, memory_.data());
   used_ = 0;
   std::int64_t number = 0, place = 0;
-  for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shard_count_)) {
+  for (const data::SequenceRange& range : data::cut_shards(batch.offsets, batch.borders, shard_count_)) {
     if (range.first < range.last && share.has(number)) {
       Shard& shard = shards_[used_++];
       shard.number = number;
@@ -128,14 +128,14 @@ void DeviceBatch::upload(const PackedBatch& batch, const ShardShare& share) {
   weights_ = batch.weights;
   scales_.clear();
   for (const double weight : weights_) scales_.push_back(weight > 0.0 ? 1.0 / weight : 0.0);
-  if (!host_reaches_device()) start_copy(device_, host, writer.used(), memory_.data());
+  if (!memory::host_reaches_device()) memory::start_copy(device_, host, writer.used(), memory_.data());
 }
 
-void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& range, Writer& writer,
+void DeviceBatch::write_shard(const data::PackedBatch& packed, const data::SequenceRange& range, Writer& writer,
                               Shard& shard) {
   write_rows(packed, packed, range, writer, shard.batch.tokens);
   write_rows(packed.target, packed, range, writer, shard.batch.target);
-  const SequenceRange rows = rows_between(packed.offsets, range);
+  const data::SequenceRange rows = rows_between(packed.offsets, range);
   if (!packed.segments.empty())
     writer.copy(
         std::span(packed.segments)
@@ -144,12 +144,12 @@ void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& ra
   const auto pick = [&](std::int64_t row) {
     return std::lower_bound(packed.picked.begin(), packed.picked.end(), row) - packed.picked.begin();
   };
-  const SequenceRange picks = {pick(rows.first), pick(rows.last)};
+  const data::SequenceRange picks = {pick(rows.first), pick(rows.last)};
   auto* picked = writer.take<std::int32_t>(picks.last - picks.first, DType::int32, shard.batch.picked);
   for (std::int64_t i = picks.first; i < picks.last; ++i)
     *picked++ = static_cast<std::int32_t>(packed.picked[static_cast<std::size_t>(i)] - rows.first);
 
-  std::array<SequenceRange, 4> ranges;
+  std::array<data::SequenceRange, 4> ranges;
   ranges[place(Space::tokens)] = rows;
   ranges[place(Space::target)] = rows_between(packed.target.offsets, range);
   ranges[place(Space::sequences)] = range;
@@ -158,7 +158,7 @@ void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& ra
   for (std::size_t i = 0; i < needs_.columns.size(); ++i) {
     const ColumnNeed& need = needs_.columns[i];
     const EncodedExample::Column& column = packed.columns[i];
-    const SequenceRange of = ranges[place(need.space)];
+    const data::SequenceRange of = ranges[place(need.space)];
     const auto part = [&]<class T>(const std::vector<T>& all) {
       return std::span(all).subspan(static_cast<std::size_t>(of.first * need.width),
                                     static_cast<std::size_t>((of.last - of.first) * need.width));
@@ -174,15 +174,15 @@ void DeviceBatch::write_shard(const PackedBatch& packed, const SequenceRange& ra
   }
 }
 
-void DeviceBatch::write_rows(const PackedRows& rows, const PackedBatch& packed, const SequenceRange& range,
+void DeviceBatch::write_rows(const data::PackedRows& rows, const data::PackedBatch& packed, const data::SequenceRange& range,
                              Writer& writer, RowSet& to) {
   to = {};
   if (rows.offsets.empty()) return;
   const auto first = static_cast<std::size_t>(range.first);
   const auto count = static_cast<std::size_t>(range.last - range.first);
-  const SequenceRange of = rows_between(rows.offsets, range);
+  const data::SequenceRange of = rows_between(rows.offsets, range);
   const auto begin = static_cast<std::size_t>(of.first), n = static_cast<std::size_t>(of.last - of.first);
-  to.size = size_between(std::span(rows.offsets).subspan(first, count + 1));
+  to.size = data::size_between(std::span(rows.offsets).subspan(first, count + 1));
   writer.copy(std::span(rows.ids).subspan(begin, n), DType::int32, to.ids);
   writer.copy(std::span(rows.positions).subspan(begin, n), DType::int32, to.positions);
   auto* offsets = writer.take<std::int32_t>(static_cast<std::int64_t>(count) + 1, DType::int32, to.offsets);
@@ -198,4 +198,4 @@ void DeviceBatch::write_rows(const PackedRows& rows, const PackedBatch& packed, 
   sort_rows(std::span(rows.ids).subspan(begin, n), sort_keys_, order);
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -19,7 +19,7 @@
 #include "data/packing.hpp"
 #include "memory/device_memory.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// The arrays that a pass reads: row sets, picked rows, columns.
 struct Batch {
@@ -53,11 +53,11 @@ struct ShardShare {
 class DeviceBatch {
  public:
   /// `largest` is a bound on whole batches, not on shards.
-  DeviceBatch(const Device& device, const BatchSize& largest, const BatchNeeds& needs,
+  DeviceBatch(const Device& device, const BatchSize& largest, const data::BatchNeeds& needs,
               std::int64_t shards = 1);
 
   /// Throws std::logic_error when the batch exceeds the bound or its parts disagree in length.
-  void upload(const PackedBatch& batch, const ShardShare& share = {});
+  void upload(const data::PackedBatch& batch, const ShardShare& share = {});
 
   const BatchSize& size() const { return size_; }
   /// Returns the shards of the share that hold at least one sequence, in order.
@@ -71,18 +71,18 @@ class DeviceBatch {
   class Writer;
 
   std::size_t slot_bytes() const;
-  void write_shard(const PackedBatch& packed, const SequenceRange& range, Writer& writer, Shard& shard);
-  void write_rows(const PackedRows& rows, const PackedBatch& packed, const SequenceRange& range,
+  void write_shard(const data::PackedBatch& packed, const data::SequenceRange& range, Writer& writer, Shard& shard);
+  void write_rows(const data::PackedRows& rows, const data::PackedBatch& packed, const data::SequenceRange& range,
                   Writer& writer, RowSet& to);
 
   const Device& device_;
   BatchSize largest_;
-  BatchNeeds needs_;
+  data::BatchNeeds needs_;
   std::int64_t shard_count_;
-  DeviceBuffer memory_;
+  memory::DeviceBuffer memory_;
   /// If the host cannot write to device memory, this is a ring of slots, so that an upload seldom waits for
   /// the device.
-  StagingBuffer staging_;
+  memory::StagingBuffer staging_;
   std::size_t slot_ = 0;
   std::vector<std::uint64_t> sort_keys_;
   std::vector<Shard> shards_;
@@ -91,4 +91,4 @@ class DeviceBatch {
   std::vector<double> weights_, scales_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -16,14 +16,14 @@
 #include "memory/device_memory.hpp"
 #include "model/floats.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// The deviation of tables that are not scaled (Devlin et al. 2019; `initializer_range` of BERT).
 constexpr double unscaled_deviation = 0.02;
 
-double scale_of(std::int64_t width, EmbeddingScale scale) {
-  return scale == EmbeddingScale::none ? 1.0 : std::sqrt(static_cast<double>(width));
+double scale_of(std::int64_t width, config::EmbeddingScale scale) {
+  return scale == config::EmbeddingScale::none ? 1.0 : std::sqrt(static_cast<double>(width));
 }
 
 /// Moves channels 0, 2, 4, ... of a table (T, C) in front of channels 1, 3, 5, ...
@@ -32,12 +32,12 @@ void part_halves(const Device& device, Tensor table) {
              width = static_cast<std::size_t>(table.extent(1));
   const std::size_t size = size_of(table.dtype);
   std::vector<std::byte> pairs(table.bytes()), halves(table.bytes());
-  copy_to_host(device, table, pairs.data());
+  memory::copy_to_host(device, table, pairs.data());
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t c = 0; c < width; ++c)
       std::memcpy(&halves[(row * width + c % 2 * (width / 2) + c / 2) * size],
                   &pairs[(row * width + c) * size], size);
-  copy_from_host(device, halves.data(), table);
+  memory::copy_from_host(device, halves.data(), table);
 }
 
 class Embedding final : public Layer, public HasOnnxForm {
@@ -47,18 +47,18 @@ class Embedding final : public Layer, public HasOnnxForm {
     if (learned()) return;
     const auto bytes =
         static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
-    fixed_ = DeviceBuffer("encore::fixed_positions", bytes);
-    if (options.positions == Positions::none) return;  // the buffer is zero-initialised
+    fixed_ = memory::DeviceBuffer("encore::fixed_positions", bytes);
+    if (options.positions == config::Positions::none) return;  // the buffer is zero-initialised
     if (width % 2 != 0)
-      throw ConfigError(options.width_key,
+      throw config::ConfigError(options.width_key,
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +
                             std::to_string(width) + "; or set positions = \"learned\"");
     kernels::sinusoidal_positions(device, fixed_positions());
-    if (options.layout == PositionLayout::halves) part_halves(device, fixed_positions());
+    if (options.layout == config::PositionLayout::halves) part_halves(device, fixed_positions());
   }
 
   void declare(LayerPlan& plan) override {
-    const double deviation = options_.scale == EmbeddingScale::none ? unscaled_deviation : 1.0 / scale_;
+    const double deviation = options_.scale == config::EmbeddingScale::none ? unscaled_deviation : 1.0 / scale_;
     tokens_ = plan.parameter({.name = "tokens",
                               .shape = {options_.vocabulary, width_},
                               .initializer = Initializer::normal,
@@ -105,7 +105,7 @@ class Embedding final : public Layer, public HasOnnxForm {
   OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue>) const override {
     OnnxValue sum = graph.node("Gather", {graph.parameter(tokens_), graph.ids()});
     if (scale_ != 1.0) sum = graph.multiply(sum, graph.number(scale_));
-    if (options_.positions != Positions::none) {
+    if (options_.positions != config::Positions::none) {
       const OnnxValue table =
           learned() ? graph.parameter(positions_)
                     : graph.floats({options_.max_positions, width_}, floats_of(device_, fixed_positions()));
@@ -119,7 +119,7 @@ class Embedding final : public Layer, public HasOnnxForm {
   }
 
  private:
-  bool learned() const { return options_.positions == Positions::learned; }
+  bool learned() const { return options_.positions == config::Positions::learned; }
   Tensor fixed_positions() const {
     return Tensor(fixed_.data(), sum_type(options_.precision), {options_.max_positions, width_});
   }
@@ -128,7 +128,7 @@ class Embedding final : public Layer, public HasOnnxForm {
   std::int64_t width_;
   double scale_;
   EmbeddingOptions options_;
-  DeviceBuffer fixed_;  ///< the table of positions, if it is not a parameter
+  memory::DeviceBuffer fixed_;  ///< the table of positions, if it is not a parameter
   Parameter tokens_, positions_, segments_;
   Buffer dy_;
   RandomStream stream_;
@@ -211,4 +211,4 @@ std::unique_ptr<Layer> make_dropout(double probability) {
   return std::make_unique<EmbeddingDropout>(probability);
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -17,15 +17,15 @@
 
 #include "config/experiment.hpp"
 
-namespace encore {
+namespace encore::model {
 
 struct EmbeddingOptions {
   std::int64_t vocabulary = 0;     ///< V
   std::int64_t max_positions = 0;  ///< rows of the table of positions
   std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
-  Positions positions = Positions::sinusoidal;
-  PositionLayout layout = PositionLayout::pairs;
-  EmbeddingScale scale = EmbeddingScale::sqrt_width;
+  config::Positions positions = config::Positions::sinusoidal;
+  config::PositionLayout layout = config::PositionLayout::pairs;
+  config::EmbeddingScale scale = config::EmbeddingScale::sqrt_width;
   double dropout = 0.0;
   DType precision = DType::float32;  ///< of the output; the tables are in the type of sums
   std::string tied_to = {};          ///< path of the table of tokens that it shares; empty: it has its own
@@ -43,4 +43,4 @@ std::unique_ptr<Layer> make_projection(std::int64_t input_width);
 /// Makes output = dropout(input), which overwrites its input. It follows the norm of an embedding.
 std::unique_ptr<Layer> make_dropout(double probability);
 
-}  // namespace encore
+}  // namespace encore::model

@@ -12,7 +12,7 @@
 
 #include "memory/device_memory.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Copies the elements of a tensor to the host as `To`. `elements` is scratch memory, used if the tensor has
@@ -22,10 +22,10 @@ void convert_from(const Device& device, Tensor tensor, std::vector<std::byte>& e
                   std::vector<To>& numbers) {
   numbers.resize(static_cast<std::size_t>(tensor.size()));
   if constexpr (std::is_same_v<T, To>) {
-    copy_to_host(device, tensor, numbers.data());
+    memory::copy_to_host(device, tensor, numbers.data());
   } else {
     elements.resize(tensor.bytes());
-    copy_to_host(device, tensor, elements.data());
+    memory::copy_to_host(device, tensor, elements.data());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       T element;
       std::memcpy(&element, elements.data() + i * sizeof(T), sizeof(T));
@@ -73,4 +73,4 @@ std::span<const float> FloatReader::read(const Device& device, Tensor tensor) {
   return floats_;
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -10,7 +10,7 @@
 #include <encore/device.hpp>
 #include <encore/tensor.hpp>
 
-namespace encore {
+namespace encore::model {
 
 /// Returns the elements of a tensor in order, doubles rounded to nearest. Waits for the device.
 std::vector<float> floats_of(const Device& device, Tensor tensor);
@@ -28,4 +28,4 @@ class FloatReader {
   std::vector<float> floats_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -10,7 +10,7 @@
 
 #include "model/pick.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t capacity) {
@@ -27,12 +27,12 @@ StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t
 
 /// Takes `memory` as the arena, or allocates a larger one. Its content is undefined: a pass reads only what
 /// it has written, and only rows of the cache that exist.
-DeviceBuffer arena_from(DeviceBuffer& memory, std::size_t bytes) {
-  DeviceBuffer taken = std::move(memory);
-  memory = DeviceBuffer();
+memory::DeviceBuffer arena_from(memory::DeviceBuffer& memory, std::size_t bytes) {
+  memory::DeviceBuffer taken = std::move(memory);
+  memory = memory::DeviceBuffer();
   if (taken.bytes() >= bytes) return taken;
-  taken = DeviceBuffer();  // give the old memory back before taking more
-  return {"encore::generation", bytes, Contents::undefined};
+  taken = memory::DeviceBuffer();  // give the old memory back before taking more
+  return {"encore::generation", bytes, memory::Contents::undefined};
 }
 
 /// Returns the buffers of lifetime `persistent`, as tensors of the plan.
@@ -47,7 +47,7 @@ std::vector<int> persistent_tensors(const Network& network, const StepPlan& plan
 }
 
 /// Returns the lengths of the sequences after these rows; `lengths` are those before.
-std::vector<std::int64_t> lengths_after(const PackedRows& rows, std::vector<std::int64_t> lengths,
+std::vector<std::int64_t> lengths_after(const data::PackedRows& rows, std::vector<std::int64_t> lengths,
                                         std::int64_t capacity) {
   ENCORE_REQUIRE(rows.offsets.size() == lengths.size() + 1,
                  "the pass has rows of " + std::to_string(std::max<std::size_t>(rows.offsets.size(), 1) - 1) +
@@ -98,14 +98,14 @@ CacheRows::CacheRows(const Device& device, std::int64_t sequences, std::int64_t 
     positions.push_back(static_cast<std::int32_t>(row % capacity));
   }
   const auto bytes = [](const std::vector<std::int32_t>& table) {
-    return aligned(table.size() * sizeof(std::int32_t));
+    return memory::aligned(table.size() * sizeof(std::int32_t));
   };
-  memory_ = DeviceBuffer("encore::cache_rows", bytes(offsets) + bytes(sequence) + bytes(positions));
+  memory_ = memory::DeviceBuffer("encore::cache_rows", bytes(offsets) + bytes(sequence) + bytes(positions));
   std::byte* at = memory_.data();
   for (const auto& [table, tensor] :
        {std::pair{&offsets, &offsets_}, {&sequence, &sequence_}, {&positions, &positions_}}) {
     *tensor = Tensor(at, DType::int32, {std::ssize(*table)});
-    copy_from_host(device, table->data(), *tensor);
+    memory::copy_from_host(device, table->data(), *tensor);
     at += bytes(*table);
   }
 }
@@ -119,8 +119,8 @@ RowSet CacheRows::of(std::int64_t sequences) const {
   return rows;
 }
 
-Generation::Generation(const Network& network, ParameterBlock& parameters, const Device& device,
-                       const BatchSize& largest, std::int64_t capacity, DeviceBuffer& memory)
+Generation::Generation(const Network& network, memory::ParameterBlock& parameters, const Device& device,
+                       const BatchSize& largest, std::int64_t capacity, memory::DeviceBuffer& memory)
     : network_(network),
       parameters_(parameters),
       device_(device),
@@ -144,21 +144,21 @@ void Generation::use(LaidOutWeights& weights, LaidOutWeights* quantized) {
   pass_.use_quantized(quantized != nullptr ? &quantized->layouts() : nullptr);
 }
 
-void Generation::begin(const PackedBatch& batch, Until until) {
+void Generation::begin(const data::PackedBatch& batch, Until until) {
   ENCORE_REQUIRE(!batch.sequences.empty(), "a generation needs at least one text");
-  const PackedRows& rows = has_sources() ? batch.target : batch;
+  const data::PackedRows& rows = has_sources() ? batch.target : batch;
   if (has_sources()) sources_ = batch;
   run(batch, lengths_after(rows, std::vector<std::int64_t>(batch.sequences.size(), 0), cache_.capacity()),
       true, until);
 }
 
-void Generation::next(const PackedBatch& batch, Until until) {
+void Generation::next(const data::PackedBatch& batch, Until until) {
   ENCORE_REQUIRE(!lengths_.empty(), "Generation::begin comes first");
   ENCORE_REQUIRE(!has_sources() || batch.ids.empty(), "the sources are those of the first pass");
   run(batch, lengths_after(has_sources() ? batch.target : batch, lengths_, cache_.capacity()), false, until);
 }
 
-void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass,
+void Generation::run(const data::PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass,
                      Until until) {
   require_planned(packed.size());
   DeviceBatch& uploaded = first_pass ? first_ : later_;
@@ -188,9 +188,9 @@ Tensor Generation::upload_rows(const std::vector<std::int32_t>& rows, std::size_
   ENCORE_REQUIRE(rows.size() <= most, "no buffer has room for these rows");
   if (moved_.bytes() == 0)
     moved_ =
-        DeviceBuffer("encore::moved_rows", 2 * aligned(most * sizeof(std::int32_t)), Contents::undefined);
+        memory::DeviceBuffer("encore::moved_rows", 2 * memory::aligned(most * sizeof(std::int32_t)), memory::Contents::undefined);
   const Tensor list(moved_.data() + place * moved_.bytes() / 2, DType::int32, {std::ssize(rows)});
-  copy_from_host(device_, rows.data(), list);
+  memory::copy_from_host(device_, rows.data(), list);
   return list;
 }
 
@@ -202,7 +202,7 @@ void Generation::move_rows(Extent::Of rows, const std::vector<std::int32_t>& fro
     const PlanTensor& plan = plan_.tensors[static_cast<std::size_t>(number)];
     if (plan.shape[0].of != rows) continue;
     if (spare_.bytes() < plan.bytes)
-      spare_ = DeviceBuffer("encore::spare_rows", plan.bytes, Contents::undefined);
+      spare_ = memory::DeviceBuffer("encore::spare_rows", plan.bytes, memory::Contents::undefined);
     const Tensor all = kept(number);
     const Tensor moving(spare_.data(), all.dtype, {std::ssize(from), all.size() / all.extent(0)});
     gather_rows(device_, all, sources, moving);
@@ -238,7 +238,7 @@ void Generation::repeat(std::int64_t times) {
 
 /// Copies the sources of sequences `times` times. Sources are packed, so the rows of all of them move.
 void Generation::repeat_sources(std::int64_t times) {
-  PackedBatch repeated;
+  data::PackedBatch repeated;
   repeated.offsets = repeated.borders = {0};
   std::vector<std::int32_t> from, to;
   for (std::size_t text = 0; text + 1 < sources_.offsets.size(); ++text)
@@ -302,4 +302,4 @@ void Generation::require_planned(const BatchSize& size) const {
                  "a pass of " + rows(size) + " is larger than planned: " + rows(plan_.largest));
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -31,7 +31,7 @@
 #include "model/pass.hpp"
 #include "model/step_plan.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// The row set of a cache: each of B sequences has room for `capacity` rows.
 class CacheRows {
@@ -43,7 +43,7 @@ class CacheRows {
 
  private:
   std::int64_t capacity_;
-  DeviceBuffer memory_;
+  memory::DeviceBuffer memory_;
   Tensor offsets_, sequence_, positions_;  ///< (B + 1), (B * capacity), the same
 };
 
@@ -57,8 +57,8 @@ class Generation {
   /// data.max_length. `memory` is that of earlier generations: it is used if it is large enough, and given
   /// back at the end. All arguments outlive the generation. Throws Error if the model has no causal stack, or
   /// a layer of it works on whole sequences only.
-  Generation(const Network& network, ParameterBlock& parameters, const Device& device,
-             const BatchSize& largest, std::int64_t capacity, DeviceBuffer& memory);
+  Generation(const Network& network, memory::ParameterBlock& parameters, const Device& device,
+             const BatchSize& largest, std::int64_t capacity, memory::DeviceBuffer& memory);
   ~Generation();
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
@@ -70,12 +70,12 @@ class Generation {
   enum class Until : std::uint8_t { states, logits };
 
   /// Runs the first pass. `batch` is as for an evaluation, without the truth. Forgets earlier sequences.
-  void begin(const PackedBatch& batch, Until until = Until::logits);
+  void begin(const data::PackedBatch& batch, Until until = Until::logits);
   /// Runs a later pass: the same sequences in the same order, each with the rows that continue it; their
   /// positions follow its last row. A sequence that has ended gets no rows; sources get none, since they are
   /// not read again. Both functions throw std::logic_error and change nothing if there are more rows than
   /// planned, a sequence would exceed `capacity`, or positions do not continue.
-  void next(const PackedBatch& batch, Until until = Until::logits);
+  void next(const data::PackedBatch& batch, Until until = Until::logits);
 
   // --- between two passes ---
   /// Copies every sequence `times` times, side by side: sequence i becomes i * times to i * times + times
@@ -103,7 +103,7 @@ class Generation {
 
  private:
   bool has_sources() const { return network_.generated_space() == Space::target; }
-  void run(const PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass, Until until);
+  void run(const data::PackedBatch& packed, std::vector<std::int64_t> lengths, bool first_pass, Until until);
   void require_planned(const BatchSize& size) const;
   void repeat_sources(std::int64_t times);
   /// In every persistent buffer over these rows, row to[i] becomes what row from[i] was. The lists may
@@ -117,22 +117,22 @@ class Generation {
   }
 
   const Network& network_;
-  ParameterBlock& parameters_;
+  memory::ParameterBlock& parameters_;
   const Device& device_;
   StepPlan plan_;
   std::vector<int> kept_;  ///< the persistent buffers, as tensors of the plan
-  DeviceBuffer& memory_;   ///< the source of the arena's memory, to which it returns
-  DeviceBuffer arena_;
-  DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
-  DeviceBuffer moved_;  ///< and for two lists of rows
+  memory::DeviceBuffer& memory_;   ///< the source of the arena's memory, to which it returns
+  memory::DeviceBuffer arena_;
+  memory::DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
+  memory::DeviceBuffer moved_;  ///< and for two lists of rows
   CacheRows cache_;
   DeviceBatch first_, later_;  ///< uploads: the sources of the first pass stay
   Pass pass_;
   LaidOutWeights* laid_out_ = nullptr;
   LaidOutWeights* quantized_ = nullptr;
-  PackedBatch sources_;  ///< those of the first pass, if it has some
+  data::PackedBatch sources_;  ///< those of the first pass, if it has some
   Batch batch_;          ///< of the last pass
   std::vector<std::int64_t> lengths_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -8,7 +8,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 std::string quoted(const std::string& name) {
@@ -21,13 +21,13 @@ std::string column_text(const ColumnNeed& need) {
          (need.type == ColumnType::integers ? "integers" : "numbers") + " over " + name_of(need.space);
 }
 
-[[noreturn]] void fail(const Experiment& experiment, const std::string& message) {
-  throw ConfigError(experiment.model.head.key + ".type", message);
+[[noreturn]] void fail(const config::Experiment& experiment, const std::string& message) {
+  throw config::ConfigError(experiment.model.head.key + ".type", message);
 }
 
 /// Throws unless the task fills each column as the head has declared it, because kernels read it in that
 /// form.
-void require_columns(const HeadPlan& head, const Experiment& experiment,
+void require_columns(const HeadPlan& head, const config::Experiment& experiment,
                      const std::vector<ColumnRule>& given) {
   for (const ColumnNeed& need : head.columns()) {
     const std::string reads = "the head " + quoted(experiment.model.head.type) + " reads the column " +
@@ -42,7 +42,7 @@ void require_columns(const HeadPlan& head, const Experiment& experiment,
 
 /// Throws if the task weights examples and the head does not support weights: it would silently learn without
 /// them.
-void require_weights(const HeadPlan& head, const Experiment& experiment,
+void require_weights(const HeadPlan& head, const config::Experiment& experiment,
                      const std::vector<ColumnRule>& given) {
   const std::string name = weights_column;
   if (std::ranges::find(given, name, &ColumnRule::name) == given.end() ||
@@ -53,7 +53,7 @@ void require_weights(const HeadPlan& head, const Experiment& experiment,
                        " does not read it; take the weights out of [task], or name a head that reads them");
 }
 
-void require_outputs(const HeadPlan& head, const Experiment& experiment,
+void require_outputs(const HeadPlan& head, const config::Experiment& experiment,
                      const std::vector<OutputRule>& wanted) {
   for (const OutputRule& rule : wanted) {
     const auto found = std::ranges::find(head.outputs(), rule.name, &OutputRule::name);
@@ -66,11 +66,11 @@ void require_outputs(const HeadPlan& head, const Experiment& experiment,
 }
 
 /// Checks the segments that the task gives, if the model reads them.
-void require_segments(const Experiment& experiment, const std::vector<ColumnRule>& given) {
+void require_segments(const config::Experiment& experiment, const std::vector<ColumnRule>& given) {
   const auto found = std::ranges::find(given, std::string(segments_column), &ColumnRule::name);
   if (experiment.model.segments == 0 || found == given.end()) return;
   if (*found != ColumnRule{.name = segments_column})
-    throw ConfigError("model.segments",
+    throw config::ConfigError("model.segments",
                       "the column \"" + found->name + "\" of the task " + quoted(experiment.task.type) +
                           " is not one of integers over tokens, known at prediction; a model "
                           "with segments cannot read it");
@@ -85,39 +85,39 @@ const ParameterSpec* find_own(const std::vector<Node>& nodes, const std::string&
 
 }  // namespace
 
-void require_fit(const HeadPlan& head, const Experiment& experiment, const ModelSize& size) {
+void require_fit(const HeadPlan& head, const config::Experiment& experiment, const ModelSize& size) {
   require_columns(head, experiment, size.columns);
   require_weights(head, experiment, size.columns);
   require_segments(experiment, size.columns);
   require_outputs(head, experiment, size.outputs);
   if (experiment.distil && !head.learns_from_teacher())
-    throw ConfigError("distil",
+    throw config::ConfigError("distil",
                       "the head " + quoted(experiment.model.head.type) +
                           " has no scores of classes by a softmax, so it cannot learn from a teacher; "
                           "take [distil] out, or name a head that has such scores");
   if (head.couples_sequences() && experiment.train.gradient_shards > 1)
-    throw ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +
+    throw config::ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +
                                                    " depends on whole batches, which cannot be cut; set 1");
 }
 
-void require_readers(const std::vector<Node>& nodes, const Experiment& experiment) {
+void require_readers(const std::vector<Node>& nodes, const config::Experiment& experiment) {
   std::vector<bool> is_read(nodes.size(), false);
   for (const Node& node : nodes)
     for (const ValueIndex input : node.inputs) is_read[static_cast<std::size_t>(input)] = true;
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     if (is_read[i]) continue;
     if (nodes[i].space == Space::target)
-      throw ConfigError("model.decoder",
+      throw config::ConfigError("model.decoder",
                         "the head " + quoted(experiment.model.head.type) +
                             " reads nothing of the decoder; leave [model.decoder] out, or name a head "
                             "of the second text");
-    throw ConfigError(
+    throw config::ConfigError(
         "model.decoder.block",
         "no sub-layer of the decoder reads the encoder; name one that does, such as a cross_attention");
   }
 }
 
-void require_aliases(const std::vector<Node>& nodes, const Experiment& experiment) {
+void require_aliases(const std::vector<Node>& nodes, const config::Experiment& experiment) {
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.alias.empty()) continue;
@@ -129,4 +129,4 @@ void require_aliases(const std::vector<Node>& nodes, const Experiment& experimen
     }
 }
 
-}  // namespace encore
+}  // namespace encore::model

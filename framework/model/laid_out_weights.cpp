@@ -6,22 +6,22 @@
 
 #include <set>
 
-namespace encore {
+namespace encore::model {
 
 std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
-                                                        const ParameterBlock& parameters) {
+                                                        const memory::ParameterBlock& parameters) {
   std::map<std::string, LaidOutWeight> weights;
   for (const Node& node : network.nodes())
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.shape.size() != 2 || spec.element != Element::activation || spec.token_rows) continue;
-      const ParameterSlice& slice = parameters.find(path_of(node, spec));
+      const memory::ParameterSlice& slice = parameters.find(path_of(node, spec));
       weights[slice.path] = {.seen = parameters.seen_by_passes(slice, spec.element),
                              .values = parameters.adapted(slice)};
     }
   return weights;
 }
 
-LaidOutWeights::LaidOutWeights(const Device& device, const ParameterBlock& parameters,
+LaidOutWeights::LaidOutWeights(const Device& device, const memory::ParameterBlock& parameters,
                                const std::vector<LaidOutWeight>& weights)
     : device_(device), parameters_(parameters) {
   std::set<const void*> known;
@@ -32,9 +32,9 @@ LaidOutWeights::LaidOutWeights(const Device& device, const ParameterBlock& param
     if (more == 0 || !known.insert(weight.seen.data).second) continue;
     laid_out_.push_back({weight.values, weight.library});
     places.emplace_back(weight.seen, bytes);
-    bytes += aligned(more);
+    bytes += memory::aligned(more);
   }
-  memory_ = DeviceBuffer("encore::laid_out_weights", bytes, Contents::undefined);
+  memory_ = memory::DeviceBuffer("encore::laid_out_weights", bytes, memory::Contents::undefined);
   for (std::size_t i = 0; i < laid_out_.size(); ++i) {
     laid_out_[i].data = memory_.data() + places[i].second;
     layouts_.add(places[i].first, laid_out_[i].data, laid_out_[i].library);
@@ -47,4 +47,4 @@ void LaidOutWeights::refresh() {
   for (const Layout& layout : laid_out_) layout.library->lay_out(device_, layout.values, layout.data);
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -16,45 +16,45 @@
 #include "memory/parameter_block.hpp"
 #include "model/network.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// A matrix (out, in) and the library whose layout it gets.
 struct LaidOutWeight {
   Tensor seen;                     ///< the matrix as passes see it, by which products ask
   Tensor values;                   ///< what is laid out: the same, or what it was rounded from
-  GemmLibrary* library = nullptr;  ///< the library whose layout it has
+  kernels::GemmLibrary* library = nullptr;  ///< the library whose layout it has
 };
 
 /// Returns matrices (out, in) that products of a network may read, by path; some are read in another way.
 /// Tables of token rows are among them only if another part ties to them.
 std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
-                                                        const ParameterBlock& parameters);
+                                                        const memory::ParameterBlock& parameters);
 
 class LaidOutWeights {
  public:
   /// Lays out each weight for its library; a weight that occurs twice is laid out once. All arguments outlive
   /// this.
-  LaidOutWeights(const Device& device, const ParameterBlock& parameters,
+  LaidOutWeights(const Device& device, const memory::ParameterBlock& parameters,
                  const std::vector<LaidOutWeight>& weights);
 
   /// Repeats the layout if values have changed. Call it before a pass, after ParameterBlock::refresh_copies.
   void refresh();
-  const WeightLayouts& layouts() const { return layouts_; }
+  const kernels::WeightLayouts& layouts() const { return layouts_; }
   std::size_t bytes() const { return memory_.bytes(); }
 
  private:
   struct Layout {
     Tensor values;
-    GemmLibrary* library = nullptr;
+    kernels::GemmLibrary* library = nullptr;
     std::byte* data = nullptr;
   };
 
   const Device& device_;
-  const ParameterBlock& parameters_;
-  DeviceBuffer memory_;
+  const memory::ParameterBlock& parameters_;
+  memory::DeviceBuffer memory_;
   std::vector<Layout> laid_out_;
-  WeightLayouts layouts_;
+  kernels::WeightLayouts layouts_;
   std::int64_t version_ = -1;  ///< of the values that are laid out
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -13,13 +13,13 @@
 #include "memory/device_memory.hpp"
 #include "model/convert_elements.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 constexpr std::size_t most_named = 3;
 
-std::string shape_text(StoredType dtype, const std::vector<std::int64_t>& shape) {
-  std::string text = std::string(name_of(dtype)) + "(";
+std::string shape_text(record::StoredType dtype, const std::vector<std::int64_t>& shape) {
+  std::string text = std::string(record::name_of(dtype)) + "(";
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
     text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
   return text + ")";
@@ -37,10 +37,10 @@ std::int64_t rows_of(const std::vector<std::int64_t>& shape) {
 /// Collects the parts of one parameter, with their bytes.
 class PiecesOf {
  public:
-  PiecesOf(const ParameterSlice& parameter, DType dtype, SourceTypes types)
+  PiecesOf(const memory::ParameterSlice& parameter, DType dtype, SourceTypes types)
       : parameter_(parameter), dtype_(dtype), types_(types) {}
 
-  void add(const SourceRows& rows, const Safetensors::Entry& tensor) {
+  void add(const SourceRows& rows, const record::Safetensors::Entry& tensor) {
     const std::int64_t all = rows_of(tensor.shape);
     const std::int64_t count = rows.count == SourceRows::to_the_end ? all - rows.first : rows.count;
     const bool whole = rows.first == 0 && count == all;
@@ -79,14 +79,14 @@ class PiecesOf {
         bytes = converted;
       }
       const auto elements = static_cast<std::int64_t>(bytes.size() / size_of(dtype_));
-      copy_from_host(device, bytes.data(), Tensor(at, dtype_, {elements}));
+      memory::copy_from_host(device, bytes.data(), Tensor(at, dtype_, {elements}));
       at += bytes.size();
     }
   }
 
  private:
   struct Piece {
-    StoredType dtype;
+    record::StoredType dtype;
     std::span<const std::byte> bytes;
   };
 
@@ -101,7 +101,7 @@ class PiecesOf {
                 shape_text(dtype_, parameter_.spec.shape));
   }
 
-  const ParameterSlice& parameter_;
+  const memory::ParameterSlice& parameter_;
   DType dtype_;
   SourceTypes types_;
   std::vector<Piece> pieces_;
@@ -118,11 +118,11 @@ std::string some_of(const std::vector<std::string>& names) {
 }
 
 /// Calls `place(parameter, parts)` for each parameter that the source has.
-Loaded place_all(const ParameterBlock& parameters, DType dtype, const NamedTensors& source,
+Loaded place_all(const memory::ParameterBlock& parameters, DType dtype, const NamedTensors& source,
                  const NameMap& names, SourceTypes types, const auto& place) {
   Loaded loaded;
   std::set<std::string> used;
-  for (const ParameterSlice& parameter : parameters.slices()) {
+  for (const memory::ParameterSlice& parameter : parameters.slices()) {
     const std::vector<SourceRows> rows = names(parameter.path);
     const bool there = !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](const SourceRows& piece) {
       return source.contains(piece.name);
@@ -144,7 +144,7 @@ Loaded place_all(const ParameterBlock& parameters, DType dtype, const NamedTenso
 
 }  // namespace
 
-NamedTensors tensors_below(const std::string& prefix, const Safetensors& file) {
+NamedTensors tensors_below(const std::string& prefix, const record::Safetensors& file) {
   NamedTensors found;
   for (const auto& [name, tensor] : file.tensors())
     if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), tensor);
@@ -155,21 +155,21 @@ std::vector<SourceRows> same_name(const std::string& path) {
   return {{.name = path}};
 }
 
-Loaded load(const Device& device, const ParameterBlock& parameters, Tensor block, const NamedTensors& source,
+Loaded load(const Device& device, const memory::ParameterBlock& parameters, Tensor block, const NamedTensors& source,
             const NameMap& names, SourceTypes types) {
   return place_all(parameters, block.dtype, source, names, types,
-                   [&](const ParameterSlice& parameter, const PiecesOf& pieces) {
-                     pieces.copy(device, ParameterBlock::slice(block, parameter));
+                   [&](const memory::ParameterSlice& parameter, const PiecesOf& pieces) {
+                     pieces.copy(device, memory::ParameterBlock::slice(block, parameter));
                    });
 }
 
-Loaded load_in_place(const Device& device, ParameterBlock& parameters, const NamedTensors& source,
+Loaded load_in_place(const Device& device, memory::ParameterBlock& parameters, const NamedTensors& source,
                      const NameMap& names) {
   return place_all(parameters, parameters.dtype(), source, names, SourceTypes::equal,
-                   [&](const ParameterSlice& parameter, const PiecesOf& pieces) {
+                   [&](const memory::ParameterSlice& parameter, const PiecesOf& pieces) {
                      const std::byte* const there = pieces.in_one_piece();
                      if (there == nullptr || !parameters.place_at(parameter, there))
-                       pieces.copy(device, ParameterBlock::slice(parameters.values(), parameter));
+                       pieces.copy(device, memory::ParameterBlock::slice(parameters.values(), parameter));
                    });
 }
 
@@ -183,4 +183,4 @@ void require_complete(const Loaded& loaded) {
   throw Error(text);
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -20,13 +20,13 @@
 #include "memory/parameter_block.hpp"
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// The tensors of a file, or of several, by their names there.
-using NamedTensors = std::map<std::string, Safetensors::Entry>;
+using NamedTensors = std::map<std::string, record::Safetensors::Entry>;
 
 /// Returns the tensors of a file whose names begin with `prefix`, under the rest of their names.
-NamedTensors tensors_below(const std::string& prefix, const Safetensors& file);
+NamedTensors tensors_below(const std::string& prefix, const record::Safetensors& file);
 
 /// Neighbouring rows (of the first axis) of a tensor of the source.
 struct SourceRows {
@@ -60,17 +60,17 @@ struct Loaded {
 /// Fills `block` (values, or an optimizer state; of device memory) from `source`. Throws Error that names
 /// parameter and tensor if a type or shape does not fit. A caller that fills values or states reports it to
 /// the block afterwards (values_changed).
-Loaded load(const Device& device, const ParameterBlock& parameters, Tensor block, const NamedTensors& source,
+Loaded load(const Device& device, const memory::ParameterBlock& parameters, Tensor block, const NamedTensors& source,
             const NameMap& names, SourceTypes types = SourceTypes::equal);
 
 /// Fills the values of a model for inference. Values that passes can read in `source` stay there (a mapped
 /// file needs no second copy in memory, and many processes share its pages), so `source` must outlive the
 /// parameters. Throws like load().
-Loaded load_in_place(const Device& device, ParameterBlock& parameters, const NamedTensors& source,
+Loaded load_in_place(const Device& device, memory::ParameterBlock& parameters, const NamedTensors& source,
                      const NameMap& names);
 
 /// Throws Error that names what is missing and what is left over, if there is any. It is for files that
 /// belong to this very model.
 void require_complete(const Loaded& loaded);
 
-}  // namespace encore
+}  // namespace encore::model

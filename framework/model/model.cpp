@@ -21,7 +21,7 @@
 #include "model/sum_shards.hpp"
 #include "plugin_host/registry.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Returns "encoder.3" for "encoder.3.attention.qkv.weight", "encoder.norm" for "encoder.norm.gain", else the
@@ -40,7 +40,7 @@ AttentionMap attention_map(const Device& device, const Node& node, const HasAtte
   const std::int64_t heads = layer.attention_heads(), height = step.rows().size.tokens,
                      width = keys.size.tokens;
   const DType type = sum_type(precision);
-  const DeviceBuffer memory("encore::attention_weights",
+  const memory::DeviceBuffer memory("encore::attention_weights",
                             static_cast<std::size_t>(heads * height * width) * size_of(type));
   const Tensor weights(memory.data(), type, {heads, height, width});
   layer.attention_weights(step, 0, weights);
@@ -57,22 +57,22 @@ AttentionMap attention_map(const Device& device, const Node& node, const HasAtte
 
 }  // namespace
 
-Model::Model(const Experiment& experiment, const ModelSize& size, const Registry& registry,
-             const Device& device, Use use)
+Model::Model(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry,
+             const Device& device, memory::Use use)
     : device_(device),
       use_(use),
       network_(std::make_unique<Network>(experiment, size, registry, device)),
       needs_(network_->needs()),
-      parameters_(std::make_unique<ParameterBlock>(device, network_->parameters(), network_->precision(),
+      parameters_(std::make_unique<memory::ParameterBlock>(device, network_->parameters(), network_->precision(),
                                                    experiment.train.gradient_shards, use)),
-      training_plan_(use == Use::training ? plan_step(*network_, PassMode::train) : StepPlan()),
+      training_plan_(use == memory::Use::training ? plan_step(*network_, PassMode::train) : StepPlan()),
       evaluation_plan_(plan_step(*network_, PassMode::score)),
       shards_(experiment.train.gradient_shards),
       losses_(memory_of_losses()) {}
 
 Model::~Model() = default;
 
-DeviceBuffer Model::memory_of_losses() const {
+memory::DeviceBuffer Model::memory_of_losses() const {
   return {"encore::losses",
           sizeof(double) * (needs_.losses.size() * static_cast<std::size_t>(shards_ + 1) + 1)};
 }
@@ -84,13 +84,13 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   evaluation_plan_.place(evaluation);
   training_.reset();
   evaluation_.reset();
-  arena_ = DeviceBuffer();  // give the old arena back before taking the new one
-  arena_ = DeviceBuffer("encore::arena", std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
-  if (use_ == Use::training)
+  arena_ = memory::DeviceBuffer();  // give the old arena back before taking the new one
+  arena_ = memory::DeviceBuffer("encore::arena", std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
+  if (use_ == memory::Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
   if (batch_invariant_) evaluation_->make_batch_invariant();
-  if (use_ == Use::inference && !laid_out_) lay_out();
+  if (use_ == memory::Use::inference && !laid_out_) lay_out();
   use_laid_out();
 }
 
@@ -100,7 +100,7 @@ void Model::make_batch_invariant() {
 }
 
 void Model::lay_out() {
-  GemmLibrary& library =
+  kernels::GemmLibrary& library =
       network_->is_causal() || batch_invariant_ ? device_.gemm().invariant() : device_.gemm();
   std::vector<LaidOutWeight> weights;
   for (const auto& [path, weight] : product_weights_of(*network_, *parameters_))
@@ -116,7 +116,7 @@ void Model::use_laid_out() {
 }
 
 void Model::initialize(std::uint64_t seed) {
-  for (const ParameterSlice& slice : parameters_->slices()) initialize(seed, slice);
+  for (const memory::ParameterSlice& slice : parameters_->slices()) initialize(seed, slice);
   parameters_->values_changed();
 }
 
@@ -125,9 +125,9 @@ void Model::initialize(std::uint64_t seed, std::span<const std::string> paths) {
   parameters_->values_changed();
 }
 
-void Model::initialize(std::uint64_t seed, const ParameterSlice& slice) {
+void Model::initialize(std::uint64_t seed, const memory::ParameterSlice& slice) {
   kernels::initialize(device_, slice.spec, {seed, random_stream(slice.path, "initial"), 0},
-                      ParameterBlock::slice(parameters_->values(), slice));
+                      memory::ParameterBlock::slice(parameters_->values(), slice));
 }
 
 const double* Model::forward_backward(const DeviceBatch& batch, std::span<const double> scales,
@@ -226,7 +226,7 @@ void Model::learn_from(Model& teacher) {
   needs_.losses = head().losses();
   if (network_->relations().any()) {
     relations_ = std::make_unique<RelationDistillation>(*network_, *teacher.network_, device_);
-    needs_.losses.push_back(every_row);
+    needs_.losses.push_back(data::every_row);
     losses_ = memory_of_losses();
   }
   needs_.segments = std::max(needs_.segments, teacher.needs().segments);
@@ -337,7 +337,7 @@ std::vector<std::string> Model::quantized_products() const {
 }
 
 void Model::require_generation() const {
-  encore::require_generation(*network_);
+  encore::model::require_generation(*network_);
 }
 
 bool Model::knows_truth(const Batch& batch) const {
@@ -387,13 +387,13 @@ DType Model::precision() const {
 
 double Model::read(const double* loss) const {
   double value = 0.0;
-  copy_to_host(device_, Tensor(const_cast<double*>(loss), DType::float64, {1}), &value);
+  memory::copy_to_host(device_, Tensor(const_cast<double*>(loss), DType::float64, {1}), &value);
   return value;
 }
 
 std::vector<double> Model::read_losses(const double* sums) const {
   std::vector<double> values(needs_.losses.size());
-  copy_to_host(device_,
+  memory::copy_to_host(device_,
                Tensor(const_cast<double*>(sums), DType::float64, {static_cast<std::int64_t>(values.size())}),
                values.data());
   return values;
@@ -405,8 +405,8 @@ Tensor Model::evaluation_tensor(const std::string& path) const {
 }
 
 std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random) {
-  for (const ParameterSlice& slice : parameters_->slices())
-    if (kernels::count_not_finite(device_, ParameterBlock::slice(parameters_->values(), slice)) > 0)
+  for (const memory::ParameterSlice& slice : parameters_->slices())
+    if (kernels::count_not_finite(device_, memory::ParameterBlock::slice(parameters_->values(), slice)) > 0)
       return "parameter " + slice.path;
   std::string found;
   const auto check = [&](const std::string& path, Tensor output) {
@@ -424,7 +424,7 @@ std::string Model::first_not_finite(const DeviceBatch& batch, StepRandom random)
 
 std::vector<PartCount> Model::parameter_counts() const {
   std::vector<PartCount> counts;
-  for (const NamedParameter& parameter : network_->parameters()) {
+  for (const memory::NamedParameter& parameter : network_->parameters()) {
     const std::string part = part_of(parameter.path);
     if (counts.empty() || counts.back().part != part) counts.push_back({part, 0});
     counts.back().parameters += parameters_->find(parameter.path).size;
@@ -432,4 +432,4 @@ std::vector<PartCount> Model::parameter_counts() const {
   return counts;
 }
 
-}  // namespace encore
+}  // namespace encore::model

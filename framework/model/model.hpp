@@ -31,12 +31,15 @@
 #include "model/network.hpp"
 #include "model/step_plan.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
+class Registry;
+}
+
+namespace encore::model {
 
 class Generation;
 class LaidOutWeights;
 class Pass;
-class Registry;
 class RelationDistillation;
 
 /// The values on which the random numbers of a step depend, beside the tensor's path.
@@ -56,8 +59,8 @@ class Model {
   /// Throws ConfigError with the dotted key when an option is invalid for this model (`heads` that do not
   /// divide `width`). Parameters exist from here on. With `use` for inference a model only evaluates: it has
   /// neither gradients nor a training plan. The device must outlive the model, the registry need not.
-  Model(const Experiment& experiment, const ModelSize& size, const Registry& registry, const Device& device,
-        Use use = Use::training);
+  Model(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry, const Device& device,
+        memory::Use use = memory::Use::training);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -138,7 +141,7 @@ class Model {
   /// Returns the rows of the longest sequence, data.max_length.
   std::int64_t max_length() const { return network_->max_length(); }
   /// Returns what the model reads of a batch, and which losses and outputs it gives.
-  const BatchNeeds& needs() const { return needs_; }
+  const data::BatchNeeds& needs() const { return needs_; }
   const HeadPlan& head() const { return network_->head(); }
   const std::vector<OutputRule>& outputs() const { return network_->head().outputs(); }
   /// Returns whether a sequence's loss depends on the others of its batch.
@@ -169,8 +172,8 @@ class Model {
   /// the device.
   std::string first_not_finite(const DeviceBatch& batch, StepRandom random);
 
-  ParameterBlock& parameters() { return *parameters_; }
-  const ParameterBlock& parameters() const { return *parameters_; }
+  memory::ParameterBlock& parameters() { return *parameters_; }
+  const memory::ParameterBlock& parameters() const { return *parameters_; }
   std::vector<PartCount> parameter_counts() const;
 
   /// Return the list of steps of a training pass (empty for inference) and of an evaluation. Tensors have
@@ -184,8 +187,8 @@ class Model {
   const Device& device() const { return device_; }
 
  private:
-  void initialize(std::uint64_t seed, const ParameterSlice& slice);
-  DeviceBuffer memory_of_losses() const;
+  void initialize(std::uint64_t seed, const memory::ParameterSlice& slice);
+  memory::DeviceBuffer memory_of_losses() const;
   /// Updates, before a pass without gradients, the copies of the parameters that passes see, if the
   /// parameters have changed.
   void refresh_weights();
@@ -207,18 +210,18 @@ class Model {
   void decode(const Shard& shard, std::span<const Tensor> outputs);
 
   const Device& device_;
-  Use use_;
+  memory::Use use_;
   double loss_factor_ = 1.0;
   bool batch_invariant_ = false;  ///< evaluation passes
   std::unique_ptr<Network> network_;
-  BatchNeeds needs_;
-  std::unique_ptr<ParameterBlock> parameters_;
+  data::BatchNeeds needs_;
+  std::unique_ptr<memory::ParameterBlock> parameters_;
   StepPlan training_plan_;
   StepPlan evaluation_plan_;
-  DeviceBuffer arena_;
+  memory::DeviceBuffer arena_;
   std::int64_t shards_;
-  DeviceBuffer losses_;                        ///< doubles: (S, L) sums of the shards, then (L + 1) totals
-  DeviceBuffer generation_memory_;             ///< of generations, between them
+  memory::DeviceBuffer losses_;                        ///< doubles: (S, L) sums of the shards, then (L + 1) totals
+  memory::DeviceBuffer generation_memory_;             ///< of generations, between them
   std::unique_ptr<LaidOutWeights> laid_out_;   ///< null: products read the matrices
   std::unique_ptr<LaidOutWeights> quantized_;  ///< null: no parameter is
   Model* teacher_ = nullptr;                   ///< null: there is none
@@ -230,4 +233,4 @@ class Model {
   std::unique_ptr<Pass> evaluation_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -14,7 +14,7 @@
 #include "memory/parameter_layout.hpp"
 #include "model/step_plan.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 double elements_of(const ParameterSpec& spec) {
@@ -27,7 +27,7 @@ class Coster {
  public:
   Coster(const Network& network, const BatchSize& batch)
       : network_(network), batch_(batch), plan_(plan_step(network, PassMode::train)) {
-    for (const NamedParameter& parameter : network.parameters())
+    for (const memory::NamedParameter& parameter : network.parameters())
       parameters_.emplace(parameter.path, parameter);
   }
 
@@ -102,7 +102,7 @@ class Coster {
     const auto has_gradient = [](int tensor) { return tensor >= 0; };
     const bool to_inputs = std::ranges::any_of(plan.input_gradients, has_gradient);
     for (const ParameterSpec& spec : node.plan.parameters()) {
-      const NamedParameter& parameter = parameters_.at(path_of(node, spec));
+      const memory::NamedParameter& parameter = parameters_.at(path_of(node, spec));
       if (spec.alias.empty() && node.parameter_path == node.path) count(parameter, cost);
       if (!is_matrix(spec)) continue;
       const double product = 2.0 * elements_of(spec) * static_cast<double>(batch_.rows(node.space));
@@ -123,8 +123,8 @@ class Coster {
   }
 
   /// Adds the parameters of a matrix and of its adapter, if it has one.
-  void count(const NamedParameter& parameter, PartCost& cost) const {
-    const auto add_one = [&](const NamedParameter& one) {
+  void count(const memory::NamedParameter& parameter, PartCost& cost) const {
+    const auto add_one = [&](const memory::NamedParameter& one) {
       const auto size = static_cast<std::int64_t>(elements_of(one.spec));
       cost.parameters += size;
       cost.trained += one.frozen ? 0 : size;
@@ -138,16 +138,16 @@ class Coster {
   const Network& network_;
   const BatchSize& batch_;
   StepPlan plan_;
-  std::map<std::string, NamedParameter> parameters_;
+  std::map<std::string, memory::NamedParameter> parameters_;
   std::int64_t block_ = -1;  ///< of the previous node
 };
 
 MemoryCost memory_of(const Network& network, const BatchSize& batch, const BatchSize& shard,
                      std::int64_t shards, std::size_t states) {
-  std::vector<ParameterSlice> slices = lay_out(network.parameters());
-  const BlockExtents extents = place_copies(slices, network.precision());
+  std::vector<memory::ParameterSlice> slices = memory::lay_out(network.parameters());
+  const memory::BlockExtents extents = memory::place_copies(slices, network.precision());
   const DType sums = sum_type(network.precision());
-  const std::size_t block = aligned(static_cast<std::size_t>(extents.values) * size_of(sums));
+  const std::size_t block = memory::aligned(static_cast<std::size_t>(extents.values) * size_of(sums));
   StepPlan training = plan_step(network, PassMode::train), evaluation = plan_step(network, PassMode::score);
   training.place(shard);
   evaluation.place(batch);
@@ -170,7 +170,7 @@ BatchSize uniform_batch(const Network& network, std::int64_t count, std::int64_t
   BatchSize size;
   static_cast<RowSetSize&>(size) = {
       .tokens = count * length, .sequences = count, .squares = count * length * length, .longest = length};
-  const BatchNeeds needs = network.needs();
+  const data::BatchNeeds needs = network.needs();
   if (needs.target) size.target = size;
   if (needs.picked)
     size.picked = static_cast<std::int64_t>(std::ceil(picked * static_cast<double>(size.tokens)));
@@ -184,4 +184,4 @@ ModelCost cost_of(const Network& network, const BatchSize& batch, const BatchSiz
   return cost;
 }
 
-}  // namespace encore
+}  // namespace encore::model

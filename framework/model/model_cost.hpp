@@ -12,7 +12,7 @@
 
 #include "model/network.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// Counts floating-point operations of matrix products; a multiply-add counts as two.
 struct PartCost {
@@ -61,4 +61,4 @@ BatchSize uniform_batch(const Network& network, std::int64_t count, std::int64_t
 ModelCost cost_of(const Network& network, const BatchSize& batch, const BatchSize& shard, std::int64_t shards,
                   std::size_t states);
 
-}  // namespace encore
+}  // namespace encore::model

@@ -16,7 +16,7 @@
 #include "model/relation_distillation.hpp"
 #include "plugin_host/registry.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Blocks that run one after another, over the rows of one space.
@@ -26,7 +26,7 @@ struct Stack {
   bool causal = false;
   std::int64_t layers = 0;
   std::int64_t groups = 0;
-  const std::vector<LayerTable>& block;
+  const std::vector<config::LayerTable>& block;
   ValueIndex memory = no_value;  ///< the rows of another stack that its layers may read
 
   std::string path(std::int64_t number, const std::string& name) const {
@@ -43,17 +43,17 @@ std::int64_t first_of_group(const Stack& stack, std::int64_t block) {
   return (group * stack.layers + stack.groups - 1) / stack.groups;
 }
 
-std::optional<Distillation> scores_of(const std::optional<DistilTable>& table) {
+std::optional<Distillation> scores_of(const std::optional<config::DistilTable>& table) {
   return table ? std::optional(table->scores) : std::nullopt;
 }
 
-DType element_type(Precision precision) {
+DType element_type(config::Precision precision) {
   switch (precision) {
-    case Precision::float64:
+    case config::Precision::float64:
       return DType::float64;
-    case Precision::bfloat16:
+    case config::Precision::bfloat16:
       return DType::bfloat16;
-    case Precision::float16:
+    case config::Precision::float16:
       return DType::float16;
     default:
       return DType::float32;
@@ -62,7 +62,7 @@ DType element_type(Precision precision) {
 
 }  // namespace
 
-Network::Network(const Experiment& experiment, const ModelSize& size, const Registry& registry,
+Network::Network(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry,
                  const Device& device)
     : head_(experiment.model.width),
       trained_(experiment.train),
@@ -74,18 +74,18 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
       causal_(experiment.model.causal || experiment.model.decoder),
       generated_space_(experiment.model.decoder ? Space::target : Space::tokens),
       recompute_(experiment.train.recompute),
-      relations_(experiment.distil ? experiment.distil->relations : Relations()) {
+      relations_(experiment.distil ? experiment.distil->relations : config::Relations()) {
   if (!device.gemm().multiplies(precision_))
-    throw ConfigError("train.precision",
+    throw config::ConfigError("train.precision",
                       device.gemm().name() + " has no products of " + name_of(precision_) +
                           " matrices; set " +
                           (device.gemm().multiplies(DType::bfloat16) ? "\"bfloat16\"" : "\"float32\""));
-  const ModelTable& model = experiment.model;
+  const config::ModelTable& model = experiment.model;
   NodeBuilder builder(nodes_, width_, registry);
 
   /// Adds the nodes from the rows x of a stack's embedding to those of its last block, or of its last norm.
   const auto add_blocks = [&](const Stack& stack, ValueIndex x) {
-    const auto make = [&](const LayerTable& table, std::int64_t block, const std::string& name) {
+    const auto make = [&](const config::LayerTable& table, std::int64_t block, const std::string& name) {
       return registry.make_layer(table.type, table.options,
                                  {.width = width_,
                                   .max_length = max_length_,
@@ -94,7 +94,7 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
                                   .causal = stack.causal,
                                   .first_block = block == 0 ? "" : stack.path(0, name)});
     };
-    const auto layer = [&](std::int64_t block, const std::string& name, const LayerTable& table,
+    const auto layer = [&](std::int64_t block, const std::string& name, const config::LayerTable& table,
                            ValueIndex input) {
       return builder.add(stack.path(block, name), stack.path(first_of_group(stack, block), name), &table,
                          {input}, [&] { return make(table, block, name); });
@@ -108,9 +108,9 @@ Network::Network(const Experiment& experiment, const ModelSize& size, const Regi
     };
     for (std::int64_t block = 0; block < stack.layers; ++block) {
       builder.begin_part(stack.prefix, stack.layers - block, block);
-      for (const LayerTable& table : stack.block) {
+      for (const config::LayerTable& table : stack.block) {
         const std::string& name = table.name;
-        if (model.norm_position == NormPosition::post) {  // norm(x + dropout(layer(x)))
+        if (model.norm_position == config::NormPosition::post) {  // norm(x + dropout(layer(x)))
           const ValueIndex branch = layer(block, name, table, x);
           x = norm_of_sum(block, name, branch, x);
         } else {  // x + dropout(layer(norm(x)))
@@ -213,7 +213,7 @@ std::map<std::string, std::size_t> Network::first_users() const {
   return first;
 }
 
-BatchNeeds Network::needs() const {
+data::BatchNeeds Network::needs() const {
   const std::vector<Space>& reads = head_.reads();
   return {
       .columns = head_.columns(),
@@ -228,7 +228,7 @@ std::string path_of(const Node& node, const ParameterSpec& spec) {
   return spec.alias.empty() ? node.parameter_path + "." + spec.name : spec.alias;
 }
 
-std::vector<NamedParameter> Network::parameters() const {
+std::vector<memory::NamedParameter> Network::parameters() const {
   return trained_.parameters(nodes_);
 }
 
@@ -244,4 +244,4 @@ std::uint64_t random_stream(std::string_view path, std::string_view purpose) {
   return hash;
 }
 
-}  // namespace encore
+}  // namespace encore::model

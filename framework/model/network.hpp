@@ -20,9 +20,12 @@
 #include "memory/parameter_block.hpp"
 #include "model/trained_parameters.hpp"
 
-namespace encore {
-
+namespace encore::plugin_host {
 class Registry;
+}
+
+namespace encore::model {
+
 
 /// The facts about the data that a model needs.
 struct ModelSize {
@@ -71,7 +74,7 @@ struct Node {
 class Network {
  public:
   /// Throws ConfigError with the dotted key of the option that does not fit.
-  Network(const Experiment& experiment, const ModelSize& size, const Registry& registry,
+  Network(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry,
           const Device& device);
 
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -85,16 +88,16 @@ class Network {
   /// Returns the last node of the encoder, or of the single stack.
   ValueIndex states() const { return states_; }
   /// Returns which tensors backward passes compute again instead of keeping them (train.recompute).
-  Recompute recompute() const { return recompute_; }
+  config::Recompute recompute() const { return recompute_; }
   /// Returns what the model learns from a teacher's rows in training ([distil] states and attention).
-  const Relations& relations() const { return relations_; }
+  const config::Relations& relations() const { return relations_; }
   /// Returns the declaration of the head.
   const HeadPlan& head() const { return head_; }
   /// Returns whether a column of the head exists only if the truth is known.
   bool is_truth(std::size_t column) const { return truths_[column]; }
-  BatchNeeds needs() const;
+  data::BatchNeeds needs() const;
   /// Returns every parameter by its full path; one that several nodes share occurs once.
-  std::vector<NamedParameter> parameters() const;
+  std::vector<memory::NamedParameter> parameters() const;
   /// Returns by path the number of the first node that has the parameter. In a backward pass it is the last
   /// to add to its gradient.
   std::map<std::string, std::size_t> first_users() const;
@@ -113,8 +116,8 @@ class Network {
   std::int64_t segments_;
   bool causal_;
   Space generated_space_;
-  Recompute recompute_;
-  Relations relations_;
+  config::Recompute recompute_;
+  config::Relations relations_;
   ValueIndex states_ = no_value;
 };
 
@@ -124,4 +127,4 @@ std::string path_of(const Node& node, const ParameterSpec& spec);
 /// Returns the random stream of a tensor: a hash of "path/purpose" that no later version may change.
 std::uint64_t random_stream(std::string_view path, std::string_view purpose);
 
-}  // namespace encore
+}  // namespace encore::model

@@ -15,11 +15,11 @@
 #include "plugin_host/registry.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::model {
 
 class NodeBuilder {
  public:
-  NodeBuilder(std::vector<Node>& nodes, std::int64_t width, const Registry& registry)
+  NodeBuilder(std::vector<Node>& nodes, std::int64_t width, const plugin_host::Registry& registry)
       : nodes_(nodes), width_(width), registry_(registry) {}
 
   /// Begins a stack over the rows of this space, whose layers may read the rows of `memory`.
@@ -38,12 +38,12 @@ class NodeBuilder {
     block_ = block;
   }
 
-  ValueIndex add(const std::string& path, const std::string& parameter_path, const PluginTable* table,
+  ValueIndex add(const std::string& path, const std::string& parameter_path, const config::PluginTable* table,
                  std::vector<ValueIndex> inputs, const auto& make) {
     Node node = make_node(path, parameter_path, table, std::move(inputs), make);
     if (node.plan.reads_memory()) {
       if (memory_ == no_value)
-        throw ConfigError(table->key,
+        throw config::ConfigError(table->key,
                           path + " reads the rows of an encoder; it is for the blocks of a decoder");
       node.inputs.push_back(memory_);
     }
@@ -54,7 +54,7 @@ class NodeBuilder {
   /// memory, else two.
   ValueIndex add_norm_of_sum(const InputSum& sum, ValueIndex branch, ValueIndex trunk,
                              const std::string& path, const std::string& parameter_path,
-                             const PluginTable* table, const auto& make) {
+                             const config::PluginTable* table, const auto& make) {
     Node node = make_node(path, parameter_path, table, {branch, trunk}, make);
     if (node.plan.takes_sum() && !nodes_[static_cast<std::size_t>(branch)].plan.reads_output())
       node.sum = sum;
@@ -96,7 +96,7 @@ class NodeBuilder {
 
   /// Adds the head. It reads the states themselves, or rows of them that nodes before it pick. `target` are
   /// the states over the second text, if there is one.
-  void add_head(const PluginTable& table, ValueIndex states, ValueIndex target, HeadPlan& plan,
+  void add_head(const config::PluginTable& table, ValueIndex states, ValueIndex target, HeadPlan& plan,
                 const auto& make) {
     part_ = "head";
     Node node = node_of("head", LayerPlan(width_), {});
@@ -148,7 +148,7 @@ class NodeBuilder {
     plan.loss_space();
   }
 
-  Node make_node(const std::string& path, const std::string& parameter_path, const PluginTable* table,
+  Node make_node(const std::string& path, const std::string& parameter_path, const config::PluginTable* table,
                  std::vector<ValueIndex> inputs, const auto& make) const {
     Node node = node_of(path, LayerPlan(width_), std::move(inputs));
     node.space = space_;
@@ -166,8 +166,8 @@ class NodeBuilder {
   }
 
   static void declare(auto& part, const Node& node, auto& plan) {
-    const std::string text = work_text("declaration", node.path, node.owner);
-    const CurrentWork work(text.c_str());
+    const std::string text = record::work_text("declaration", node.path, node.owner);
+    const record::CurrentWork work(text.c_str());
     part.declare(plan);
   }
 
@@ -189,30 +189,30 @@ class NodeBuilder {
     };
     if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
                     node.plan.parameters().begin(), node.plan.parameters().end(), equal))
-      throw ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
+      throw config::ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
                                             ": it declares other names, shapes or types; set groups = 0");
   }
 
   /// Runs a declaration and adds the dotted key of the experiment to an error: a layer knows its options only
   /// by name.
-  static void with_key(const PluginTable* table, const std::string& path, const auto& build) {
+  static void with_key(const config::PluginTable* table, const std::string& path, const auto& build) {
     if (table == nullptr) return build();
     try {
       build();
     } catch (const OptionError& error) {
-      throw ConfigError(table->key + "." + error.option(), error.what());
-    } catch (const ConfigError&) {
+      throw config::ConfigError(table->key + "." + error.option(), error.what());
+    } catch (const config::ConfigError&) {
       throw;
     } catch (const Error& error) {
-      throw ConfigError(table->key, path + ": " + error.what());
+      throw config::ConfigError(table->key, path + ": " + error.what());
     } catch (const OptionMisuse& error) {
-      throw ConfigError(table->key, path + ": " + error.what());
+      throw config::ConfigError(table->key, path + ": " + error.what());
     }
   }
 
   std::vector<Node>& nodes_;
   std::int64_t width_;  ///< of the outputs of the nodes that follow
-  const Registry& registry_;
+  const plugin_host::Registry& registry_;
   Space space_ = Space::tokens;   ///< of the nodes that follow
   ValueIndex memory_ = no_value;  ///< what they may read
   std::string part_;
@@ -220,4 +220,4 @@ class NodeBuilder {
   std::int64_t block_ = -1;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -13,9 +13,9 @@
 #include "model/residual.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::model {
 
-Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters,
+Pass::Pass(const Network& network, const StepPlan& plan, const memory::ParameterBlock& parameters,
            const Device& device, std::byte* arena)
     : network_(network),
       plan_(plan),
@@ -32,14 +32,14 @@ Pass::Pass(const Network& network, const StepPlan& plan, const ParameterBlock& p
     bound.buffers.resize(plan.nodes[i].buffers.size());
     bound.input_gradients.resize(plan.nodes[i].input_gradients.size());
     for (const ParameterSpec& spec : node.plan.parameters()) {
-      const ParameterSlice& slice = parameters.find(path_of(node, spec));
+      const memory::ParameterSlice& slice = parameters.find(path_of(node, spec));
       bound.parameters.push_back(parameters.seen_by_passes(slice, spec.element));
-      bound.gradients.push_back(ParameterBlock::slice(parameters.shard_gradients(), slice));
+      bound.gradients.push_back(memory::ParameterBlock::slice(parameters.shard_gradients(), slice));
     }
     for (const std::string& purpose : node.plan.streams())
       bound.keys.push_back({0, random_stream(node.path, purpose), 0});
     for (std::size_t call = 0; call < call_names.size(); ++call)
-      bound.works[call] = work_text(call_names[call], node.path, node.owner);
+      bound.works[call] = record::work_text(call_names[call], node.path, node.owner);
     bound.takes_sum = node.sum.has_value();
     if (node.sum)
       bound.branch_dropout = {node.sum->dropout, {0, random_stream(node.sum->path, Residual::stream), 0}};
@@ -105,10 +105,10 @@ Step::Bound Pass::step_bound(const Node& node, const Bound& bound) const {
 
 void Pass::visit(std::size_t node, Call call, const auto& run) {
   const Bound& bound = bound_[node];
-  const CurrentWork work(bound.works[call].c_str());
-  const BatchInvariance invariance(device_, batch_invariant_);
-  const LaidOutProducts products(device_, layouts_);
-  const QuantizedProducts integers(device_, quantized_);
+  const record::CurrentWork work(bound.works[call].c_str());
+  const kernels::BatchInvariance invariance(device_, batch_invariant_);
+  const kernels::LaidOutProducts products(device_, layouts_);
+  const kernels::QuantizedProducts integers(device_, quantized_);
   try {
     run(network_.nodes()[node], bound);
   } catch (const std::exception& error) {
@@ -243,4 +243,4 @@ void Pass::add_gradients(const NodePlan& plan, Tensor output_gradient) const {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -25,9 +25,12 @@
 #include "model/network.hpp"
 #include "model/step_plan.hpp"
 
-namespace encore {
-
+namespace encore::kernels {
 class WeightLayouts;
+}
+
+namespace encore::model {
+
 
 /// The gradients that a backward pass adds when rows learn from a teacher's rows (relation_distillation.hpp).
 struct TaughtPass {
@@ -41,16 +44,16 @@ struct TaughtPass {
 class Pass {
  public:
   /// All arguments must outlive the pass. `arena` holds plan.arena_bytes of device memory.
-  Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
+  Pass(const Network& network, const StepPlan& plan, const memory::ParameterBlock& parameters, const Device& device,
        std::byte* arena);
 
   /// Makes the bits of a sequence independent of the sequences beside it, as they always are with a causal
   /// stack.
   void make_batch_invariant() { batch_invariant_ = true; }
   /// Sets the weights that its products read, until another call; null: the matrices.
-  void use(const WeightLayouts* layouts) { layouts_ = layouts; }
+  void use(const kernels::WeightLayouts* layouts) { layouts_ = layouts; }
   /// Sets the weights that its products read as integers, until another call; null: none.
-  void use_quantized(const WeightLayouts* weights) { quantized_ = weights; }
+  void use_quantized(const kernels::WeightLayouts* weights) { quantized_ = weights; }
 
   /// Binds every tensor to the extents of this batch, which must outlive the pass over it, and every random
   /// stream to this step.
@@ -150,8 +153,8 @@ class Pass {
 
   const Network& network_;
   const StepPlan& plan_;
-  const WeightLayouts* layouts_ = nullptr;
-  const WeightLayouts* quantized_ = nullptr;
+  const kernels::WeightLayouts* layouts_ = nullptr;
+  const kernels::WeightLayouts* quantized_ = nullptr;
   bool batch_invariant_;  ///< its products give rows of a generation the bits of the whole text
   const Device& device_;
   std::byte* arena_;
@@ -164,4 +167,4 @@ class Pass {
   std::vector<Bound> bound_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -8,7 +8,7 @@
 #include <encore/rows.hpp>
 #include <encore/view.hpp>
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Row to[m] of y = row from[m] of x. A list of rows that is null counts 0, 1, ...
@@ -54,4 +54,4 @@ void copy_rows(const Device& device, Tensor from, Tensor to, Tensor x) {
   });
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -7,7 +7,7 @@
 #include <encore/device.hpp>
 #include <encore/layer.hpp>
 
-namespace encore {
+namespace encore::model {
 
 /// Computes y (M, C): row m is row rows[m] of x (N, C). rows: int32, at least M of them.
 void gather_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
@@ -18,4 +18,4 @@ void put_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
 /// Row to[m] of x (N, C) becomes row from[m]; both int32 (M). No row is in `to` twice, or in both.
 void copy_rows(const Device& device, Tensor from, Tensor to, Tensor x);
 
-}  // namespace encore
+}  // namespace encore::model

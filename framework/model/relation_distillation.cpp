@@ -13,7 +13,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Returns the relations of a node; null if it is not a layer with relations over the first text.
@@ -37,7 +37,7 @@ std::string not_divided(std::int64_t heads, const char* whose, const Width& widt
 }
 
 /// Returns the widths of the states and of the queries, keys and values of a network, if they are wanted.
-std::vector<Width> widths_of(const Network& network, const Relations& wanted) {
+std::vector<Width> widths_of(const Network& network, const config::Relations& wanted) {
   std::vector<Width> widths;
   if (wanted.states > 0.0) widths.push_back({"states", node_at(network, network.states()).plan.width()});
   const ValueIndex attention = last_with_relations(network);
@@ -66,26 +66,26 @@ ValueIndex last_with_relations(const Network& network) {
   return no_value;
 }
 
-void require_relations(const Network& student, const Experiment& experiment) {
-  const Relations& wanted = student.relations();
+void require_relations(const Network& student, const config::Experiment& experiment) {
+  const config::Relations& wanted = student.relations();
   if (!wanted.any()) return;
   const ValueIndex attention = last_with_relations(student);
   if (wanted.attention > 0.0 && attention == no_value)
-    throw ConfigError("distil.attention", std::string("this model has") + no_attention);
+    throw config::ConfigError("distil.attention", std::string("this model has") + no_attention);
   for (const Width& width : widths_of(student, wanted))
     if (width.channels % wanted.heads != 0)
-      throw ConfigError("distil.relation_heads", not_divided(wanted.heads, "this model's", width));
+      throw config::ConfigError("distil.relation_heads", not_divided(wanted.heads, "this model's", width));
   for (const auto& [weight, key, value] : {std::tuple(wanted.states, "distil.states", student.states()),
                                            std::tuple(wanted.attention, "distil.attention", attention)})
     if (weight > 0.0 && !learns(student, value))
-      throw ConfigError(key,
+      throw config::ConfigError(key,
                         "nothing learns from this: train.freeze freezes every parameter behind these rows");
-  if (experiment.train.batching == Batching::padded)
-    throw ConfigError("train.batching",
+  if (experiment.train.batching == config::Batching::padded)
+    throw config::ConfigError("train.batching",
                       "states and attention are learned of packed batches, since padding "
                       "would be learned too; set \"packed\"");
   if (student.head().losses().size() == most_losses)
-    throw ConfigError("distil", "the head has " + std::to_string(most_losses) +
+    throw config::ConfigError("distil", "the head has " + std::to_string(most_losses) +
                                     " losses, and there is no room for that of states and attention");
 }
 
@@ -95,7 +95,7 @@ RelationDistillation::RelationDistillation(const Network& student, const Network
       heads_(student.relations().heads),
       type_(sum_type(student.precision())),
       student_(student) {
-  const Relations& wanted = student.relations();
+  const config::Relations& wanted = student.relations();
   if (wanted.states > 0.0) {
     own_states_ = student.states();
     states_ = &node_at(teacher, teacher.states());
@@ -117,7 +117,7 @@ void RelationDistillation::plan(const BatchSize& largest) {
   const auto rows = static_cast<std::size_t>(largest.tokens), heads = static_cast<std::size_t>(heads_);
   copies_.clear();
   log_sums_.clear();
-  losses_ = DeviceBuffer("encore::relation_losses", parts_.size() * rows * heads * size_of(type_));
+  losses_ = memory::DeviceBuffer("encore::relation_losses", parts_.size() * rows * heads * size_of(type_));
   for (const Part& part : parts_) {
     copies_.emplace_back("encore::taught_rows", rows * static_cast<std::size_t>(part.width) * size_of(type_));
     log_sums_.emplace_back("encore::relation_sums", rows * heads * 2 * size_of(type_));
@@ -170,4 +170,4 @@ const TaughtPass& RelationDistillation::taught(double scale) {
   return taught_;
 }
 
-}  // namespace encore
+}  // namespace encore::model

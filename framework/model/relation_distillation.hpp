@@ -21,11 +21,11 @@
 #include "model/network.hpp"
 #include "model/pass.hpp"
 
-namespace encore {
+namespace encore::model {
 
 /// Throws ConfigError if a student cannot learn the relations that its experiment asks for, whatever its
 /// teacher.
-void require_relations(const Network& student, const Experiment& experiment);
+void require_relations(const Network& student, const config::Experiment& experiment);
 
 /// Returns the last layer that has queries, keys and values to learn from, or no_value.
 ValueIndex last_with_relations(const Network& network);
@@ -61,9 +61,9 @@ class RelationDistillation {
   const Node* attention_ = nullptr;
   ValueIndex own_states_ = no_value, own_attention_ = no_value;
   const Network& student_;
-  std::vector<DeviceBuffer> copies_, log_sums_;
-  DeviceBuffer losses_;
+  std::vector<memory::DeviceBuffer> copies_, log_sums_;
+  memory::DeviceBuffer losses_;
   TaughtPass taught_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

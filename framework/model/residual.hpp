@@ -8,7 +8,7 @@
 #include <encore/layer.hpp>
 #include <encore/onnx_form.hpp>
 
-namespace encore {
+namespace encore::model {
 
 /// The inputs are branch and trunk, both (N, C). The mask is drawn again in backward, so nothing is kept.
 /// The trunk's gradient is the output's gradient, and without dropout so is the branch's:
@@ -46,4 +46,4 @@ class Residual final : public Layer, public HasOnnxForm {
   RandomStream stream_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -12,7 +12,7 @@
 #include "model/network.hpp"
 #include "model/relation_distillation.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using Work = BackwardCall::Work;
@@ -64,7 +64,7 @@ class Planner {
     int first_of_backward = -1;
     bool written_again = false;  ///< by the first call of the backward pass that uses it
 
-    Ticks idle() const { return written_again ? Ticks{last_of_forward + 1, first_of_backward - 1} : Ticks(); }
+    memory::Ticks idle() const { return written_again ? memory::Ticks{last_of_forward + 1, first_of_backward - 1} : memory::Ticks(); }
   };
   /// A second forward call of a node, in the backward pass (train.recompute).
   struct Again {
@@ -84,7 +84,7 @@ class Planner {
       if (const int reader = recomputed_before(i); reader >= 0) before[index(reader)].push_back(i);
     for (int i = count_ - 1; i >= 0; --i) {
       for (const int again : before[index(i)]) {
-        const bool of_sum = network_.recompute() == Recompute::cheap && node(again).sum;
+        const bool of_sum = network_.recompute() == config::Recompute::cheap && node(again).sum;
         const Work work = of_sum ? Work::forward_of_sum : Work::forward;
         again_[index(again)] = {call(again, work), work};
       }
@@ -100,8 +100,8 @@ class Planner {
 
   /// Returns the node before whose backward call node i runs forward again, or -1.
   int recomputed_before(int i) const {
-    if (network_.recompute() == Recompute::cheap) return first_reader_of_cheap(i);
-    return network_.recompute() == Recompute::blocks ? end_of_block(i) : -1;
+    if (network_.recompute() == config::Recompute::cheap) return first_reader_of_cheap(i);
+    return network_.recompute() == config::Recompute::blocks ? end_of_block(i) : -1;
   }
 
   /// Returns the first node in the backward pass that reads the output of node i, if that may be dropped, or
@@ -333,15 +333,15 @@ Tensor PlanTensor::in(const BatchSize& batch, std::byte* arena) const {
 
 void StepPlan::place(const BatchSize& size) {
   largest = size;
-  std::vector<BufferLifetime> intervals;
+  std::vector<memory::BufferLifetime> intervals;
   for (PlanTensor& tensor : tensors) {
     ENCORE_REQUIRE(tensor.shape.size() <= Tensor::max_rank, tensor.path + " has more than four extents");
-    if (const double bytes = bytes_of(tensor, size); bytes > most_addressable_bytes)
-      fail_out_of_memory(tensor.path, bytes);
+    if (const double bytes = bytes_of(tensor, size); bytes > memory::most_addressable_bytes)
+      memory::fail_out_of_memory(tensor.path, bytes);
     tensor.bytes = tensor.in(size, nullptr).bytes();
     intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
   }
-  const MemoryLayout layout = plan_memory(intervals, tensor_alignment);
+  const memory::MemoryLayout layout = memory::plan_memory(intervals, memory::tensor_alignment);
   for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].offset = layout.offsets[i];
   arena_bytes = layout.bytes;
 }
@@ -359,4 +359,4 @@ StepPlan plan_step(const Network& network, PassMode mode) {
   return Planner(network, mode).run();
 }
 
-}  // namespace encore
+}  // namespace encore::model

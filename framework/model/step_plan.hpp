@@ -18,7 +18,7 @@
 
 #include "memory/memory_plan.hpp"
 
-namespace encore {
+namespace encore::model {
 
 class Network;
 
@@ -29,7 +29,7 @@ struct PlanTensor {
   DType dtype = DType::float32;
   int first = 0;  ///< ticks
   int last = 0;
-  Ticks idle = {};              ///< when it holds nothing
+  memory::Ticks idle = {};              ///< when it holds nothing
   Space space = Space::tokens;  ///< the space of the extents' rows: target in a decoder
   std::size_t bytes = 0;        ///< of the planned size
   std::size_t offset = 0;       ///< within the arena
@@ -98,4 +98,4 @@ BatchSize seen_over(Space space, const BatchSize& batch);
 /// Returns the tensors and calls of a pass over the network, without places yet.
 StepPlan plan_step(const Network& network, PassMode mode);
 
-}  // namespace encore
+}  // namespace encore::model

@@ -6,7 +6,7 @@
 #include <encore/head.hpp>
 #include <encore/space.hpp>
 
-namespace encore {
+namespace encore::model {
 
 void sum_shards(const Device& device, const double* sums, std::int64_t shards, std::span<const double> scales,
                 double* totals) {
@@ -27,4 +27,4 @@ void sum_shards(const Device& device, const double* sums, std::int64_t shards, s
       });
 }
 
-}  // namespace encore
+}  // namespace encore::model

@@ -8,7 +8,7 @@
 
 #include <encore/device.hpp>
 
-namespace encore {
+namespace encore::model {
 
 /// `sums` (S, L) has L losses, one per element of `scales`, over S shards; totals[l] = scales[l] * (sums[0,
 /// l] + sums[1, l] + ...), in the order of the shards; totals[L] is the sum of all totals, in the order of
@@ -16,4 +16,4 @@ namespace encore {
 void sum_shards(const Device& device, const double* sums, std::int64_t shards, std::span<const double> scales,
                 double* totals);
 
-}  // namespace encore
+}  // namespace encore::model

@@ -11,7 +11,7 @@
 #include "config/error.hpp"
 #include "model/network.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 /// Returns whether a parameter is a matrix of products. Matrices that are shared with another part get no
@@ -22,15 +22,15 @@ bool can_have_adapter(const ParameterSpec& spec) {
 
 }  // namespace
 
-TrainedParameters::TrainedParameters(const TrainTable& train)
+TrainedParameters::TrainedParameters(const config::TrainTable& train)
     : freeze_(train.freeze),
       layer_decay_(train.layer_decay),
       lora_(train.lora),
       lora_rank_(train.lora_rank),
       lora_scale_(train.lora_alpha / static_cast<double>(train.lora_rank)) {}
 
-std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node>& nodes) const {
-  std::vector<NamedParameter> parameters;
+std::vector<memory::NamedParameter> TrainedParameters::parameters(const std::vector<Node>& nodes) const {
+  std::vector<memory::NamedParameter> parameters;
   for (const Node& node : nodes) {
     if (node.parameter_path != node.path) continue;  // another node lists them
     for (const ParameterSpec& spec : node.plan.parameters())
@@ -41,7 +41,7 @@ std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.alias.empty()) continue;
-      ParameterSpec& shared = std::ranges::find(parameters, spec.alias, &NamedParameter::path)->spec;
+      ParameterSpec& shared = std::ranges::find(parameters, spec.alias, &memory::NamedParameter::path)->spec;
       shared.token_rows = shared.token_rows && spec.token_rows;
       if (spec.element == Element::activation) shared.element = Element::activation;
     }
@@ -51,8 +51,8 @@ std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node
 /// Adds a parameter of a node, and its adapter if it has one. A starts with the deviation of the usual
 /// U(-in^-0.5, in^-0.5), B with zeros, so at first the matrix is unchanged.
 void TrainedParameters::add(const Node& node, const ParameterSpec& spec,
-                            std::vector<NamedParameter>& to) const {
-  NamedParameter parameter{.path = path_of(node, spec),
+                            std::vector<memory::NamedParameter>& to) const {
+  memory::NamedParameter parameter{.path = path_of(node, spec),
                            .spec = spec,
                            .frozen = is_frozen(path_of(node, spec)),
                            .learning_rate = learning_rate(node)};
@@ -61,14 +61,14 @@ void TrainedParameters::add(const Node& node, const ParameterSpec& spec,
     return;
   }
   const std::int64_t out = spec.shape[0], in = spec.shape[1];
-  NamedParameter a{.path = parameter.path + ".lora_a",
+  memory::NamedParameter a{.path = parameter.path + ".lora_a",
                    .spec = {.name = spec.name + ".lora_a",
                             .shape = {lora_rank_, in},
                             .initializer = Initializer::normal,
                             .deviation = 1.0 / std::sqrt(3.0 * static_cast<double>(in))},
                    .learning_rate = parameter.learning_rate,
                    .factor = true};
-  NamedParameter b{.path = parameter.path + ".lora_b",
+  memory::NamedParameter b{.path = parameter.path + ".lora_b",
                    .spec = {.name = spec.name + ".lora_b", .shape = {out, lora_rank_}},
                    .learning_rate = parameter.learning_rate,
                    .factor = true};
@@ -114,7 +114,7 @@ void TrainedParameters::require_sound(const std::vector<Node>& nodes) const {
 void TrainedParameters::require_freezable(const std::vector<Node>& nodes) const {
   std::vector<std::string> parts;  // all valid names
   bool trained = false;
-  for (const NamedParameter& parameter : parameters(nodes)) {
+  for (const memory::NamedParameter& parameter : parameters(nodes)) {
     trained = trained || !parameter.frozen;
     for (std::size_t end = parameter.path.find('.'); end != std::string::npos;
          end = parameter.path.find('.', end + 1))
@@ -123,8 +123,8 @@ void TrainedParameters::require_freezable(const std::vector<Node>& nodes) const 
   }
   for (const std::string& part : freeze_)
     if (std::ranges::find(parts, part) == parts.end())
-      throw ConfigError("train.freeze", "the model has no part \"" + part + "\"" + did_you_mean(part, parts));
-  if (!trained) throw ConfigError("train.freeze", "every parameter is frozen; nothing is left to train");
+      throw config::ConfigError("train.freeze", "the model has no part \"" + part + "\"" + did_you_mean(part, parts));
+  if (!trained) throw config::ConfigError("train.freeze", "every parameter is frozen; nothing is left to train");
 }
 
 void TrainedParameters::require_adaptable(const std::vector<Node>& nodes) const {
@@ -138,14 +138,14 @@ void TrainedParameters::require_adaptable(const std::vector<Node>& nodes) const 
       for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
         ends.push_back(path.substr(dot + 1));
       if (is_adapted(path, spec) && lora_rank_ > std::min(spec.shape[0], spec.shape[1]))
-        throw ConfigError("train.lora_rank", "rank " + std::to_string(lora_rank_) + " is more than \"" +
+        throw config::ConfigError("train.lora_rank", "rank " + std::to_string(lora_rank_) + " is more than \"" +
                                                  path + "\" itself can have: it is " +
                                                  std::to_string(spec.shape[0]) + " x " +
                                                  std::to_string(spec.shape[1]));
     }
   for (const std::string& end : lora_)
     if (std::ranges::find(ends, end) == ends.end())
-      throw ConfigError("train.lora", "the model has no matrix \"" + end + "\"" + did_you_mean(end, ends));
+      throw config::ConfigError("train.lora", "the model has no matrix \"" + end + "\"" + did_you_mean(end, ends));
 }
 
-}  // namespace encore
+}  // namespace encore::model

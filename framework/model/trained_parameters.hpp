@@ -11,17 +11,17 @@
 #include "config/experiment.hpp"
 #include "memory/parameter_block.hpp"
 
-namespace encore {
+namespace encore::model {
 
 struct Node;
 
 class TrainedParameters {
  public:
-  explicit TrainedParameters(const TrainTable& train);
+  explicit TrainedParameters(const config::TrainTable& train);
 
   /// Returns every parameter of the nodes by its full path, those of adapters after their matrix. A parameter
   /// that several nodes share occurs once.
-  std::vector<NamedParameter> parameters(const std::vector<Node>& nodes) const;
+  std::vector<memory::NamedParameter> parameters(const std::vector<Node>& nodes) const;
   /// Returns whether the node has a parameter that is trained, itself or through an adapter.
   bool trains(const Node& node) const;
   /// Throws ConfigError with the dotted key of an option that names what the network does not have, and if
@@ -32,7 +32,7 @@ class TrainedParameters {
   bool is_frozen(const std::string& path) const;
   bool is_adapted(const std::string& path, const ParameterSpec& spec) const;
   float learning_rate(const Node& node) const;
-  void add(const Node& node, const ParameterSpec& spec, std::vector<NamedParameter>& to) const;
+  void add(const Node& node, const ParameterSpec& spec, std::vector<memory::NamedParameter>& to) const;
   void require_freezable(const std::vector<Node>& nodes) const;
   void require_adaptable(const std::vector<Node>& nodes) const;
 
@@ -43,4 +43,4 @@ class TrainedParameters {
   double lora_scale_;
 };
 
-}  // namespace encore
+}  // namespace encore::model

@@ -12,21 +12,21 @@
 
 #include "monitor/shift_test.hpp"
 
-namespace encore {
+namespace encore::monitor {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr double log10_of_e = 0.43429448190325182765;
 
-std::optional<double> mean_of(const StreamCounts& stream) {
+std::optional<double> mean_of(const record::StreamCounts& stream) {
   const std::int64_t count = stream.count();
   if (count == 0) return {};
   return stream.sum / static_cast<double>(count);
 }
 
 /// Returns the counts of the reference's labels, in its order.
-std::vector<std::int64_t> label_counts(const TextHistograms& reference, const TextHistograms& of) {
+std::vector<std::int64_t> label_counts(const record::TextHistograms& reference, const record::TextHistograms& of) {
   std::vector<std::int64_t> counts;
   for (const auto& [label, count] : reference.labels) {
     const auto found = of.labels.find(label);
@@ -35,7 +35,7 @@ std::vector<std::int64_t> label_counts(const TextHistograms& reference, const Te
   return counts;
 }
 
-std::vector<LabelShares> shares_of(const TextHistograms& reference,
+std::vector<LabelShares> shares_of(const record::TextHistograms& reference,
                                    const std::vector<std::int64_t>& reference_counts,
                                    const std::vector<std::int64_t>& live_counts) {
   const auto total = [](const std::vector<std::int64_t>& counts) {
@@ -69,9 +69,9 @@ Json number_or_null(const std::optional<double>& value) {
 
 }  // namespace
 
-Monitoring monitor(const TextReference& reference, const std::vector<ServedText>& texts,
-                   const ServedVerdicts& verdicts, const MonitorOptions& options) {
-  const TextHistograms& before = reference.histograms;
+Monitoring monitor(const record::TextReference& reference, const std::vector<store::ServedText>& texts,
+                   const store::ServedVerdicts& verdicts, const MonitorOptions& options) {
+  const record::TextHistograms& before = reference.histograms;
   Monitoring said{.source = reference.source,
                   .reference_texts = before.texts,
                   .texts = std::ssize(texts),
@@ -79,7 +79,7 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
                   .verdicts = verdicts};
   ShiftTest test(before, options.alpha);
   said.log10_path.reserve(texts.size());
-  for (const ServedText& text : texts) {
+  for (const store::ServedText& text : texts) {
     test.add(text.facts, text.request + "/" + std::to_string(text.text));
     said.log10_path.push_back(test.log_capital() * log10_of_e);
   }
@@ -88,14 +88,14 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
   said.alarm = test.alarm();
   if (texts.empty()) return said;
 
-  const std::span<const ServedText> window = std::span(texts).last(std::min(options.window, texts.size()));
+  const std::span<const store::ServedText> window = std::span(texts).last(std::min(options.window, texts.size()));
   said.window = std::ssize(window);
   said.first = texts.front().time;
   said.last = texts.back().time;
-  TextHistograms live;
+  record::TextHistograms live;
   for (const auto& [label, count] : before.labels) live.labels[label] = 0;
   std::vector<double> seconds;
-  for (const ServedText& text : window) {
+  for (const store::ServedText& text : window) {
     live.add(text.facts);
     seconds.push_back(text.seconds);
   }
@@ -106,10 +106,10 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
     const auto found = test.log_peaks().find(name);
     return found == test.log_peaks().end() ? 0.0 : found->second * log10_of_e;
   };
-  for (const char* name : {tokens_stream, unknown_stream, confidence_stream, distance_stream}) {
+  for (const char* name : {record::tokens_stream, record::unknown_stream, record::confidence_stream, record::distance_stream}) {
     const auto known = before.streams.find(name);
     if (known == before.streams.end() || known->second.count() == 0) continue;
-    const StreamCounts& now = live.streams[name];
+    const record::StreamCounts& now = live.streams[name];
     const std::vector<std::size_t> groups = grouped_bins(known->second.bins);
     said.measures.push_back(
         {.name = name,
@@ -128,7 +128,7 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
   return said;
 }
 
-ShareInterval interval_of(const ServedVerdicts& verdicts) {
+ShareInterval interval_of(const store::ServedVerdicts& verdicts) {
   if (verdicts.all == 0) return {};
   constexpr double z = 1.959963984540054;
   const auto n = static_cast<double>(verdicts.all);
@@ -175,4 +175,4 @@ Json json_of(const Monitoring& monitoring) {
             {"p99", monitoring.seconds_99}}}};
 }
 
-}  // namespace encore
+}  // namespace encore::monitor

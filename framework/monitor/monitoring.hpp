@@ -15,7 +15,7 @@
 #include "record/text_reference.hpp"
 #include "store/served.hpp"
 
-namespace encore {
+namespace encore::monitor {
 
 struct MonitorOptions {
   std::size_t window = 1000;  ///< describes the last N inputs; the test has seen all
@@ -48,21 +48,21 @@ struct Monitoring {
   double log10_evidence_now = 0.0;         ///< their capital now
   std::vector<double> log10_path = {};     ///< their capital after each input
   std::optional<std::int64_t> alarm = {};  ///< number of inputs after which the capital was 1 / alpha
-  ServedVerdicts verdicts = {};            ///< of the described inputs with feedback
+  store::ServedVerdicts verdicts = {};            ///< of the described inputs with feedback
   double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;
 
   bool alert() const { return alarm.has_value(); }
 };
 
-Monitoring monitor(const TextReference& reference, const std::vector<ServedText>& texts,
-                   const ServedVerdicts& verdicts, const MonitorOptions& options);
+Monitoring monitor(const record::TextReference& reference, const std::vector<store::ServedText>& texts,
+                   const store::ServedVerdicts& verdicts, const MonitorOptions& options);
 
 /// The interval of the true share of right answers at 95 % (Wilson 1927).
 struct ShareInterval {
   double low = 0.0, high = 1.0;
 };
-ShareInterval interval_of(const ServedVerdicts& verdicts);
+ShareInterval interval_of(const store::ServedVerdicts& verdicts);
 
 nlohmann::ordered_json json_of(const Monitoring& monitoring);
 
-}  // namespace encore
+}  // namespace encore::monitor

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace encore {
+namespace encore::monitor {
 namespace {
 
 constexpr std::int64_t least_share = 10;  ///< one tenth
@@ -70,4 +70,4 @@ ShiftMeasures shift_between(const std::vector<std::int64_t>& reference,
   return measures;
 }
 
-}  // namespace encore
+}  // namespace encore::monitor

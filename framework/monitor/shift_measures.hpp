@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace encore {
+namespace encore::monitor {
 
 struct ShiftMeasures {
   /// The sum of (q - p) ln(q / p) over groups with shares p of the reference and q of the inputs.
@@ -29,4 +29,4 @@ ShiftMeasures shift_between(const std::vector<std::int64_t>& reference,
 std::vector<std::int64_t> sums_of(const std::vector<std::int64_t>& bins,
                                   const std::vector<std::size_t>& groups);
 
-}  // namespace encore
+}  // namespace encore::monitor

@@ -11,7 +11,7 @@
 
 #include "record/text_hash.hpp"
 
-namespace encore {
+namespace encore::monitor {
 namespace {
 
 /// The shares of the capital that are redistributed, for rare and for frequent
@@ -81,16 +81,16 @@ double StreamTest::log_capital() const {
   return log_mean_exp(all);
 }
 
-ShiftTest::ShiftTest(const TextHistograms& reference, double alpha)
+ShiftTest::ShiftTest(const record::TextHistograms& reference, double alpha)
     : reference_(reference), limit_(-std::log(alpha)) {
   for (const auto& [name, stream] : reference.streams)
     if (stream.count() > 0) streams_.emplace(name, StreamTest(stream.bins));
 }
 
-void ShiftTest::add(const TextFacts& facts, std::string_view name) {
-  for (const StreamValue& value : reference_.values_of(facts))
+void ShiftTest::add(const record::TextFacts& facts, std::string_view name) {
+  for (const record::StreamValue& value : reference_.values_of(facts))
     if (const auto stream = streams_.find(value.stream); stream != streams_.end())
-      stream->second.add(value.bin, share_of(std::string(name) + "/" + value.stream));
+      stream->second.add(value.bin, record::share_of(std::string(name) + "/" + value.stream));
   ++texts_;
   const std::map<std::string, double> capitals = log_capitals();
   for (const auto& [measure, capital] : capitals)
@@ -103,7 +103,7 @@ std::map<std::string, double> ShiftTest::log_capitals() const {
   std::map<std::string, double> capitals;
   std::vector<double> labels;
   for (const auto& [name, stream] : streams_)
-    if (name.starts_with(label_stream))
+    if (name.starts_with(record::label_stream))
       labels.push_back(stream.log_capital());
     else
       capitals[name] = stream.log_capital();
@@ -115,4 +115,4 @@ double ShiftTest::log_capital() const {
   return mean_of(log_capitals());
 }
 
-}  // namespace encore
+}  // namespace encore::monitor

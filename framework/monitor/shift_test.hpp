@@ -20,7 +20,7 @@
 
 #include "record/text_reference.hpp"
 
-namespace encore {
+namespace encore::monitor {
 
 /// The capital of a gambler who bets that p-values are not uniform, with straight lines as densities. It
 /// moves between the lines all the time, so that it finds a good one again after a change.
@@ -65,9 +65,9 @@ double log_mean_exp(const std::vector<double>& values);
 class ShiftTest {
  public:
   /// `alpha` is the largest probability that it ever alarms if nothing has changed.
-  ShiftTest(const TextHistograms& reference, double alpha);
+  ShiftTest(const record::TextHistograms& reference, double alpha);
   /// Adds the facts of an input. The ties are drawn from a hash of `name`.
-  void add(const TextFacts& facts, std::string_view name);
+  void add(const record::TextFacts& facts, std::string_view name);
 
   std::int64_t texts() const { return texts_; }
   double log_capital() const;
@@ -80,7 +80,7 @@ class ShiftTest {
   const std::map<std::string, double>& log_peaks() const { return log_peaks_; }
 
  private:
-  const TextHistograms& reference_;
+  const record::TextHistograms& reference_;
   double limit_;  ///< log(1 / alpha)
   std::map<std::string, StreamTest> streams_;
   std::int64_t texts_ = 0;
@@ -92,4 +92,4 @@ class ShiftTest {
 /// The name of all labels in log_capitals().
 inline constexpr const char* labels_measure = "labels";
 
-}  // namespace encore
+}  // namespace encore::monitor

@@ -6,23 +6,23 @@
 
 #include "model/floats.hpp"
 
-namespace encore {
+namespace encore::onnx {
 namespace {
 
 constexpr const char* other_ways =
     "; export it with --format huggingface where there is a family for it, or serve it with exp serve";
 
 /// Returns `layer "highway" of plugin /p/my.so (encoder.0.highway)`.
-std::string described(const Node& node) {
+std::string described(const model::Node& node) {
   return (node.owner.empty() ? "model's own part" : node.owner) + " (" + node.path + ")";
 }
 
 }  // namespace
 
-OnnxModel GraphWriter::write() {
-  const Network& network = model_.network();
+onnx_graph::OnnxModel GraphWriter::write() {
+  const model::Network& network = model_.network();
   std::vector<OnnxValue> values;  // of the nodes
-  for (const Node& node : network.nodes()) {
+  for (const model::Node& node : network.nodes()) {
     if (node.space == Space::target)
       throw Error(
           "a model with a decoder over a second text (model.decoder) writes pass by pass, which is more than "
@@ -30,7 +30,7 @@ OnnxModel GraphWriter::write() {
           "ONNX graph" +
           std::string(other_ways));
     std::vector<OnnxValue> inputs;
-    for (const ValueIndex input : node.inputs) inputs.push_back(values[static_cast<std::size_t>(input)]);
+    for (const model::ValueIndex input : node.inputs) inputs.push_back(values[static_cast<std::size_t>(input)]);
     node_ = &node;
     scope_ = node.path;
     values.push_back(value_of(node, inputs));
@@ -40,7 +40,7 @@ OnnxModel GraphWriter::write() {
   return std::move(graph_);
 }
 
-OnnxValue GraphWriter::value_of(const Node& node, const std::vector<OnnxValue>& inputs) {
+OnnxValue GraphWriter::value_of(const model::Node& node, const std::vector<OnnxValue>& inputs) {
   if (node.head) {
     const auto* head = dynamic_cast<const HasOnnxOutputs*>(node.head.get());
     if (head == nullptr)
@@ -58,18 +58,18 @@ OnnxValue GraphWriter::value_of(const Node& node, const std::vector<OnnxValue>& 
   return layer->onnx_form(*this, std::vector<OnnxValue>{add(inputs[0], inputs[1])});
 }
 
-OnnxParameter GraphWriter::held_parameter(Parameter parameter) const {
+onnx_graph::OnnxParameter GraphWriter::held_parameter(Parameter parameter) const {
   const std::vector<ParameterSpec>& all = node_->plan.parameters();
   const auto place = static_cast<std::size_t>(parameter.index);
   ENCORE_REQUIRE(place < all.size(), node_->path + " asks for a parameter that it did not declare");
-  const std::string path = path_of(*node_, all[place]);
+  const std::string path = model::path_of(*node_, all[place]);
   return {.path = path, .shape = all[place].shape, .values = [this, path] { return values_of(path); }};
 }
 
 /// Returns the values as passes use them, adapters included.
 std::vector<float> GraphWriter::values_of(const std::string& path) const {
-  const ParameterBlock& parameters = model_.parameters();
-  return floats_of(model_.device(), parameters.adapted(parameters.find(path)));
+  const memory::ParameterBlock& parameters = model_.parameters();
+  return model::floats_of(model_.device(), parameters.adapted(parameters.find(path)));
 }
 
-}  // namespace encore
+}  // namespace encore::onnx

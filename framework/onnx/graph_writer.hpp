@@ -9,26 +9,26 @@
 #include "model/model.hpp"
 #include "onnx_graph/graph_builder.hpp"
 
-namespace encore {
+namespace encore::onnx {
 
 /// The name of the output with the encoder's states, as in `transformers`.
 inline constexpr const char* states_output = "last_hidden_state";
 
-class GraphWriter final : public GraphBuilder {
+class GraphWriter final : public onnx_graph::GraphBuilder {
  public:
   /// Constants that no node asks for are left out. The model must outlive the writer.
-  explicit GraphWriter(const Model& model) : model_(model) {}
+  explicit GraphWriter(const model::Model& model) : model_(model) {}
 
   /// Throws Error that names the part without a form, and what to do. Call it once.
-  OnnxModel write();
+  onnx_graph::OnnxModel write();
 
  private:
-  OnnxParameter held_parameter(Parameter parameter) const override;
-  OnnxValue value_of(const Node& node, const std::vector<OnnxValue>& inputs);
+  onnx_graph::OnnxParameter held_parameter(Parameter parameter) const override;
+  OnnxValue value_of(const model::Node& node, const std::vector<OnnxValue>& inputs);
   std::vector<float> values_of(const std::string& path) const;
 
-  const Model& model_;
-  const Node* node_ = nullptr;  ///< whose part is being written
+  const model::Model& model_;
+  const model::Node* node_ = nullptr;  ///< whose part is being written
 };
 
-}  // namespace encore
+}  // namespace encore::onnx

@@ -16,33 +16,33 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::onnx {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// Returns the family whose tokenizer files other programs read for this tokenizer; null if there is none.
-const Family* family_of_tokenizer(const std::string& type) {
+const pretrained::Family* family_of_tokenizer(const std::string& type) {
   for (const char* name : {"bert", "roberta"})
-    if (const Family* family = find_family(name); type == family->tokenizer->type) return family;
+    if (const pretrained::Family* family = pretrained::find_family(name); type == family->tokenizer->type) return family;
   return nullptr;
 }
 
-void write_tokenizer(const Engine& engine, const fs::path& folder) {
-  if (const Family* family = family_of_tokenizer(engine.experiment().tokenizer.type)) {
-    for (const auto& [name, text] : tokenizer_texts(engine, *family->tokenizer, family->tokenizer_class))
-      save_file(folder / name, text);
+void write_tokenizer(const infer::Engine& engine, const fs::path& folder) {
+  if (const pretrained::Family* family = family_of_tokenizer(engine.experiment().tokenizer.type)) {
+    for (const auto& [name, text] : infer::tokenizer_texts(engine, *family->tokenizer, family->tokenizer_class))
+      world::save_file(folder / name, text);
     return;
   }
-  save_file(folder / vocabulary_file, vocabulary_text(engine.vocabulary_lines()));
-  if (const std::string model = sentencepiece_model(engine.vocabulary_lines(), "model"); !model.empty())
-    save_file(folder / t5_model_file, model);
+  world::save_file(folder / infer::vocabulary_file, data::vocabulary_text(engine.vocabulary_lines()));
+  if (const std::string model = data::sentencepiece_model(engine.vocabulary_lines(), "model"); !model.empty())
+    world::save_file(folder / data::t5_model_file, model);
 }
 
-json ports_json(const std::vector<OnnxPort>& ports) {
+json ports_json(const std::vector<onnx_graph::OnnxPort>& ports) {
   json all = json::object();
-  for (const OnnxPort& port : ports) {
+  for (const onnx_graph::OnnxPort& port : ports) {
     json& shape = all[port.name] = json::array();
     for (const std::int64_t extent : port.shape)
       if (extent >= 0)
@@ -53,8 +53,8 @@ json ports_json(const std::vector<OnnxPort>& ports) {
   return all;
 }
 
-json facts_json(const Engine& engine, const OnnxModel& graph) {
-  const Experiment& experiment = engine.experiment();
+json facts_json(const infer::Engine& engine, const onnx_graph::OnnxModel& graph) {
+  const config::Experiment& experiment = engine.experiment();
   json specials = json::object();
   for (const Special role : all_specials)
     if (const std::optional<std::int32_t> token = engine.tokenizer().find(role))
@@ -71,15 +71,15 @@ json facts_json(const Engine& engine, const OnnxModel& graph) {
   return facts;
 }
 
-const OnnxPort* port_of(const std::vector<OnnxPort>& ports, const std::string& name) {
-  const auto found = std::ranges::find(ports, name, &OnnxPort::name);
+const onnx_graph::OnnxPort* port_of(const std::vector<onnx_graph::OnnxPort>& ports, const std::string& name) {
+  const auto found = std::ranges::find(ports, name, &onnx_graph::OnnxPort::name);
   return found == ports.end() ? nullptr : &*found;
 }
 
-std::string pipeline_of(const Engine& engine, const OnnxModel& graph) {
+std::string pipeline_of(const infer::Engine& engine, const onnx_graph::OnnxModel& graph) {
   if (port_of(graph.outputs, "start_logits") != nullptr) return "question-answering";
   if (port_of(graph.outputs, "embedding") != nullptr) return "sentence-similarity";
-  const OnnxPort* logits = port_of(graph.outputs, "logits");
+  const onnx_graph::OnnxPort* logits = port_of(graph.outputs, "logits");
   if (logits == nullptr) return "token-classification";  // emissions of a chain
   if (std::ranges::find(engine.model().outputs(), "candidates", &OutputRule::name) !=
       engine.model().outputs().end())
@@ -89,12 +89,12 @@ std::string pipeline_of(const Engine& engine, const OnnxModel& graph) {
 
 /// Returns Python code that uses the model. Its input is text if `transformers` knows the tokenizer,
 /// otherwise numbers of tokens.
-std::string use_of(const Engine& engine, const OnnxModel& graph) {
+std::string use_of(const infer::Engine& engine, const onnx_graph::OnnxModel& graph) {
   const bool known = family_of_tokenizer(engine.experiment().tokenizer.type) != nullptr;
   const bool plain = port_of(graph.inputs, "spans") == nullptr;
   std::string text = "import numpy, onnxruntime\n";
   if (known) text += "from transformers import AutoTokenizer\n";
-  text += "\nsession = onnxruntime.InferenceSession(DIR + \"/" + std::string(onnx_file) + "\")\n";
+  text += "\nsession = onnxruntime.InferenceSession(DIR + \"/" + std::string(onnx_graph::onnx_file) + "\")\n";
   if (known) {
     text +=
         "tokenizer = AutoTokenizer.from_pretrained(DIR)\n"
@@ -103,16 +103,16 @@ std::string use_of(const Engine& engine, const OnnxModel& graph) {
   } else {
     const auto token = [&](Special role) { return std::to_string(engine.tokenizer().special(role)); };
     text += "# Each text: " + token(Special::start) + ", the numbers of its tokens (lines of " +
-            vocabulary_file + ", from 0), " + token(Special::end) + ", and " + token(Special::padding) +
+            infer::vocabulary_file + ", from 0), " + token(Special::end) + ", and " + token(Special::padding) +
             " up to the longest.\n" + "ids = numpy.array([[" + token(Special::start) + ", " +
-            token(Special::unknown) + ", " + token(Special::end) + "]])\n" + "encoded = {\"" + ids_input +
-            "\": ids, \"" + mask_input + "\": numpy.ones_like(ids)}\n";
+            token(Special::unknown) + ", " + token(Special::end) + "]])\n" + "encoded = {\"" + onnx_graph::ids_input +
+            "\": ids, \"" + onnx_graph::mask_input + "\": numpy.ones_like(ids)}\n";
   }
   if (!plain)
     text +=
         "# Of each text first and last row of the one span, then of the other.\n"
         "encoded[\"spans\"] = numpy.array([[1, 1, 2, 2]] * len(encoded[\"" +
-        std::string(ids_input) + "\"]))\n";
+        std::string(onnx_graph::ids_input) + "\"]))\n";
   return text +
          "given = {port.name: encoded[port.name].astype(\"int64\") for port in session.get_inputs()}\n"
          "outputs = dict(zip([port.name for port in session.get_outputs()], session.run(None, given)))\n"
@@ -121,23 +121,23 @@ std::string use_of(const Engine& engine, const OnnxModel& graph) {
 
 }  // namespace
 
-ExportedOnnx export_to_onnx(const Engine& engine, const fs::path& folder, OnnxWeights weights) {
-  OnnxModel graph = GraphWriter(engine.model()).write();
+ExportedOnnx export_to_onnx(const infer::Engine& engine, const fs::path& folder, onnx_graph::OnnxWeights weights) {
+  onnx_graph::OnnxModel graph = GraphWriter(engine.model()).write();
   const json facts = facts_json(engine, graph);
   for (const char* name : {"task", "max_length", "labels"})
     graph.metadata[name] = facts[name].is_string()
                                ? facts[name].get<std::string>()
                                : facts[name].dump(-1, ' ', false, json::error_handler_t::replace);
-  if (constant_bytes(graph) > most_onnx_bytes) weights = OnnxWeights::beside;
-  const SavedFile saved = save_onnx(folder, graph, weights);
-  save_file(folder / onnx_facts_file, json_file_text(facts));
+  if (onnx_graph::constant_bytes(graph) > onnx_graph::most_onnx_bytes) weights = onnx_graph::OnnxWeights::beside;
+  const record::SavedFile saved = onnx_graph::save_onnx(folder, graph, weights);
+  world::save_file(folder / onnx_facts_file, pretrained::json_file_text(facts));
   write_tokenizer(engine, folder);
   return {.pipeline = pipeline_of(engine, graph),
           .tensors = static_cast<std::int64_t>(graph.constants.size()),
           .parameters = engine.model().parameters().count(),
-          .weights_file = weights == OnnxWeights::beside ? onnx_data_file : onnx_file,
+          .weights_file = weights == onnx_graph::OnnxWeights::beside ? onnx_graph::onnx_data_file : onnx_graph::onnx_file,
           .weights_sha256 = saved.sha256,
           .use = use_of(engine, graph)};
 }
 
-}  // namespace encore
+}  // namespace encore::onnx

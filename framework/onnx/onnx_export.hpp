@@ -12,7 +12,7 @@
 #include "infer/engine.hpp"
 #include "onnx_graph/onnx_file.hpp"
 
-namespace encore {
+namespace encore::onnx {
 
 /// A file of the folder with task, labels, special tokens, inputs and outputs.
 inline constexpr const char* onnx_facts_file = "model.json";
@@ -27,6 +27,6 @@ struct ExportedOnnx {
 
 /// Fills an existing `folder`. Models that do not fit inside one file also get `beside`. Throws Error that
 /// names the part of the model without an ONNX form; then nothing is written.
-ExportedOnnx export_to_onnx(const Engine& engine, const std::filesystem::path& folder, OnnxWeights weights);
+ExportedOnnx export_to_onnx(const infer::Engine& engine, const std::filesystem::path& folder, onnx_graph::OnnxWeights weights);
 
-}  // namespace encore
+}  // namespace encore::onnx

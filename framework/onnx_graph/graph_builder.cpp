@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-namespace encore {
+namespace encore::onnx_graph {
 namespace {
 
 template <class T>
@@ -125,4 +125,4 @@ void GraphBuilder::output(const std::string& name, const OnnxValue& value,
   graph_.outputs.push_back({.name = name, .type = OnnxType::float32, .shape = shape});
 }
 
-}  // namespace encore
+}  // namespace encore::onnx_graph

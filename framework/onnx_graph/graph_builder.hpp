@@ -13,7 +13,7 @@
 
 #include "onnx_graph/onnx_file.hpp"
 
-namespace encore {
+namespace encore::onnx_graph {
 
 /// The names of the inputs of every graph, as in `transformers`.
 inline constexpr const char* ids_input = "input_ids";
@@ -65,4 +65,4 @@ class GraphBuilder : public OnnxGraph {
   std::map<std::string, std::size_t> counts_;  ///< of names
 };
 
-}  // namespace encore
+}  // namespace encore::onnx_graph

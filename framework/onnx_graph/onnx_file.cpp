@@ -11,7 +11,7 @@
 #include "onnx_graph/proto_message.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::onnx_graph {
 namespace {
 
 constexpr std::int64_t ir_version = 8, opset = 17;
@@ -31,13 +31,13 @@ class HashedFile {
   }
   void write(const std::string& text) { write(std::as_bytes(std::span(text))); }
   std::uint64_t size() const { return size_; }
-  SavedFile commit() {
+  record::SavedFile commit() {
     file_.commit();
     return {.bytes = size_, .sha256 = hash_.hex()};
   }
 
  private:
-  AtomicFile file_;
+  world::AtomicFile file_;
   Sha256 hash_;
   std::uint64_t size_ = 0;
 };
@@ -162,7 +162,7 @@ ProtoMessage head_of_model(const OnnxModel& model) {
   return message;
 }
 
-SavedFile save_graph(const std::filesystem::path& path, const OnnxModel& model,
+record::SavedFile save_graph(const std::filesystem::path& path, const OnnxModel& model,
                      const std::vector<Constant>& constants) {
   ProtoMessage first, last;
   for (const OnnxNode& node : model.nodes) first.message(1, node_message(node));
@@ -196,7 +196,7 @@ std::uint64_t constant_bytes(const OnnxModel& model) {
   return bytes;
 }
 
-SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights) {
+record::SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights) {
   if (weights == OnnxWeights::inside) {
     if (const std::uint64_t bytes = constant_bytes(model); bytes > most_onnx_bytes)
       throw Error(
@@ -206,9 +206,9 @@ SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model,
   }
   HashedFile data(folder / onnx_data_file);
   const std::vector<Constant> constants = constants_beside(model, data);
-  const SavedFile saved = data.commit();
+  const record::SavedFile saved = data.commit();
   save_graph(folder / onnx_file, model, constants);
   return saved;
 }
 
-}  // namespace encore
+}  // namespace encore::onnx_graph

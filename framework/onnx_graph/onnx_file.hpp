@@ -14,7 +14,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::onnx_graph {
 
 inline constexpr const char* onnx_file = "model.onnx";
 /// The file of the weights, in the same folder, if they are not inside the graph's file.
@@ -63,6 +63,6 @@ std::uint64_t constant_bytes(const OnnxModel& model);
 
 /// Writes onnx_file into the folder, and with `beside` onnx_data_file before it; returns size and SHA-256 of
 /// the one with the weights. Throws Error if the weights are too large to be inside.
-SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights);
+record::SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights);
 
-}  // namespace encore
+}  // namespace encore::onnx_graph

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::onnx_graph {
 
 class ProtoMessage {
  public:
@@ -47,4 +47,4 @@ class ProtoMessage {
   std::string bytes_;
 };
 
-}  // namespace encore
+}  // namespace encore::onnx_graph

@@ -10,7 +10,7 @@
 #include "base/nearest.hpp"
 #include "config/toml.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -30,14 +30,14 @@ bool asks_about(const ConditionalOption& option, const ConditionalOption& other)
 
 class ConditionReader {
  public:
-  ConditionReader(const std::string& owner, const std::map<std::string, Place>& varied, Problems& problems)
+  ConditionReader(const std::string& owner, const std::map<std::string, config::Place>& varied, config::Problems& problems)
       : owner_(owner), table_("[" + owner + ".when]"), varied_(varied), problems_(problems) {}
 
-  void read(const Value& table, const std::vector<std::string>& prefix) {
-    for (const Value::Member& member : table.table()) {
+  void read(const config::Value& table, const std::vector<std::string>& prefix) {
+    for (const config::Value::Member& member : table.table()) {
       std::vector<std::string> path = prefix;
       try {
-        for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
+        for (std::string& part : config::parse_key(member.key)) path.push_back(std::move(part));
       } catch (const Error& error) {
         problems_.add(member.key_origin.place, owner_ + ".when",
                       std::string(error.what()) + " (in " + table_ + ")");
@@ -56,9 +56,9 @@ class ConditionReader {
   }
 
  private:
-  void read_condition(const Value::Member& member, const std::vector<std::string>& path) {
-    const std::string key = dotted(path);
-    const Place& place = member.value.origin.place;
+  void read_condition(const config::Value::Member& member, const std::vector<std::string>& path) {
+    const std::string key = config::dotted(path);
+    const config::Place& place = member.value.origin.place;
     if (!varied_.contains(key)) {
       std::vector<std::string> names;
       for (const auto& [name, where] : varied_) names.push_back(name);
@@ -69,7 +69,7 @@ class ConditionReader {
     } else if (!member.value.is_text()) {
       problems_.add(place, key,
                     "\"" + key + "\" of " + table_ + " must be a condition in quotes, found " +
-                        describe(member.value) + "; write it as in \"optimizer.type == 'adamw'\"");
+                        config::describe(member.value) + "; write it as in \"optimizer.type == 'adamw'\"");
     } else if (std::ranges::any_of(options_,
                                    [&](const ConditionalOption& option) { return option.key == key; })) {
       problems_.add(member.key_origin.place, key, table_ + " names \"" + key + "\" twice; join with &&");
@@ -78,11 +78,11 @@ class ConditionReader {
     }
   }
 
-  void parse(const std::string& text, const std::vector<std::string>& path, const Place& place) {
+  void parse(const std::string& text, const std::vector<std::string>& path, const config::Place& place) {
     try {
-      options_.push_back({dotted(path), path, {text, place, Expression::parse(text)}});
+      options_.push_back({config::dotted(path), path, {text, place, Expression::parse(text)}});
     } catch (const Error& error) {
-      problems_.add(place, dotted(path), "when \"" + shortened(text) + "\": " + error.what());
+      problems_.add(place, config::dotted(path), "when \"" + config::shortened(text) + "\": " + error.what());
     }
   }
 
@@ -140,19 +140,19 @@ class ConditionReader {
 
   const std::string owner_;
   const std::string table_;
-  const std::map<std::string, Place>& varied_;
-  Problems& problems_;
+  const std::map<std::string, config::Place>& varied_;
+  config::Problems& problems_;
   std::vector<ConditionalOption> options_;
 };
 
 }  // namespace
 
-std::vector<ConditionalOption> read_conditional_options(const Value& table, const std::string& owner,
-                                                        const std::map<std::string, Place>& varied,
-                                                        Problems& problems) {
+std::vector<ConditionalOption> read_conditional_options(const config::Value& table, const std::string& owner,
+                                                        const std::map<std::string, config::Place>& varied,
+                                                        config::Problems& problems) {
   ConditionReader reader(owner, varied, problems);
   reader.read(table, {});
   return reader.take();
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -15,7 +15,7 @@
 #include "config/value.hpp"
 #include "plan/expression.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct ConditionalOption {
   std::string key;  ///< the swept option
@@ -29,8 +29,8 @@ struct ConditionalOption {
 /// Reads the table [sweep.when], or [search.when] if `owner` is "search". `varied` are the options that the
 /// owner varies, with their places. Returns the conditional options by rising level. Adds what is wrong to
 /// `problems`.
-std::vector<ConditionalOption> read_conditional_options(const Value& table, const std::string& owner,
-                                                        const std::map<std::string, Place>& varied,
-                                                        Problems& problems);
+std::vector<ConditionalOption> read_conditional_options(const config::Value& table, const std::string& owner,
+                                                        const std::map<std::string, config::Place>& varied,
+                                                        config::Problems& problems);
 
-}  // namespace encore
+}  // namespace encore::plan

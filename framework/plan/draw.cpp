@@ -8,7 +8,7 @@
 
 #include "plan/sweep.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -68,7 +68,7 @@ double coordinate_at(const RandomVariable& variable, double share) {
   return std::floor(share * static_cast<double>(variable.values.size()));
 }
 
-Value value_of(const RandomVariable& variable, double coordinate) {
+config::Value value_of(const RandomVariable& variable, double coordinate) {
   switch (variable.law) {
     case RandomVariable::Law::uniform:
     case RandomVariable::Law::log_uniform:
@@ -82,8 +82,8 @@ Value value_of(const RandomVariable& variable, double coordinate) {
   return variable.values[static_cast<std::size_t>(coordinate)];
 }
 
-Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
+config::Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
   return value_of(variable, coordinate_at(variable, uniform_draw(seed, number, variable.key)));
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -14,7 +14,7 @@
 #include "base/limits.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 using nlohmann::json;
 
@@ -207,7 +207,7 @@ std::string describe(const Node::Operand& operand, const json& value) {
   if (value.is_number()) type = "a number";
   if (value.is_string()) type = "text";
   if (value.is_object()) type = "a table";
-  const std::string literal = value.is_number() ? shortest(value.get<double>()) : value.dump();
+  const std::string literal = value.is_number() ? config::shortest(value.get<double>()) : value.dump();
   return (operand.key.empty() ? literal : "\"" + operand.key + "\"") + " is " + type;
 }
 
@@ -270,7 +270,7 @@ Expression Expression::parse(const std::string& text) {
 }
 
 bool Expression::holds(const json& config) const {
-  return encore::holds(*root_, config);
+  return plan::holds(*root_, config);
 }
 
 std::vector<std::string> Expression::keys() const {
@@ -279,4 +279,4 @@ std::vector<std::string> Expression::keys() const {
   return keys;
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -13,7 +13,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct ExpressionNode;
 
@@ -34,8 +34,8 @@ class Expression {
 /// An expression with the place where it is written.
 struct Condition {
   std::string text;
-  Place place;
+  config::Place place;
   Expression expression;
 };
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -16,7 +16,7 @@
 #include "config/json_value.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -35,11 +35,11 @@ std::string quoted(const std::string& text) {
 }
 
 std::string canonical(const OptionValue& value) {
-  if (const double* number = std::get_if<double>(&value)) return shortest(*number);
+  if (const double* number = std::get_if<double>(&value)) return config::shortest(*number);
   if (const std::string* text = std::get_if<std::string>(&value)) return quoted(*text);
   if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
     std::string text;
-    for (const double number : *numbers) text += (text.empty() ? "" : ",") + shortest(number);
+    for (const double number : *numbers) text += (text.empty() ? "" : ",") + config::shortest(number);
     return "[" + text + "]";
   }
   return std::visit([](const auto& held) { return json(held).dump(); }, value);
@@ -50,14 +50,14 @@ std::string canonical(const OptionValue& value) {
 std::string content_text(const std::string& key, const std::map<std::string, std::string>& files) {
   std::string text;
   std::size_t count = 0;
-  for (auto file = files.find(key); file != files.end(); file = files.find(numbered_file(key, count))) {
+  for (auto file = files.find(key); file != files.end(); file = files.find(record::numbered_file(key, count))) {
     text += (count > 0 ? "," : "") + quoted("sha256:" + file->second);
     ++count;
   }
   return count > 1 ? "[" + text + "]" : text;
 }
 
-bool is_default(const ResolvedTable& table, const Option& option, const OptionValue& value) {
+bool is_default(const config::ResolvedTable& table, const Option& option, const OptionValue& value) {
   const auto brought = table.defaults.values().find(option.name);
   if (brought != table.defaults.values().end()) return brought->second == value;
   return option.fallback && *option.fallback == value;
@@ -65,21 +65,21 @@ bool is_default(const ResolvedTable& table, const Option& option, const OptionVa
 
 /// Returns the name and version of a type: the version says which numbers it gives, and its library does not
 /// matter. Tasks and readers had no version at first, so their version 1 is not written.
-std::string type_text(const ManifestOffer& offer) {
+std::string type_text(const config::ManifestOffer& offer) {
   const bool unversioned = (offer.kind == Kind::task || offer.kind == Kind::reader) && offer.version == 1;
   return unversioned ? offer.name : offer.name + "@" + std::to_string(offer.version);
 }
 
 /// Returns the content hash of every path option that counts, by its dotted key.
-std::map<std::string, std::string> content_hashes(const Resolved& resolved,
-                                                  const Specification& specification) {
+std::map<std::string, std::string> content_hashes(const config::Resolved& resolved,
+                                                  const record::Specification& specification) {
   std::map<std::string, std::string> hashes;
   for (const auto& [key, table] : resolved.tables)
     for (const Option& option : table.schema->options()) {
       const std::string dotted = key + "." + option.name;
-      if (!is_path(option) || !counts_by_content(dotted)) continue;
+      if (!config::is_path(option) || !counts_by_content(dotted)) continue;
       for (std::size_t i = 0;; ++i) {
-        const std::string numbered = numbered_file(dotted, i);
+        const std::string numbered = record::numbered_file(dotted, i);
         const auto file = specification.data.find(data_role(numbered));
         if (file == specification.data.end()) break;
         hashes[numbered] = file->second.sha256;
@@ -90,10 +90,10 @@ std::map<std::string, std::string> content_hashes(const Resolved& resolved,
 
 /// Returns how the runs that this one starts or learns from count (identity_of in parent_filler.hpp), by the
 /// table that names them.
-std::map<std::string, std::string> parent_identities(const Specification& specification) {
+std::map<std::string, std::string> parent_identities(const record::Specification& specification) {
   std::map<std::string, std::string> identities;
   for (const auto& [role, pointer] :
-       {std::pair(pretrained_role, "/model/from"), std::pair(teacher_role, "/distil/teacher")}) {
+       {std::pair(record::pretrained_role, "/model/from"), std::pair(record::teacher_role, "/distil/teacher")}) {
     const json link = specification.config.value(json::json_pointer(pointer), json());
     if (!link.is_object()) continue;
     const auto weights = specification.data.find(role);
@@ -120,19 +120,19 @@ std::string other_types(const std::map<std::string, int>& planned, const std::ma
 
 }  // namespace
 
-CanonicalText::CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
+CanonicalText::CanonicalText(const config::Resolved& resolved, const std::map<std::string, std::string>& files,
                              const std::map<std::string, std::string>& parents) {
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
   for (const auto& [key, parent] : parents) entries.emplace_back(key, quoted(parent));
   for (const auto& [key, table] : resolved.tables) {
-    if (key == pretrained_role || key == teacher_role) continue;  // a run was found by these names and paths
+    if (key == record::pretrained_role || key == record::teacher_role) continue;  // a run was found by these names and paths
     if (table.offer != nullptr) entries.emplace_back(key + ".type", quoted(type_text(*table.offer)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);
       if (is_default(table, option, value)) continue;
       std::string dotted = key + "." + name;
-      if (only_describes(dotted)) continue;
-      if (!is_path(option))
+      if (config::only_describes(dotted)) continue;
+      if (!config::is_path(option))
         entries.emplace_back(std::move(dotted), canonical(value));
       else if (std::string content = content_text(dotted, files); !content.empty())
         entries.emplace_back(std::move(dotted), std::move(content));
@@ -152,8 +152,8 @@ std::string CanonicalText::without_seed() const {
 }
 
 bool counts_by_content(const std::string& key) {
-  return key != "data.root" && !key.starts_with(std::string(pretrained_role) + ".") &&
-         !key.starts_with(std::string(teacher_role) + ".");
+  return key != "data.root" && !key.starts_with(std::string(record::pretrained_role) + ".") &&
+         !key.starts_with(std::string(record::teacher_role) + ".");
 }
 
 std::string data_role(const std::string& key) {
@@ -162,18 +162,18 @@ std::string data_role(const std::string& key) {
   return key;
 }
 
-std::map<std::string, int> type_versions(const Resolved& resolved) {
+std::map<std::string, int> type_versions(const config::Resolved& resolved) {
   std::map<std::string, int> versions;
   for (const auto& [key, table] : resolved.tables)
     if (table.offer != nullptr) versions[key] = table.offer->version;
   return versions;
 }
 
-RecomputedIdentity recompute_identity(const Specification& specification, const Catalogue& catalogue) {
+RecomputedIdentity recompute_identity(const record::Specification& specification, const config::Catalogue& catalogue) {
   try {
-    Problems problems;
-    const Resolved resolved =
-        resolve(value_from_json(specification.config, "", specification.origin), catalogue, problems);
+    config::Problems problems;
+    const config::Resolved resolved =
+        config::resolve(config::value_from_json(specification.config, "", specification.origin), catalogue, problems);
     if (!problems.empty()) return {.uncertain = problems.all().front().message};
     const CanonicalText text(resolved, content_hashes(resolved, specification),
                              parent_identities(specification));
@@ -187,4 +187,4 @@ RecomputedIdentity recompute_identity(const Specification& specification, const 
   }
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -13,7 +13,7 @@
 #include "plan/run_point.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 /// The canonical text: sorted keys, no blanks, and floats in their shortest form that reads back equal.
 class CanonicalText {
@@ -21,7 +21,7 @@ class CanonicalText {
   /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of
   /// several). `parents` says how the other runs that this one needs count (parent_filler.hpp), by the table
   /// that names them: model.from, distil.teacher.
-  CanonicalText(const Resolved& resolved, const std::map<std::string, std::string>& files,
+  CanonicalText(const config::Resolved& resolved, const std::map<std::string, std::string>& files,
                 const std::map<std::string, std::string>& parents = {});
 
   /// Returns the text of the run with this seed.
@@ -42,7 +42,7 @@ bool counts_by_content(const std::string& key);
 std::string data_role(const std::string& key);
 
 /// Returns the versions of all types, by the table that names them: {"model.layer.attention", 2}.
-std::map<std::string, int> type_versions(const Resolved& resolved);
+std::map<std::string, int> type_versions(const config::Resolved& resolved);
 
 /// The question of a specification, computed again from its settings, the hashes of its data and its seed.
 struct RecomputedIdentity {
@@ -52,6 +52,6 @@ struct RecomputedIdentity {
   std::string uncertain = {};
 };
 /// Both hashes are empty if the settings cannot be checked with this catalogue.
-RecomputedIdentity recompute_identity(const Specification& specification, const Catalogue& catalogue);
+RecomputedIdentity recompute_identity(const record::Specification& specification, const config::Catalogue& catalogue);
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -10,14 +10,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
-using Values = std::vector<const Value*>;
+using Values = std::vector<const config::Value*>;
 
-std::string option_text(const Value& table, const std::string& key) {
-  const Value::Member* member = table.find(key);
+std::string option_text(const config::Value& table, const std::string& key) {
+  const config::Value::Member* member = table.find(key);
   return member == nullptr ? "" : label_of(member->value);
 }
 
@@ -25,12 +25,12 @@ std::string option_text(const Value& table, const std::string& key) {
 /// each.
 std::vector<std::string> differing_options(const Values& tables) {
   std::vector<std::string> keys;
-  for (const Value* table : tables)
-    for (const Value::Member& member : table->table()) {
+  for (const config::Value* table : tables)
+    for (const config::Value::Member& member : table->table()) {
       if (member.key == "type" || std::ranges::find(keys, member.key) != keys.end()) continue;
       const std::string first = option_text(*tables.front(), member.key);
       if (std::ranges::any_of(tables,
-                              [&](const Value* other) { return option_text(*other, member.key) != first; }))
+                              [&](const config::Value* other) { return option_text(*other, member.key) != first; }))
         keys.push_back(member.key);
     }
   return keys;
@@ -38,16 +38,16 @@ std::vector<std::string> differing_options(const Values& tables) {
 
 }  // namespace
 
-std::string label_of(const Value& value) {
+std::string label_of(const config::Value& value) {
   std::string text;
-  if (const Value::Member* type = value.find("type")) {
-    text = to_text(type->value);
+  if (const config::Value::Member* type = value.find("type")) {
+    text = config::to_text(type->value);
   } else if (value.is_table()) {
     text = "table";
   } else if (value.is_array()) {
-    for (const Value& element : value.array()) text += (text.empty() ? "" : "+") + to_text(element);
+    for (const config::Value& element : value.array()) text += (text.empty() ? "" : "+") + config::to_text(element);
   } else {
-    text = to_text(value);
+    text = config::to_text(value);
   }
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   text.erase(0, text.find_last_of('/') + 1);  // keeps the last part of a path; npos + 1 is 0
@@ -59,9 +59,9 @@ std::string label_of(const Value& value) {
   return text;
 }
 
-std::vector<std::string> labels_of(const std::vector<Value>& values) {
+std::vector<std::string> labels_of(const std::vector<config::Value>& values) {
   std::map<std::string, Values> tables;  // by their label
-  for (const Value& value : values)
+  for (const config::Value& value : values)
     if (value.is_table()) tables[label_of(value)].push_back(&value);
   std::map<std::string, std::vector<std::string>> differing;
   for (const auto& [label, group] : tables) differing[label] = differing_options(group);
@@ -69,7 +69,7 @@ std::vector<std::string> labels_of(const std::vector<Value>& values) {
   std::vector<std::string> labels;
   std::unordered_map<std::string, std::string> known;  // by value: those of a zip may repeat
   std::unordered_set<std::string> taken;
-  for (const Value& value : values) {
+  for (const config::Value& value : values) {
     const auto [entry, is_new] = known.try_emplace(kind_and_text(value), label_of(value));
     std::string& label = entry->second;
     if (is_new) {
@@ -84,11 +84,11 @@ std::vector<std::string> labels_of(const std::vector<Value>& values) {
   return labels;
 }
 
-std::string kind_and_text(const Value& value) {
-  return describe(value) + to_text(value);
+std::string kind_and_text(const config::Value& value) {
+  return config::describe(value) + config::to_text(value);
 }
 
-bool is_word(const Value& value) {
+bool is_word(const config::Value& value) {
   if (value.is_table()) return value.find("type") != nullptr;
   const std::string* text = std::get_if<std::string>(&value.data);
   return text != nullptr && !text->empty() && std::isalpha(static_cast<unsigned char>(text->front())) != 0 &&
@@ -97,4 +97,4 @@ bool is_word(const Value& value) {
          });
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -8,7 +8,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -19,7 +19,7 @@ bool can_be_typed(char of_text) {
 }
 
 /// Returns the place of the character at `offset` in a quoted string.
-Place within(Place place, std::size_t offset) {
+config::Place within(config::Place place, std::size_t offset) {
   if (place.line > 0) place.column += 1 + static_cast<int>(offset);
   return place;
 }
@@ -40,7 +40,7 @@ bool NamePattern::names_seed() const {
                              [](const NamePart& part) { return part.is_option && part.text == "seed"; });
 }
 
-NamePattern parse_name(const std::string& text, const Place& place, Problems& problems) {
+NamePattern parse_name(const std::string& text, const config::Place& place, config::Problems& problems) {
   NamePattern pattern;
   std::string literal;
   for (std::size_t at = 0; at < text.size();) {
@@ -53,7 +53,7 @@ NamePattern parse_name(const std::string& text, const Place& place, Problems& pr
     if (option.empty() || option.find('{') != std::string::npos) {
       problems.add(
           within(place, open), "name",
-          "the name \"" + shortened(text) +
+          "the name \"" + config::shortened(text) +
               "\": \"{\" begins an option, as in {model.dropout} or {attention}, that ends in \"}\"");
       return {};
     }
@@ -62,7 +62,7 @@ NamePattern parse_name(const std::string& text, const Place& place, Problems& pr
   }
   if (text.empty() || text.front() == '-' || !std::ranges::all_of(literal, can_be_typed))
     problems.add(place, "name",
-                 "the name \"" + shortened(text) +
+                 "the name \"" + config::shortened(text) +
                      "\" is part of the names of runs, which people type: only letters, digits "
                      "and . _ + - may stand in it, and no - in front");
   if (literal == text && text == "all")
@@ -82,4 +82,4 @@ bool is_meant(std::string_view key, std::string_view placeholder) {
          (key.ends_with(type) && ends_in(key.substr(0, key.size() - type.size()), placeholder));
 }
 
-}  // namespace encore
+}  // namespace encore::plan

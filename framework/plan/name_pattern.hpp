@@ -10,12 +10,12 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct NamePart {
   bool is_option = false;
   std::string text;  ///< the literal text, or the option: "model.dropout", "attention"
-  Place place;
+  config::Place place;
 };
 
 struct NamePattern {
@@ -27,7 +27,7 @@ struct NamePattern {
 };
 
 /// Parses the text. Adds what is wrong with it to `problems`, with the column.
-NamePattern parse_name(const std::string& text, const Place& place, Problems& problems);
+NamePattern parse_name(const std::string& text, const config::Place& place, config::Problems& problems);
 
 /// Writes - for each character that a name cannot have: "dropout-0.2" for "dropout=0.2", the name of a run.
 std::string as_name(std::string text);
@@ -36,4 +36,4 @@ std::string as_name(std::string text);
 /// or for a table its type.
 bool is_meant(std::string_view key, std::string_view placeholder);
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -13,14 +13,14 @@
 #include "config/origin.hpp"
 #include "plan/run_point.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct Parent {
   std::string title;      ///< its name in messages: `run pre (0123456789)`, `/home/anna/pretrain.toml`
   std::string id;         ///< of a run of the database; empty for one that an experiment file asks for
   std::string question;   ///< its identity
   nlohmann::json config;  ///< the resolved experiment, or its tables model, tokenizer and data
-  Origins origin;
+  config::Origins origin;
   /// For a run of the database: its weights with their digest, and the vocabulary of its tokenizer.
   std::optional<ContentFile> weights = {};
   std::filesystem::path vocabulary = {};
@@ -37,4 +37,4 @@ class ParentSource {
   virtual const Parent& experiment(const std::filesystem::path& file, const std::string& name) = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -14,7 +14,7 @@
 #include "config/validate.hpp"
 #include "pretrained/option_filler.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -34,9 +34,9 @@ struct LinkTable {
   }
 };
 const LinkTable parent_table = {
-    {"model", "from"}, "model.from", "[model] from", "starts from", parent_schema};
+    {"model", "from"}, "model.from", "[model] from", "starts from", config::parent_schema};
 const LinkTable teacher_table = {
-    {"distil", "teacher"}, "distil.teacher", "[distil] teacher", "learns from", teacher_schema};
+    {"distil", "teacher"}, "distil.teacher", "[distil] teacher", "learns from", config::teacher_schema};
 
 /// A dropout share changes no parameter, so a run may use another one than its parent.
 bool may_differ(const std::string& option) {
@@ -44,10 +44,10 @@ bool may_differ(const std::string& option) {
 }
 
 /// Fills the document of one run from one parent.
-class ParentFilling : private OptionFiller {
+class ParentFilling : private pretrained::OptionFiller {
  public:
-  ParentFilling(const Parent& parent, Value& root, Problems& problems)
-      : OptionFiller(root, problems), parent_(parent), title_{Source::file, {parent.title, 0, 0}} {}
+  ParentFilling(const Parent& parent, config::Value& root, config::Problems& problems)
+      : pretrained::OptionFiller(root, problems), parent_(parent), title_{config::Source::file, {parent.title, 0, 0}} {}
 
   void run() {
     model();
@@ -56,19 +56,19 @@ class ParentFilling : private OptionFiller {
 
  private:
   bool put(std::vector<std::string> path, const json& value, std::string reason, bool is_default) {
-    const std::string key = dotted(path);
-    ImpliedOption option{.path = std::move(path),
-                         .value = value_from_json(value, key, {}),
+    const std::string key = config::dotted(path);
+    pretrained::ImpliedOption option{.path = std::move(path),
+                         .value = config::value_from_json(value, key, {}),
                          .reason = std::move(reason),
                          .is_default = is_default};
     option.may_differ = may_differ(option.path.back());
-    return OptionFiller::put(option, title_);
+    return pretrained::OptionFiller::put(option, title_);
   }
 
   bool put(const std::vector<std::string>& path, const json& value) {
-    const std::string key = dotted(path);
+    const std::string key = config::dotted(path);
     const auto origin = parent_.origin.find(key);
-    const bool is_default = origin == parent_.origin.end() || origin->second.source == Source::fallback;
+    const bool is_default = origin == parent_.origin.end() || origin->second.source == config::Source::fallback;
     return put(path, value,
                key + " = " + (value.is_string() ? "\"" + value.get<std::string>() + "\"" : value.dump()),
                is_default);
@@ -89,7 +89,7 @@ class ParentFilling : private OptionFiller {
   void model() {
     json model = parent_.config.at("model");
     for (const char* own : {"head", "from"}) model.erase(own);
-    if (const Value* decoder = root_.at({"model", "decoder"});
+    if (const config::Value* decoder = root_.at({"model", "decoder"});
         decoder != nullptr && !model.contains("decoder"))
       refuse(*decoder, "model.decoder",
              "[model.decoder] cannot stand beside model.from: " + parent_.title + " has an encoder alone");
@@ -112,12 +112,12 @@ class ParentFilling : private OptionFiller {
                                     : fs::path(table.at("vocab").get<std::string>());
     if (!table.contains("vocab"))
       refuse_own_vocabulary(vocabulary);
-    else if (const Value* given = root_.at({"tokenizer", "vocab"}))
+    else if (const config::Value* given = root_.at({"tokenizer", "vocab"}))
       compare_vocabulary(*given, vocabulary);
     else
-      set({"tokenizer", "vocab"}, Value{vocabulary.filename().string(), {}},
-          {Source::file, {vocabulary.string(), 0, 0}});
-    if (const Value* given = root_.at({"tokenizer", "vocab_size"});
+      set({"tokenizer", "vocab"}, config::Value{vocabulary.filename().string(), {}},
+          {config::Source::file, {vocabulary.string(), 0, 0}});
+    if (const config::Value* given = root_.at({"tokenizer", "vocab_size"});
         given != nullptr && table.contains("vocab"))
       refuse(*given, "tokenizer.vocab_size",
              "tokenizer.vocab_size is for a vocabulary that is trained, but model.from brings that of " +
@@ -126,19 +126,19 @@ class ParentFilling : private OptionFiller {
 
   /// The parent's vocabulary was trained and is taken from its folder, so the run cannot name another one.
   void refuse_own_vocabulary(const fs::path& vocabulary) {
-    if (const Value* given = root_.at({"tokenizer", "vocab"}))
+    if (const config::Value* given = root_.at({"tokenizer", "vocab"}))
       refuse(
           *given, "tokenizer.vocab",
-          "tokenizer.vocab = " + to_text(*given) + ", but the tokens that model.from was trained with are " +
+          "tokenizer.vocab = " + config::to_text(*given) + ", but the tokens that model.from was trained with are " +
               (vocabulary.empty() ? "those that " + parent_.title + " trains" : "in " + vocabulary.string()) +
               "; leave it out");
   }
 
   /// Accepts another file if its content is equal.
-  void compare_vocabulary(const Value& given, const fs::path& vocabulary) {
+  void compare_vocabulary(const config::Value& given, const fs::path& vocabulary) {
     if (!given.is_text()) return;
     try {
-      const fs::path path = resolve_path(given.text(), given.origin, {});
+      const fs::path path = config::resolve_path(given.text(), given.origin, {});
       if (path == vocabulary || read_file(path) == read_file(vocabulary)) return;
       refuse(given, "tokenizer.vocab",
              "tokenizer.vocab names " + path.string() +
@@ -150,11 +150,11 @@ class ParentFilling : private OptionFiller {
   }
 
   const Parent& parent_;
-  const Origin title_;
+  const config::Origin title_;
 };
 
 /// Returns whether the table names exactly one run. Adds to `problems` otherwise.
-bool is_sound(const Value& from, const Options& options, const LinkTable& table, Problems& problems) {
+bool is_sound(const config::Value& from, const Options& options, const LinkTable& table, config::Problems& problems) {
   const auto refuse = [&](const std::string& message) {
     problems.add(from.origin.place, table.key, table.title + " " + message);
     return false;
@@ -173,25 +173,25 @@ bool is_sound(const Value& from, const Options& options, const LinkTable& table,
 
 /// Finds the run that the table names, and writes the table as the resolved schema has it. Returns null if
 /// there is no such run, and adds the reason to `problems`.
-const Parent* link(Value& root, const LinkTable& table, ParentSource* source, Problems& problems) {
-  const Value* from = root.at(table.path);
+const Parent* link(config::Value& root, const LinkTable& table, ParentSource* source, config::Problems& problems) {
+  const config::Value* from = root.at(table.path);
   ENCORE_REQUIRE(from != nullptr, "an experiment that names another run");
-  Problems own;
-  const Options options = validate(*from, table.schema(), {table.key, table.title}, own).options;
+  config::Problems own;
+  const Options options = config::validate(*from, table.schema(), {table.key, table.title}, own).options;
   if (own.empty()) is_sound(*from, options, table, own);
   problems.add(own.all());
   if (!own.empty()) return nullptr;
 
-  const Origin origin = from->origin;
+  const config::Origin origin = from->origin;
   try {
     if (source == nullptr) throw Error("there is no database in which a run could be found");
     const Parent& parent =
         options.has("run")
             ? source->run(options.text("run"))
             : source->experiment(options.text("experiment"), options.has("name") ? options.text("name") : "");
-    Value::Table link;
+    config::Value::Table link;
     const auto add = [&](const char* name, const std::string& text) {
-      link.push_back({name, origin, Value{text, origin}});
+      link.push_back({name, origin, config::Value{text, origin}});
     };
     if (options.has("run")) {
       add("run", parent.id);
@@ -200,9 +200,9 @@ const Parent* link(Value& root, const LinkTable& table, ParentSource* source, Pr
       if (options.has("name")) add("name", options.text("name"));
       add("question", parent.question);
     }
-    root.set(table.path, Value{std::move(link), origin}, origin);
+    root.set(table.path, config::Value{std::move(link), origin}, origin);
     return &parent;
-  } catch (const ConfigErrors& errors) {
+  } catch (const config::ConfigErrors& errors) {
     problems.add(errors.problems());
   } catch (const Error& error) {
     problems.add(origin.place, table.key, table.title + ": " + error.what());
@@ -210,35 +210,35 @@ const Parent* link(Value& root, const LinkTable& table, ParentSource* source, Pr
   return nullptr;
 }
 
-const Value* named(const Value& root, const LinkTable& table) {
-  const Value* from = root.at(table.path);
+const config::Value* named(const config::Value& root, const LinkTable& table) {
+  const config::Value* from = root.at(table.path);
   return from != nullptr && from->is_table() ? from : nullptr;
 }
 
 }  // namespace
 
-const Value* named_parent(const Value& root) {
+const config::Value* named_parent(const config::Value& root) {
   return named(root, parent_table);
 }
 
-const Value* named_teacher(const Value& root) {
+const config::Value* named_teacher(const config::Value& root) {
   return named(root, teacher_table);
 }
 
-const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& problems) {
+const Parent* fill_from_parent(config::Value& root, ParentSource* source, config::Problems& problems) {
   const Parent* parent = link(root, parent_table, source, problems);
   if (parent != nullptr) ParentFilling(*parent, root, problems).run();
   return parent;
 }
 
-const Parent* link_teacher(Value& root, ParentSource* source, Problems& problems) {
+const Parent* link_teacher(config::Value& root, ParentSource* source, config::Problems& problems) {
   return link(root, teacher_table, source, problems);
 }
 
-void require_same_texts(const json& config, const Origins& origins, const Parent& teacher,
-                        Problems& problems) {
+void require_same_texts(const json& config, const config::Origins& origins, const Parent& teacher,
+                        config::Problems& problems) {
   const auto refuse = [&](const std::string& key, const std::string& message) {
-    problems.add(place_of(origins, key), key, message + "; " + teacher.title + " cannot teach this model");
+    problems.add(config::place_of(origins, key), key, message + "; " + teacher.title + " cannot teach this model");
   };
   const json &own = config.at("tokenizer"), &its = teacher.config.at("tokenizer");
   if (own.at("type") != its.at("type"))
@@ -259,4 +259,4 @@ std::string identity_of(const Parent& parent) {
   return parent.weights ? "weights:" + parent.weights->sha256 : "question:" + parent.question;
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -11,30 +11,30 @@
 #include "config/value.hpp"
 #include "plan/parent.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 /// Returns the table model.from, or null if the experiment names no run.
-const Value* named_parent(const Value& root);
+const config::Value* named_parent(const config::Value& root);
 
 /// Fills `root`, the document of one run, and adds what is wrong to `problems`. Afterwards model.from is as
 /// resolved_parent_schema() has it. Returns null if there is no such parent: nothing was filled in, and every
 /// missing option would only repeat the problem. Without a source every parent is unknown.
-const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& problems);
+const Parent* fill_from_parent(config::Value& root, ParentSource* source, config::Problems& problems);
 
 /// Returns the table distil.teacher, or null if the experiment names no run to learn from.
-const Value* named_teacher(const Value& root);
+const config::Value* named_teacher(const config::Value& root);
 
 /// Finds the run of distil.teacher and writes the table as the schema has it, without filling in options.
 /// Returns null if there is no such run.
-const Parent* link_teacher(Value& root, ParentSource* source, Problems& problems);
+const Parent* link_teacher(config::Value& root, ParentSource* source, config::Problems& problems);
 
 /// Adds to `problems` if the vocabulary or lengths of a run's resolved experiment differ from its teacher's.
 /// The worker checks what else must agree (infer/teacher.hpp).
-void require_same_texts(const nlohmann::json& config, const Origins& origins, const Parent& teacher,
-                        Problems& problems);
+void require_same_texts(const nlohmann::json& config, const config::Origins& origins, const Parent& teacher,
+                        config::Problems& problems);
 
 /// Returns how the parent counts in the identity of a run that starts from it: a run of the database by its
 /// weights, the run of an experiment file by its question, since its weights need not exist yet.
 std::string identity_of(const Parent& parent);
 
-}  // namespace encore
+}  // namespace encore::plan

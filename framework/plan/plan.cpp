@@ -13,22 +13,22 @@
 #include "plan/point_maker.hpp"
 #include "plan/sweep.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
 /// Returns the place for the message if a sweep has too many points or none.
-Place sweep_place(const ExperimentFile& document, const Value& root) {
+config::Place sweep_place(const config::ExperimentFile& document, const config::Value& root) {
   if (!document.grid.empty()) return document.grid.front().value.origin.place;
-  const Value::Member* sweep = root.find("sweep");
+  const config::Value::Member* sweep = root.find("sweep");
   return sweep == nullptr ? root.origin.place : sweep->value.origin.place;
 }
 
 // Reads the sweep. If it is wrong, returns an empty one, so that the file itself is checked for more
 // problems.
-Sweep sound_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
-                  Problems& problems) {
-  Problems own;
+Sweep sound_sweep(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
+                  config::Problems& problems) {
+  config::Problems own;
   Sweep sweep = read_sweep(root, document, places, own);
   problems.add(own.all());
   return own.empty() ? sweep : Sweep{};
@@ -43,14 +43,14 @@ std::string unique_name(const std::string& name, std::unordered_set<std::string>
 
 }  // namespace
 
-Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const ContentHash& hash,
+Plan make_plan(const config::ExperimentFile& document, const config::Catalogue& catalogue, const ContentHash& hash,
                const std::function<void(std::size_t, std::size_t)>& made, ParentSource* parents) {
-  Problems problems;
-  Value root = document.root;
-  apply_overrides(root, document.overrides, problems);
-  const OptionPlaces places(root, catalogue);
+  config::Problems problems;
+  config::Value root = document.root;
+  config::apply_overrides(root, document.overrides, problems);
+  const config::OptionPlaces places(root, catalogue);
   const PlanHeader header = read_header(document, root, places, problems);
-  if (const Value::Member* search = root.find("search")) {
+  if (const config::Value::Member* search = root.find("search")) {
     problems.add(search->key_origin.place, "search",
                  "the file has a [search], which proposes its runs one after the other: exp run and exp plan "
                  "take such a file, here the runs must stand in it");
@@ -95,4 +95,4 @@ Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue, const
   return plan;
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -17,29 +17,29 @@
 #include "plan/run_point.hpp"
 #include "pretrained/content_hash.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct Plan {
   std::string name;  ///< of the sweep: that of the file if the name of its runs has placeholders
   std::string note;
   std::vector<std::string> tags;
-  Origins origin;                        ///< of name, note and tags
-  std::map<std::int64_t, Origin> seeds;  ///< each seed, and where it comes from
+  config::Origins origin;                        ///< of name, note and tags
+  std::map<std::int64_t, config::Origin> seeds;  ///< each seed, and where it comes from
   std::vector<RunPoint> points = {};
   /// Counts of points that give no run, before they are multiplied by the seeds: points that [sweep] exclude
   /// took out; points with the question of an earlier one because [sweep.when] leaves options out; and points
   /// with such a question that set every option, such as a value that stands twice in a zip.
   std::size_t excluded = 0, alike_by_when = 0, duplicates = 0;
-  std::vector<Problem> warnings =
+  std::vector<config::Problem> warnings =
       {};  ///< probable mistakes that stop nothing, such as an exclusion that meets no point
 };
 
 /// Makes the plan and writes nothing. Throws ConfigErrors with everything that is wrong in any point. Calls
 /// `hash` once per path, and `made` after each point with the number of points so far and of all points.
 /// `parents` finds the runs that others start from; without it every parent is unknown.
-Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
-               const ContentHash& hash = sha256_of_content,
+Plan make_plan(const config::ExperimentFile& document, const config::Catalogue& catalogue,
+               const ContentHash& hash = pretrained::sha256_of_content,
                const std::function<void(std::size_t, std::size_t)>& made = {},
                ParentSource* parents = nullptr);
 
-}  // namespace encore
+}  // namespace encore::plan

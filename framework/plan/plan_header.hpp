@@ -14,21 +14,21 @@
 #include "config/value.hpp"
 #include "plan/name_pattern.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct PlanHeader {
   std::string name;
   NamePattern pattern;  ///< of the runs' names
   std::string note;
   std::vector<std::string> tags;
-  Origins origin;  ///< of these three
+  config::Origins origin;  ///< of these three
   std::vector<std::int64_t> seeds;
-  std::map<std::int64_t, Origin> seed_origin;
+  std::map<std::int64_t, config::Origin> seed_origin;
 };
 
 /// Reads the header from `root`, the root of the document after the overrides were applied. Adds what is
 /// wrong to `problems`.
-PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
-                       Problems& problems);
+PlanHeader read_header(const config::ExperimentFile& document, const config::Value& root, const config::OptionPlaces& places,
+                       config::Problems& problems);
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -16,7 +16,7 @@
 #include "plan/parent_filler.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -45,7 +45,7 @@ std::vector<std::string> with_folders_listed(const std::vector<std::string>& pat
 /// Returns whether the condition holds for a resolved experiment. `word` is "exclude" or "when", for
 /// messages.
 bool condition_holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
-                     Problems& problems) {
+                     config::Problems& problems) {
   try {
     return condition.expression.holds(config);
   } catch (const Error& error) {
@@ -56,7 +56,7 @@ bool condition_holds(const std::string& word, const Condition& condition, const 
 
 }  // namespace
 
-PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalogue& catalogue,
+PointMaker::PointMaker(const config::ExperimentFile& document, config::Value root, const config::Catalogue& catalogue,
                        const Sweep& sweep, PlanHeader header, ContentHash hash, ParentSource* parents)
     : document_(document),
       root_(std::move(root)),
@@ -70,19 +70,19 @@ PointMaker::PointMaker(const ExperimentFile& document, Value root, const Catalog
   assigned_ = root_;
 }
 
-std::vector<RunPoint> PointMaker::make(const Proposal& proposal, Problems& problems) {
+std::vector<RunPoint> PointMaker::make(const Proposal& proposal, config::Problems& problems) {
   return make(proposal, header_.seeds, problems);
 }
 
 std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vector<std::int64_t>& seeds,
-                                       Problems& problems) {
-  Problems own;
+                                       config::Problems& problems) {
+  config::Problems own;
   const Proposal applied = applicable(proposal, problems);
-  const Value& root = assigned(applied, own);
-  Problems beside;  // what is missing because model.from or distil.teacher cannot be used
-  Problems& found = from_is_usable_ ? own : beside;
-  Resolved resolved = resolve(root, catalogue_, found);
-  if (!from_is_usable_) check_given_options(assigned_, catalogue_, own);
+  const config::Value& root = assigned(applied, own);
+  config::Problems beside;  // what is missing because model.from or distil.teacher cannot be used
+  config::Problems& found = from_is_usable_ ? own : beside;
+  config::Resolved resolved = config::resolve(root, catalogue_, found);
+  if (!from_is_usable_) config::check_given_options(assigned_, catalogue_, own);
   note_names(resolved);
   // An excluded point may be wrong, which may be the reason for its exclusion.
   if (is_excluded(resolved.config, problems)) {
@@ -104,7 +104,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   }
   std::map<std::string, std::string> parents;
   for (const auto& [role, parent] :
-       {std::pair(pretrained_role, parent_), std::pair(teacher_role, teacher_)}) {
+       {std::pair(record::pretrained_role, parent_), std::pair(record::teacher_role, teacher_)}) {
     if (parent == nullptr) continue;
     parents[role] = identity_of(*parent);
     if (parent->weights) point.data[role] = *parent->weights;
@@ -116,7 +116,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   point.config = std::move(resolved.config);
   point.origin = std::move(resolved.origin);
   for (const Assignment& assignment : applied)
-    point.varied.emplace_back(assignment.key, to_text(assignment.value));
+    point.varied.emplace_back(assignment.key, config::to_text(assignment.value));
 
   std::vector<RunPoint> points;
   points.reserve(seeds.size());
@@ -136,7 +136,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
 
 /// Returns the assignments of a proposal whose conditions in [sweep.when] hold. It decides level by level,
 /// since a condition may depend on a conditional option.
-Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
+Proposal PointMaker::applicable(const Proposal& proposal, config::Problems& problems) {
   std::set<std::string> undecided, dropped;
   for (const ConditionalOption& option : sweep_.conditional_options) undecided.insert(option.key);
   const auto remaining = [&] {
@@ -148,8 +148,8 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   Proposal chosen = remaining();
   for (auto option = sweep_.conditional_options.begin(); option != sweep_.conditional_options.end();) {
     // make() finds the problems of the point again.
-    Problems ignored;
-    const nlohmann::json config = resolve(assigned(chosen, ignored), catalogue_, ignored).config;
+    config::Problems ignored;
+    const nlohmann::json config = config::resolve(assigned(chosen, ignored), catalogue_, ignored).config;
     for (const std::size_t level = option->level;
          option != sweep_.conditional_options.end() && option->level == level; ++option) {
       undecided.erase(option->key);
@@ -166,7 +166,7 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
 /// Returns the document's root with the values of the proposal and with those that model.from decides. If two
 /// points set the same options, only their values are replaced: copying the root for each point would cost as
 /// much as all the rest.
-const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) {
+const config::Value& PointMaker::assigned(const Proposal& proposal, config::Problems& problems) {
   std::vector<std::string> keys;
   for (const Assignment& assignment : proposal) keys.push_back(assignment.key);
   if (assigned_keys_ != keys) assigned_ = root_;
@@ -179,10 +179,10 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
     if (!assigned_.set(assignment->path, assignment->value, assignment->key_origin))
       problems.add(assignment->key_origin.place, assignment->key,
                    "\"" + assignment->key + "\" goes through a value that is not a table");
-  apply_overrides(assigned_, document_.overrides, problems);
+  config::apply_overrides(assigned_, document_.overrides, problems);
   from_is_usable_ = true;
   parent_ = teacher_ = nullptr;
-  const bool has_parent = named_parent(assigned_) != nullptr, has_folder = named_folder(assigned_) != nullptr,
+  const bool has_parent = named_parent(assigned_) != nullptr, has_folder = pretrained::named_folder(assigned_) != nullptr,
              has_teacher = named_teacher(assigned_) != nullptr;
   if (!has_parent && !has_folder && !has_teacher) return assigned_;
   filled_ = assigned_;
@@ -199,7 +199,7 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
   return filled_;
 }
 
-void PointMaker::note_names(const Resolved& resolved) {
+void PointMaker::note_names(const config::Resolved& resolved) {
   for (const auto& [key, table] : resolved.tables) {
     if (!known_tables_.emplace(key, table.schema).second) continue;
     for (const Option& option : table.schema->options()) known_keys_.insert(key + "." + option.name);
@@ -210,11 +210,11 @@ void PointMaker::note_names(const Resolved& resolved) {
   for (const auto& [name, place] : resolved.unused_layers) unused_layers_.emplace(name, place);
 }
 
-bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) {
+bool PointMaker::is_excluded(const nlohmann::json& config, config::Problems& problems) {
   bool excluded = false;
   for (const Condition& exclusion : sweep_.exclusions) {
     if (excluded && met_exclusions_.contains(&exclusion)) continue;
-    Problems ignored;  // the point is left out anyway
+    config::Problems ignored;  // the point is left out anyway
     if (!condition_holds("exclude", exclusion, config, excluded ? ignored : problems)) continue;
     excluded = true;
     met_exclusions_.insert(&exclusion);
@@ -222,11 +222,11 @@ bool PointMaker::is_excluded(const nlohmann::json& config, Problems& problems) {
   return excluded;
 }
 
-std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolved, Problems& problems) {
+std::map<std::string, ContentFile> PointMaker::hash_files(const config::Resolved& resolved, config::Problems& problems) {
   std::map<std::string, ContentFile> files;
   for (const auto& [key, table] : resolved.tables)
     for (const Option& option : table.schema->options()) {
-      if (!is_path(option) || !table.options.has(option.name)) continue;
+      if (!config::is_path(option) || !table.options.has(option.name)) continue;
       const std::string dotted_key = key + "." + option.name;
       if (!counts_by_content(dotted_key)) continue;
       try {
@@ -235,10 +235,10 @@ std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolv
         for (std::size_t i = 0; i < paths.size(); ++i) {
           auto known = hashes_.find(paths[i]);
           if (known == hashes_.end()) known = hashes_.emplace(paths[i], hash_(paths[i])).first;
-          files[numbered_file(dotted_key, i)] = {paths[i], known->second};
+          files[record::numbered_file(dotted_key, i)] = {paths[i], known->second};
         }
       } catch (const Error& error) {
-        problems.add(place_of(resolved.origin, dotted_key), dotted_key,
+        problems.add(config::place_of(resolved.origin, dotted_key), dotted_key,
                      "option \"" + dotted_key + "\": " + error.what());
       }
     }
@@ -246,7 +246,7 @@ std::map<std::string, ContentFile> PointMaker::hash_files(const Resolved& resolv
 }
 
 void PointMaker::require_known(const std::string& word, const Condition& condition,
-                               Problems& problems) const {
+                               config::Problems& problems) const {
   const std::vector<std::string> known(known_keys_.begin(), known_keys_.end());
   for (const std::string& key : condition.expression.keys())
     if (!known_keys_.contains(key))
@@ -258,7 +258,7 @@ void PointMaker::require_known(const std::string& word, const Condition& conditi
                   key.find('.') == std::string::npos ? "; a text stands in quotes: '" + key + "'" : ""));
 }
 
-void PointMaker::finish_conditional_options(Problems& problems) const {
+void PointMaker::finish_conditional_options(config::Problems& problems) const {
   for (const ConditionalOption& option : sweep_.conditional_options)
     require_known("when", option.condition, problems);
   // Options of the command line and random draws may leave a sensible condition unmet.
@@ -273,24 +273,24 @@ void PointMaker::finish_conditional_options(Problems& problems) const {
               "\" would never be varied; correct the condition, or remove the option from the sweep");
 }
 
-std::vector<Problem> PointMaker::warnings() const {
+std::vector<config::Problem> PointMaker::warnings() const {
   const auto is_left_open = [&](const std::string& key) {
     const auto within = [&](const std::string& table) {
       return key == table || key.starts_with(table + ".");
     };
-    return std::ranges::any_of(document_.overrides, within, &Override::key) ||
+    return std::ranges::any_of(document_.overrides, within, &config::Override::key) ||
            std::ranges::any_of(sweep_.random, within, &RandomVariable::key);
   };
-  std::vector<Problem> warnings;
+  std::vector<config::Problem> warnings;
   for (const Condition& exclusion : sweep_.exclusions)
     if (!met_exclusions_.contains(&exclusion) &&
         std::ranges::none_of(exclusion.expression.keys(), is_left_open))
       warnings.push_back({exclusion.place, "sweep.exclude",
-                          "exclude \"" + shortened(exclusion.text) + "\" meets no point of the sweep"});
+                          "exclude \"" + config::shortened(exclusion.text) + "\" meets no point of the sweep"});
   return warnings;
 }
 
-void PointMaker::finish(Problems& problems) const {
+void PointMaker::finish(config::Problems& problems) const {
   for (const Condition& exclusion : sweep_.exclusions) require_known("exclude", exclusion, problems);
   finish_conditional_options(problems);
   names_.finish(known_keys_, problems);
@@ -304,4 +304,4 @@ void PointMaker::finish(Problems& problems) const {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::plan

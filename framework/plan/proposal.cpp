@@ -9,7 +9,7 @@
 #include "plan/label.hpp"
 #include "plan/sweep.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -18,7 +18,7 @@ Assignment assignment(const SweepAxis& axis, std::size_t index) {
 }
 
 Assignment assignment(const RandomVariable& variable, std::int64_t seed, std::int64_t number) {
-  Value value = draw(variable, seed, number);
+  config::Value value = draw(variable, seed, number);
   std::string label = drawn_label(value);
   return {variable.path, variable.key, variable.key_origin, std::move(value), std::move(label)};
 }
@@ -44,7 +44,7 @@ std::vector<Proposal> in_lock_step(const Zip& zip) {
 
 }  // namespace
 
-std::string drawn_label(const Value& value) {
+std::string drawn_label(const config::Value& value) {
   const double* number = std::get_if<double>(&value.data);
   if (number == nullptr) return label_of(value);
   char buffer[40];
@@ -52,7 +52,7 @@ std::string drawn_label(const Value& value) {
       std::to_chars(buffer, buffer + sizeof(buffer), *number, std::chars_format::scientific, 2).ptr;
   double rounded = *number;
   std::from_chars(buffer, end, rounded);
-  return shortest(rounded);
+  return config::shortest(rounded);
 }
 
 std::vector<Proposal> propose_all(const Sweep& sweep) {
@@ -67,4 +67,4 @@ std::vector<Proposal> propose_all(const Sweep& sweep) {
   return crossed(proposals, draws);
 }
 
-}  // namespace encore
+}  // namespace encore::plan

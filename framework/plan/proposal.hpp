@@ -9,15 +9,15 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct Sweep;
 
 struct Assignment {
   std::vector<std::string> path;  ///< {"model", "layers"}
   std::string key;                ///< "model.layers"
-  Origin key_origin;              ///< where the sweep names the option
-  Value value;                    ///< with the origin "sweep"; a table replaces a table
+  config::Origin key_origin;              ///< where the sweep names the option
+  config::Value value;                    ///< with the origin "sweep"; a table replaces a table
   std::string label;              ///< the value in a run's name: "4", "alibi_attention"
 };
 
@@ -25,10 +25,10 @@ struct Assignment {
 using Proposal = std::vector<Assignment>;
 
 /// Returns the label of a drawn or proposed value: three digits of a number. The run has the exact value.
-std::string drawn_label(const Value& value);
+std::string drawn_label(const config::Value& value);
 
 /// Returns all points of a sweep: the grid's keys as nested loops, the first one slowest, within them the
 /// zips, then the draws.
 std::vector<Proposal> propose_all(const Sweep& sweep);
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -9,7 +9,7 @@
 #include "base/nearest.hpp"
 #include "config/check_value.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -17,7 +17,7 @@ bool is_logarithmic(RandomVariable::Law law) {
   return law == RandomVariable::Law::log_uniform || law == RandomVariable::Law::log_integer;
 }
 
-bool read_bounds(const Value& value, RandomVariable& variable) {
+bool read_bounds(const config::Value& value, RandomVariable& variable) {
   if (!value.is_array() || value.array().size() != 2) return false;
   const bool integers =
       variable.law == RandomVariable::Law::integer || variable.law == RandomVariable::Law::log_integer;
@@ -25,7 +25,7 @@ bool read_bounds(const Value& value, RandomVariable& variable) {
   double bounds[2];
   for (std::size_t i = 0; i < 2; ++i) {
     OptionValue checked;
-    if (check_value(value.array()[i], bound, checked)) return false;
+    if (config::check_value(value.array()[i], bound, checked)) return false;
     bounds[i] = integers ? static_cast<double>(std::get<std::int64_t>(checked)) : std::get<double>(checked);
   }
   variable.low = bounds[0];
@@ -36,25 +36,25 @@ bool read_bounds(const Value& value, RandomVariable& variable) {
 
 }  // namespace
 
-void mark_as_sweep(Value& value) {
-  value.origin.source = Source::sweep;
-  if (auto* table = std::get_if<Value::Table>(&value.data))
-    for (Value::Member& member : *table) {
-      member.key_origin.source = Source::sweep;
+void mark_as_sweep(config::Value& value) {
+  value.origin.source = config::Source::sweep;
+  if (auto* table = std::get_if<config::Value::Table>(&value.data))
+    for (config::Value::Member& member : *table) {
+      member.key_origin.source = config::Source::sweep;
       mark_as_sweep(member.value);
     }
-  if (auto* array = std::get_if<Value::Array>(&value.data))
-    for (Value& element : *array) mark_as_sweep(element);
+  if (auto* array = std::get_if<config::Value::Array>(&value.data))
+    for (config::Value& element : *array) mark_as_sweep(element);
 }
 
-bool read_law(const Value& value, const std::string& table, RandomVariable& variable, Problems& problems) {
+bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable, config::Problems& problems) {
   using Law = RandomVariable::Law;
   static const std::map<std::string, Law> laws = {{"uniform", Law::uniform},
                                                   {"log_uniform", Law::log_uniform},
                                                   {"int", Law::integer},
                                                   {"log_int", Law::log_integer},
                                                   {"choice", Law::choice}};
-  const auto refuse = [&](const Place& place, const std::string& message) {
+  const auto refuse = [&](const config::Place& place, const std::string& message) {
     problems.add(place, variable.key, "\"" + variable.key + "\" of " + table + " " + message);
     return false;
   };
@@ -62,8 +62,8 @@ bool read_law(const Value& value, const std::string& table, RandomVariable& vari
     return refuse(value.origin.place,
                   "must be { uniform = [low, high] }, { log_uniform = [low, high] }, "
                   "{ int = [low, high] }, { log_int = [low, high] } or { choice = [...] }, found " +
-                      describe(value));
-  const Value::Member& law = value.table().front();
+                      config::describe(value));
+  const config::Value::Member& law = value.table().front();
   const auto found = laws.find(law.key);
   if (found == laws.end())
     return refuse(law.key_origin.place,
@@ -74,9 +74,9 @@ bool read_law(const Value& value, const std::string& table, RandomVariable& vari
   if (variable.law == Law::choice) {
     if (!law.value.is_array() || law.value.array().empty())
       return refuse(law.value.origin.place,
-                    "must choose from a list of values, found " + describe(law.value));
+                    "must choose from a list of values, found " + config::describe(law.value));
     variable.values = law.value.array();
-    for (Value& choice : variable.values) mark_as_sweep(choice);
+    for (config::Value& choice : variable.values) mark_as_sweep(choice);
     return true;
   }
   if (!read_bounds(law.value, variable))
@@ -90,4 +90,4 @@ bool read_law(const Value& value, const std::string& table, RandomVariable& vari
   return true;
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -15,7 +15,7 @@
 #include "config/toml.hpp"
 #include "plan/label.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -41,14 +41,14 @@ std::vector<Varied> varied_options(const Sweep& sweep) {
     for (const SweepAxis& axis : zip) add(axis, axis.labels);
   for (const RandomVariable& variable : sweep.random) {
     std::vector<std::string> labels;
-    for (const Value& value : variable.values) labels.push_back(label_of(value));
+    for (const config::Value& value : variable.values) labels.push_back(label_of(value));
     add(variable, std::move(labels));
   }
   return options;
 }
 
 std::string last_parts(const std::vector<std::string>& path, std::size_t count) {
-  return dotted({path.end() - static_cast<std::ptrdiff_t>(std::min(count, path.size())), path.end()});
+  return config::dotted({path.end() - static_cast<std::ptrdiff_t>(std::min(count, path.size())), path.end()});
 }
 
 /// Returns the shortest end of an option's path that no other varied option has.
@@ -74,13 +74,13 @@ bool stands_alone(const Varied& option, const std::vector<Varied>& all) {
 
 /// Returns the label of an option that the sweep does not vary.
 std::string label_of_option(const OptionValue& value) {
-  Value held;
+  config::Value held;
   std::visit(
       [&](const auto& content) {
         using Content = std::decay_t<decltype(content)>;
         if constexpr (std::is_same_v<Content, std::vector<std::string>> ||
                       std::is_same_v<Content, std::vector<double>>) {
-          Value::Array list;
+          config::Value::Array list;
           for (const auto& element : content) list.push_back({element, {}});
           held.data = std::move(list);
         } else {
@@ -92,7 +92,7 @@ std::string label_of_option(const OptionValue& value) {
 }
 
 /// Returns the options of a run that the placeholder may mean, by key, with their labels.
-std::map<std::string, std::string> meant_options(const Resolved& resolved, const std::string& placeholder) {
+std::map<std::string, std::string> meant_options(const config::Resolved& resolved, const std::string& placeholder) {
   std::map<std::string, std::string> found;
   for (const auto& [key, table] : resolved.tables) {
     if (table.offer != nullptr && is_meant(key + ".type", placeholder))
@@ -124,8 +124,8 @@ RunNames::RunNames(NamePattern pattern, const Sweep& sweep) : pattern_(std::move
     prefixes_[option.key] = stands_alone(option, options) ? "" : short_key(option, options) + "=";
 }
 
-std::string RunNames::of_group(const Proposal& applied, const Resolved& resolved, const std::string& group,
-                               Problems& problems) {
+std::string RunNames::of_group(const Proposal& applied, const config::Resolved& resolved, const std::string& group,
+                               config::Problems& problems) {
   std::string name;
   std::set<std::string> mentioned;
   for (const NamePart& part : pattern_.parts)
@@ -140,8 +140,8 @@ std::string RunNames::of_group(const Proposal& applied, const Resolved& resolved
   return distinct(applied.empty() ? name : cut(name), group);
 }
 
-std::string RunNames::filled(const NamePart& part, const Proposal& applied, const Resolved& resolved,
-                             std::set<std::string>& mentioned, Problems& problems) {
+std::string RunNames::filled(const NamePart& part, const Proposal& applied, const config::Resolved& resolved,
+                             std::set<std::string>& mentioned, config::Problems& problems) {
   if (part.text == "seed") return std::string(seed_mark);
   std::map<std::string, std::string> found;
   for (const Assignment& assignment : applied)
@@ -177,7 +177,7 @@ std::string RunNames::with_seed(const std::string& group_name, std::int64_t seed
   return name;
 }
 
-void RunNames::finish(const std::set<std::string>& known, Problems& problems) const {
+void RunNames::finish(const std::set<std::string>& known, config::Problems& problems) const {
   for (const NamePart& part : pattern_.parts) {
     if (!part.is_option || part.text == "seed" || met_.contains(part.text)) continue;
     std::set<std::string> names = {"seed"};
@@ -197,4 +197,4 @@ void RunNames::finish(const std::set<std::string>& known, Problems& problems) co
   }
 }
 
-}  // namespace encore
+}  // namespace encore::plan

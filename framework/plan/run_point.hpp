@@ -16,7 +16,7 @@
 
 #include "config/origin.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 struct ContentFile {
   std::string path;    ///< absolute
@@ -31,7 +31,7 @@ struct RunPoint {
   std::string group;      ///< the same without the seed: replicates share it
   std::string canonical;  ///< the text that is hashed; `exp explain` shows it
   nlohmann::json config;  ///< task, data, tokenizer, model, optimizer, schedule, train: complete
-  Origins origin;
+  config::Origins origin;
   std::map<std::string, int> types;  ///< the versions of its types, by the table that names them
   /// The files by role: train, dev, test; a tokenizer's file by the name of its option (vocab); files of
   /// other tables by dotted key.
@@ -43,4 +43,4 @@ struct RunPoint {
 /// Returns the SHA-256 of a file or a folder, in lower-case hex. Throws Error.
 using ContentHash = std::function<std::string(const std::filesystem::path& path)>;
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::plan {
 
 bool Sweep::has_random_condition() const {
   return std::ranges::any_of(conditional_options, [&](const ConditionalOption& option) {
@@ -26,4 +26,4 @@ std::size_t Sweep::size() const {
   return points;
 }
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -16,7 +16,7 @@
 #include "plan/conditional_option.hpp"
 #include "plan/expression.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 /// The largest number of points of a sweep. More are more likely a typing error than a plan.
 inline constexpr std::size_t most_points = 100000;
@@ -25,8 +25,8 @@ inline constexpr std::size_t most_points = 100000;
 struct SweepAxis {
   std::string key;
   std::vector<std::string> path;
-  Origin key_origin;
-  std::vector<Value> values;
+  config::Origin key_origin;
+  std::vector<config::Value> values;
   std::vector<std::string> labels;  ///< of the values, all different, for names of runs
 };
 
@@ -39,12 +39,12 @@ struct RandomVariable {
 
   std::string key;
   std::vector<std::string> path;
-  Origin key_origin;
-  Origin origin;
+  config::Origin key_origin;
+  config::Origin origin;
   Law law = Law::uniform;
   double low = 0.0;
   double high = 0.0;          ///< inclusive
-  std::vector<Value> values;  ///< of Law::choice
+  std::vector<config::Value> values;  ///< of Law::choice
 };
 
 struct Sweep {
@@ -65,21 +65,21 @@ struct Sweep {
 /// Reads [sweep] of `root`, the root of the document after the overrides were applied, and the grid of the
 /// command line. The file no longer varies an option that the command line sets or varies. `places` finds the
 /// table to which an unknown option belongs.
-Sweep read_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
-                 Problems& problems);
+Sweep read_sweep(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
+                 config::Problems& problems);
 
 /// Reads the tables [search.space] and [search.when] of `table`, which is [search], and its exclusions if it
 /// has them, as a sweep that only draws.
-Sweep read_search_space(const Value& table, bool has_exclusions, const ExperimentFile& document,
-                        const OptionPlaces& places, Problems& problems);
+Sweep read_search_space(const config::Value& table, bool has_exclusions, const config::ExperimentFile& document,
+                        const config::OptionPlaces& places, config::Problems& problems);
 
 /// Returns a number in [0, 1) with 53 bits. It is a pure function of its arguments.
 double uniform_draw(std::int64_t seed, std::int64_t number, const std::string& key);
 /// Returns the value at a share in [0, 1) of the distribution; for Law::choice its index in `values`.
 double coordinate_at(const RandomVariable& variable, double share);
 /// Returns the value for such a coordinate.
-Value value_of(const RandomVariable& variable, double coordinate);
+config::Value value_of(const RandomVariable& variable, double coordinate);
 /// Returns draw `number` of a variable. It is a pure function of (seed, number, key), equal on every machine.
-Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
+config::Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
 
-}  // namespace encore
+}  // namespace encore::plan

@@ -17,7 +17,7 @@
 #include "plan/label.hpp"
 #include "plan/random_law.hpp"
 
-namespace encore {
+namespace encore::plan {
 
 namespace {
 
@@ -27,20 +27,20 @@ std::string count_text(const SweepAxis& axis) {
 
 class SweepReader {
  public:
-  SweepReader(const ExperimentFile& document, const OptionPlaces& places, Problems& problems)
+  SweepReader(const config::ExperimentFile& document, const config::OptionPlaces& places, config::Problems& problems)
       : document_(document), places_(places), problems_(problems) {}
 
-  Sweep read(const Value& table) {
-    const ValidTable valid = validate(table, sweep_schema(), {"sweep", "[sweep]"}, problems_,
+  Sweep read(const config::Value& table) {
+    const config::ValidTable valid = config::validate(table, config::sweep_schema(), {"sweep", "[sweep]"}, problems_,
                                       {"grid", "zip", "random", "when"}, {}, places_);
     if (valid.options.has("seed")) sweep_.seed = valid.options.integer("seed");
     if (valid.options.has("draws")) sweep_.draws = valid.options.integer("draws");
-    if (const Value::Member* grid = table.find("grid")) read_grid(*grid);
-    if (const Value::Member* zip = table.find("zip")) read_zips(*zip);
-    if (const Value::Member* random = table.find("random")) read_random(*random);
+    if (const config::Value::Member* grid = table.find("grid")) read_grid(*grid);
+    if (const config::Value::Member* zip = table.find("zip")) read_zips(*zip);
+    if (const config::Value::Member* random = table.find("random")) read_random(*random);
     read_arguments();
     if (valid.options.has("exclude")) read_exclusions(table.find("exclude"));
-    if (const Value::Member* when = table.find("when")) read_when(*when);
+    if (const config::Value::Member* when = table.find("when")) read_when(*when);
     if (sweep_.draws > 1 && !has_random_)
       problems_.add(
           table.find("draws")->value.origin.place, "sweep.draws",
@@ -49,21 +49,21 @@ class SweepReader {
   }
 
   /// Reads [search.space], [search.when] and the exclusions, as a sweep with random variables alone.
-  Sweep read_search(const Value& table, bool has_exclusions) {
+  Sweep read_search(const config::Value& table, bool has_exclusions) {
     owner_ = "search";
     random_table_ = "[search.space]";
-    if (const Value::Member* space = table.find("space")) read_random(*space);
+    if (const config::Value::Member* space = table.find("space")) read_random(*space);
     if (has_exclusions) read_exclusions(table.find("exclude"));
-    if (const Value::Member* when = table.find("when")) read_when(*when);
+    if (const config::Value::Member* when = table.find("when")) read_when(*when);
     return std::move(sweep_);
   }
 
  private:
   /// Reads a name in a table of the sweep into the parts of its path. Returns false for an option that cannot
   /// be varied.
-  bool read_path(const Value::Member& member, const std::string& table, std::vector<std::string>& path) {
+  bool read_path(const config::Value::Member& member, const std::string& table, std::vector<std::string>& path) {
     try {
-      for (std::string& part : parse_key(member.key)) path.push_back(std::move(part));
+      for (std::string& part : config::parse_key(member.key)) path.push_back(std::move(part));
       return true;
     } catch (const Error& error) {
       problems_.add(member.key_origin.place, "sweep", std::string(error.what()) + " (in " + table + ")");
@@ -71,9 +71,9 @@ class SweepReader {
     }
   }
 
-  bool can_vary(const std::vector<std::string>& path, const Place& place, const std::string& table) {
-    const std::string key = dotted(path);
-    std::vector<std::string> tables = top_tables();
+  bool can_vary(const std::vector<std::string>& path, const config::Place& place, const std::string& table) {
+    const std::string key = config::dotted(path);
+    std::vector<std::string> tables = config::top_tables();
     for (const char* varies : {"sweep", "search"}) std::erase(tables, varies);
     if (path.front() == "seed" || path.front() == "seeds") {
       problems_.add(
@@ -106,9 +106,9 @@ class SweepReader {
   }
 
   /// Returns the override that names the option, alone or as part of a table, or null.
-  static const Override* covering(const std::vector<Override>& overrides,
+  static const config::Override* covering(const std::vector<config::Override>& overrides,
                                   const std::vector<std::string>& path) {
-    const auto found = std::ranges::find_if(overrides, [&](const Override& set) {
+    const auto found = std::ranges::find_if(overrides, [&](const config::Override& set) {
       return set.path.size() <= path.size() && std::equal(set.path.begin(), set.path.end(), path.begin());
     });
     return found == overrides.end() ? nullptr : &*found;
@@ -121,16 +121,16 @@ class SweepReader {
 
   /// An option that --grid varies keeps the condition that the file has for it.
   bool loses_condition(const ConditionalOption& option) const {
-    const Override* grid = covering(document_.grid, option.path);
+    const config::Override* grid = covering(document_.grid, option.path);
     return covering(document_.overrides, option.path) != nullptr ||
            (grid != nullptr && grid->path != option.path);
   }
 
   // Reads the lists below `table`. They may be written "model.layers" = [...] or model.layers = [...].
-  std::vector<SweepAxis> read_axes(const Value& table, const std::string& name,
+  std::vector<SweepAxis> read_axes(const config::Value& table, const std::string& name,
                                    const std::vector<std::string>& prefix) {
     std::vector<SweepAxis> axes;
-    for (const Value::Member& member : table.table()) {
+    for (const config::Value::Member& member : table.table()) {
       std::vector<std::string> path = prefix;
       if (!read_path(member, name, path)) continue;
       if (member.value.is_table()) {
@@ -138,15 +138,15 @@ class SweepReader {
         continue;
       }
       if (!can_vary(path, member.key_origin.place, name)) continue;
-      SweepAxis axis{dotted(path), path, {Source::sweep, member.key_origin.place}, {}, {}};
+      SweepAxis axis{config::dotted(path), path, {config::Source::sweep, member.key_origin.place}, {}, {}};
       if (!member.value.is_array() || member.value.array().empty()) {
         problems_.add(
             member.value.origin.place, axis.key,
-            "\"" + axis.key + "\" of " + name + " must be a list of values, found " + describe(member.value));
+            "\"" + axis.key + "\" of " + name + " must be a list of values, found " + config::describe(member.value));
         continue;
       }
       axis.values = member.value.array();
-      for (Value& value : axis.values) mark_as_sweep(value);
+      for (config::Value& value : axis.values) mark_as_sweep(value);
       axis.labels = labels_of(axis.values);
       axes.push_back(std::move(axis));
     }
@@ -156,10 +156,10 @@ class SweepReader {
   /// Refuses a repeated value in a grid, where the second would repeat a question. A zip may repeat values.
   void refuse_repetitions(const SweepAxis& axis, const std::string& table) {
     std::unordered_set<std::string> seen;
-    for (const Value& value : axis.values)
+    for (const config::Value& value : axis.values)
       if (!seen.insert(kind_and_text(value)).second)
         problems_.add(value.origin.place, axis.key,
-                      "\"" + axis.key + "\" of " + table + ": " + to_text(value) +
+                      "\"" + axis.key + "\" of " + table + ": " + config::to_text(value) +
                           " stands twice in the list; keep one of them");
   }
 
@@ -167,13 +167,13 @@ class SweepReader {
     std::erase_if(axes, [&](const SweepAxis& axis) { return is_overridden(axis.path); });
   }
 
-  bool is_table(const Value& value, const std::string& name) {
+  bool is_table(const config::Value& value, const std::string& name) {
     if (value.is_table()) return true;
-    problems_.add(value.origin.place, "sweep", name + " must be a table, found " + describe(value));
+    problems_.add(value.origin.place, "sweep", name + " must be a table, found " + config::describe(value));
     return false;
   }
 
-  void read_grid(const Value::Member& member) {
+  void read_grid(const config::Value::Member& member) {
     if (!is_table(member.value, "[sweep.grid]")) return;
     sweep_.grid = read_axes(member.value, "[sweep.grid]", {});
     for (const SweepAxis& axis : sweep_.grid) refuse_repetitions(axis, "[sweep.grid]");
@@ -181,10 +181,10 @@ class SweepReader {
   }
 
   void read_arguments() {
-    const std::map<std::string, Place> varied_by_file = std::exchange(varied_, {});
-    for (const Override& grid : document_.grid) {
-      const Place& place = grid.value.origin.place;
-      if (const Override* set = covering(document_.overrides, grid.path); set != nullptr)
+    const std::map<std::string, config::Place> varied_by_file = std::exchange(varied_, {});
+    for (const config::Override& grid : document_.grid) {
+      const config::Place& place = grid.value.origin.place;
+      if (const config::Override* set = covering(document_.overrides, grid.path); set != nullptr)
         problems_.add(place, grid.key,
                       "\"" + grid.key + "\" is varied here and set by " + set->value.origin.place.text() +
                           "; keep one of them");
@@ -197,13 +197,13 @@ class SweepReader {
     varied_.insert(varied_by_file.begin(), varied_by_file.end());
   }
 
-  void read_zips(const Value::Member& member) {
+  void read_zips(const config::Value::Member& member) {
     if (!member.value.is_array()) {
       problems_.add(member.value.origin.place, "sweep.zip",
-                    "\"zip\" of [sweep] must be written [[sweep.zip]], found " + describe(member.value));
+                    "\"zip\" of [sweep] must be written [[sweep.zip]], found " + config::describe(member.value));
       return;
     }
-    for (const Value& table : member.value.array()) {
+    for (const config::Value& table : member.value.array()) {
       if (!is_table(table, "[[sweep.zip]]")) continue;
       Zip zip = read_axes(table, "[[sweep.zip]]", {});
       for (const SweepAxis& axis : zip)
@@ -216,18 +216,18 @@ class SweepReader {
     }
   }
 
-  void read_random(const Value::Member& member) {
+  void read_random(const config::Value::Member& member) {
     if (!is_table(member.value, random_table_)) return;
     has_random_ = !member.value.table().empty();
     read_variables(member.value, {});
   }
 
-  void read_variables(const Value& table, const std::vector<std::string>& prefix) {
-    for (const Value::Member& member : table.table()) {
+  void read_variables(const config::Value& table, const std::vector<std::string>& prefix) {
+    for (const config::Value::Member& member : table.table()) {
       std::vector<std::string> path = prefix;
       if (!read_path(member, random_table_, path)) continue;
       const bool nested = member.value.is_table() && !member.value.table().empty() &&
-                          std::ranges::all_of(member.value.table(), [](const Value::Member& inner) {
+                          std::ranges::all_of(member.value.table(), [](const config::Value::Member& inner) {
                             return inner.value.is_table();
                           });
       if (nested) {
@@ -236,62 +236,62 @@ class SweepReader {
       }
       if (!can_vary(path, member.key_origin.place, random_table_)) continue;
       RandomVariable variable;
-      variable.key = dotted(path);
+      variable.key = config::dotted(path);
       variable.path = path;
-      variable.key_origin = {Source::sweep, member.key_origin.place};
-      variable.origin = {Source::sweep, member.value.origin.place};
+      variable.key_origin = {config::Source::sweep, member.key_origin.place};
+      variable.origin = {config::Source::sweep, member.value.origin.place};
       if (read_law(member.value, random_table_, variable, problems_) && !is_overridden(path))
         sweep_.random.push_back(std::move(variable));
     }
   }
 
-  void read_exclusions(const Value::Member* member) {
+  void read_exclusions(const config::Value::Member* member) {
     if (member == nullptr) return;
-    for (const Value& entry : member->value.array()) {
+    for (const config::Value& entry : member->value.array()) {
       try {
         sweep_.exclusions.push_back({entry.text(), entry.origin.place, Expression::parse(entry.text())});
       } catch (const Error& error) {
         problems_.add(entry.origin.place, owner_ + ".exclude",
-                      "exclude \"" + shortened(entry.text()) + "\": " + error.what());
+                      "exclude \"" + config::shortened(entry.text()) + "\": " + error.what());
       }
     }
   }
 
-  void read_when(const Value::Member& member) {
+  void read_when(const config::Value::Member& member) {
     if (!is_table(member.value, "[" + owner_ + ".when]")) return;
     sweep_.conditional_options = read_conditional_options(member.value, owner_, varied_, problems_);
     std::erase_if(sweep_.conditional_options,
                   [&](const ConditionalOption& option) { return loses_condition(option); });
   }
 
-  const ExperimentFile& document_;
-  const OptionPlaces& places_;
-  Problems& problems_;
+  const config::ExperimentFile& document_;
+  const config::OptionPlaces& places_;
+  config::Problems& problems_;
   std::string owner_ = "sweep";                  // whose tables are read
   std::string random_table_ = "[sweep.random]";  // as messages call it
   Sweep sweep_;
-  std::map<std::string, Place> varied_;  // the file or the command line, whichever is being read
+  std::map<std::string, config::Place> varied_;  // the file or the command line, whichever is being read
   bool has_random_ = false;
 };
 
 }  // namespace
 
-Sweep read_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
-                 Problems& problems) {
-  const Value::Member* member = root.find("sweep");
-  const Value nothing{Value::Table{}, root.origin};
+Sweep read_sweep(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
+                 config::Problems& problems) {
+  const config::Value::Member* member = root.find("sweep");
+  const config::Value nothing{config::Value::Table{}, root.origin};
   if (member == nullptr) return SweepReader(document, places, problems).read(nothing);
   if (!member->value.is_table()) {
     problems.add(member->value.origin.place, "sweep",
-                 "[sweep] must be a table, found " + describe(member->value));
+                 "[sweep] must be a table, found " + config::describe(member->value));
     return {};
   }
   return SweepReader(document, places, problems).read(member->value);
 }
 
-Sweep read_search_space(const Value& table, bool has_exclusions, const ExperimentFile& document,
-                        const OptionPlaces& places, Problems& problems) {
+Sweep read_search_space(const config::Value& table, bool has_exclusions, const config::ExperimentFile& document,
+                        const config::OptionPlaces& places, config::Problems& problems) {
   return SweepReader(document, places, problems).read_search(table, has_exclusions);
 }
 
-}  // namespace encore
+}  // namespace encore::plan

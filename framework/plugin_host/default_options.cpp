@@ -3,7 +3,7 @@
 // is allowed. head_forms.cpp and the contract suite call it. Read default_options.hpp first.
 #include "plugin_host/default_options.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 
 OptionValue smallest_value(const Option& option) {
   switch (option.type) {
@@ -47,4 +47,4 @@ Options default_options(const Schema& schema) {
   return options;
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -6,7 +6,7 @@
 
 #include <encore/options.hpp>
 
-namespace encore {
+namespace encore::plugin_host {
 
 /// Returns the smallest value that the rule of an option allows, the first of its choices, or an empty list.
 OptionValue smallest_value(const Option& option);
@@ -19,4 +19,4 @@ Options default_options(const Schema& schema);
 /// required and has a default all the same.
 bool is_chosen(const Option& option);
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -10,7 +10,7 @@
 #include "plugin_host/default_options.hpp"
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 // These sizes of a model occur nowhere else, so an extent shows which of them it is.
@@ -46,7 +46,7 @@ std::optional<HeadPlan> plan_of(const Offer& offer, Space targets, bool weighed)
   return {};
 }
 
-HeadValue column_of(const ColumnNeed& need) {
+config::HeadValue column_of(const ColumnNeed& need) {
   return {.name = need.name,
           .space = need.space,
           .type = need.type,
@@ -54,8 +54,8 @@ HeadValue column_of(const ColumnNeed& need) {
           .below = need.below == 0 ? "" : size_text(need.below)};
 }
 
-HeadForm form_of(const Offer& offer, const HeadPlan& plan, Space targets) {
-  HeadForm form{.targets = {targets}, .reads = plan.reads()};
+config::HeadForm form_of(const Offer& offer, const HeadPlan& plan, Space targets) {
+  config::HeadForm form{.targets = {targets}, .reads = plan.reads()};
   for (const ColumnNeed& need : plan.columns()) form.columns.push_back(column_of(need));
   for (const OutputRule& rule : plan.outputs())
     form.outputs.push_back({.name = rule.name,
@@ -75,16 +75,16 @@ HeadForm form_of(const Offer& offer, const HeadPlan& plan, Space targets) {
 
 }  // namespace
 
-std::vector<HeadForm> head_forms(const Offer& offer) {
-  std::vector<HeadForm> forms;
+std::vector<config::HeadForm> head_forms(const Offer& offer) {
+  std::vector<config::HeadForm> forms;
   if (offer.kind != Kind::head) return forms;
   for (const Space targets : {Space::tokens, Space::sequences, Space::picked}) {
     const std::optional<HeadPlan> plan = plan_of(offer, targets, false);
     if (!plan) continue;
     const auto found = std::ranges::find(plan->columns(), std::string(targets_column), &ColumnNeed::name);
     if (found != plan->columns().end() && found->space != targets) continue;  // no such task fits
-    HeadForm form = form_of(offer, *plan, targets);
-    const auto same = std::ranges::find_if(forms, [&](HeadForm other) {
+    config::HeadForm form = form_of(offer, *plan, targets);
+    const auto same = std::ranges::find_if(forms, [&](config::HeadForm other) {
       other.targets = form.targets;
       return other == form;
     });
@@ -96,4 +96,4 @@ std::vector<HeadForm> head_forms(const Offer& offer) {
   return forms;
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -9,10 +9,10 @@
 
 #include "config/manifest.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 
 /// Returns one form for each space over which the head takes the column "targets", with its default options;
 /// forms that are otherwise equal are joined. Returns none if it takes none, and for other kinds.
-std::vector<HeadForm> head_forms(const Offer& offer);
+std::vector<config::HeadForm> head_forms(const Offer& offer);
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -10,7 +10,7 @@
 
 #include "config/fingerprint.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 std::string last_dl_error() {
@@ -43,7 +43,7 @@ OpenedPlugin open_plugin(const std::filesystem::path& library) {
   const PluginTag& tag = read_tag(handle, library);
   OpenedPlugin plugin{tag.name, tag.version, tag.fingerprint, {}};
   const std::string problem =
-      fingerprint_problem(plugin.name, library, plugin.fingerprint, host_fingerprint());
+      config::fingerprint_problem(plugin.name, library, plugin.fingerprint, config::host_fingerprint());
   if (!problem.empty()) throw Error(problem);
 
   using Register = const char* (*)(Registrar*);
@@ -58,7 +58,7 @@ OpenedPlugin open_plugin(const std::filesystem::path& library) {
   return plugin;
 }
 
-ManifestOffer describe(const Offer& offer) {
+config::ManifestOffer describe(const Offer& offer) {
   return {.kind = offer.kind,
           .name = offer.name,
           .version = offer.version,
@@ -72,8 +72,8 @@ ManifestOffer describe(const Offer& offer) {
           .adopted = offer.adopted};
 }
 
-Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library) {
-  Manifest manifest;
+config::Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library) {
+  config::Manifest manifest;
   manifest.name = plugin.name;
   manifest.version = plugin.version;
   manifest.fingerprint = plugin.fingerprint;
@@ -82,4 +82,4 @@ Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& 
   return manifest;
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

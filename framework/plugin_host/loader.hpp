@@ -11,7 +11,7 @@
 
 #include "config/manifest.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 
 struct OpenedPlugin {
   std::string name;
@@ -26,8 +26,8 @@ struct OpenedPlugin {
 OpenedPlugin open_plugin(const std::filesystem::path& library);
 
 /// Returns an offer as a manifest describes it.
-ManifestOffer describe(const Offer& offer);
+config::ManifestOffer describe(const Offer& offer);
 /// Returns what the plugin says about itself; `library` is the file name of the shared object.
-Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);
+config::Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -6,7 +6,7 @@
 #include "base/nearest.hpp"
 #include "config/schema_json.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 
 std::string misuse_text(const Offer& offer, const OptionMisuse& misuse) {
   const std::string subject = std::string(name_of(offer.kind)) + " \"" + offer.name + "\"",
@@ -23,7 +23,7 @@ std::string misuse_text(const Offer& offer, const OptionMisuse& misuse) {
     return subject + " asks for " + option + ", which is optional and has no value here; ask options.has(\"" +
            misuse.option() + "\") first";
   return subject + " reads " + option + " as another type than its options() declares, which is " +
-         name_of(declared->type);
+         config::name_of(declared->type);
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

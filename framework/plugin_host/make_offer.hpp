@@ -9,7 +9,7 @@
 
 #include <encore/plugin.hpp>
 
-namespace encore {
+namespace encore::plugin_host {
 
 /// Returns `layer "my_layers" asks for option "distanze", which its options() does not declare; did you mean
 /// "distance"?`.
@@ -27,4 +27,4 @@ std::unique_ptr<typename KindTraits<K>::Base> make_offer(const Offer& offer, con
   }
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -34,12 +34,12 @@ int main(int argc, char** argv) {
   }
   try {
     const std::filesystem::path library = argv[1];
-    const encore::OpenedPlugin plugin = encore::open_plugin(library);
-    encore::Manifest made = encore::make_manifest(plugin, library);
+    const encore::plugin_host::OpenedPlugin plugin = encore::plugin_host::open_plugin(library);
+    encore::config::Manifest made = encore::plugin_host::make_manifest(plugin, library);
     for (std::size_t i = 0; i < made.offers.size(); ++i)
-      made.offers[i].forms = encore::head_forms(plugin.offers.offers()[i]);
-    const nlohmann::json manifest = encore::manifest_to_json(made);
-    encore::manifest_from_json(manifest);  // an invalid manifest fails the build
+      made.offers[i].forms = encore::plugin_host::head_forms(plugin.offers.offers()[i]);
+    const nlohmann::json manifest = encore::config::manifest_to_json(made);
+    encore::config::manifest_from_json(manifest);  // an invalid manifest fails the build
     save(argv[2], manifest.dump(1));
     return 0;
   } catch (const std::exception& error) {

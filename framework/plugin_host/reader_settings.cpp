@@ -6,7 +6,7 @@
 
 #include "plugin_host/make_offer.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 /// The values of an option with choices and of a flag, each beside its form in TOML.
@@ -54,4 +54,4 @@ std::string reader_remedy(const Offer& reader, const std::vector<OptionSetting>&
          reader.name + "\" lists them)";
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -11,7 +11,7 @@
 #include <encore/plugin.hpp>
 #include <encore/reader.hpp>
 
-namespace encore {
+namespace encore::plugin_host {
 
 /// An option of a table at a value, as TOML writes it: label_type = "number".
 struct OptionSetting {
@@ -29,4 +29,4 @@ std::vector<OptionSetting> settings_that_give(const Offer& reader, const Options
 /// found `the options of reader "tsv" decide what it gives ("exp plugin info tsv" lists them)`.
 std::string reader_remedy(const Offer& reader, const std::vector<OptionSetting>& settings);
 
-}  // namespace encore
+}  // namespace encore::plugin_host

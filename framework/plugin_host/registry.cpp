@@ -13,18 +13,18 @@
 #include "plugin_host/make_offer.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 /// Checks fingerprint, dlopen, tag and registration. The library must offer what its manifest says, because
 /// the experiment was checked with that.
-OpenedPlugin open_checked(const Manifest& manifest) {
+OpenedPlugin open_checked(const config::Manifest& manifest) {
   const std::filesystem::path library = manifest.library_path();
   const std::string other_build =
-      fingerprint_problem(manifest.name, library, manifest.fingerprint, host_fingerprint());
+      config::fingerprint_problem(manifest.name, library, manifest.fingerprint, config::host_fingerprint());
   if (!other_build.empty()) throw Error(other_build);
   OpenedPlugin plugin = open_plugin(library);
-  const std::string lie = manifest_difference(manifest, make_manifest(plugin, library));
+  const std::string lie = config::manifest_difference(manifest, make_manifest(plugin, library));
   if (!lie.empty())
     throw Error(
         manifest.file.string() + ": does not describe " + manifest.library + ": " + lie +
@@ -35,35 +35,35 @@ OpenedPlugin open_checked(const Manifest& manifest) {
 
 }  // namespace
 
-void Registry::load(const Catalogue& catalogue, std::span<const TypeName> needed) {
-  std::vector<const Manifest*> manifests;
-  for (const TypeName& type : needed) {
+void Registry::load(const config::Catalogue& catalogue, std::span<const config::TypeName> needed) {
+  std::vector<const config::Manifest*> manifests;
+  for (const config::TypeName& type : needed) {
     if (find(type.kind, type.name) != nullptr) continue;
-    const Manifest* owner = catalogue.owner(type.kind, type.name);
+    const config::Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr) throw Error(catalogue.unknown(type.kind, type.name));
     if (std::find(manifests.begin(), manifests.end(), owner) == manifests.end()) manifests.push_back(owner);
   }
   load_plugins(manifests, true);
 }
 
-void Registry::load_all(const Catalogue& catalogue) {
-  std::vector<const Manifest*> manifests;
-  for (const Manifest& manifest : catalogue.manifests()) {
+void Registry::load_all(const config::Catalogue& catalogue) {
+  std::vector<const config::Manifest*> manifests;
+  for (const config::Manifest& manifest : catalogue.manifests()) {
     const auto is_this = [&](const LoadedPlugin& plugin) { return plugin.file == manifest.library_path(); };
     if (std::none_of(plugins_.begin(), plugins_.end(), is_this)) manifests.push_back(&manifest);
   }
-  for (const RefusedPlugin& refused : catalogue.refused())
+  for (const config::RefusedPlugin& refused : catalogue.refused())
     failures_.push_back({refused.file, refused.reason});
   load_plugins(manifests, false);
 }
 
-void Registry::load_plugins(const std::vector<const Manifest*>& manifests, bool failure_is_error) {
+void Registry::load_plugins(const std::vector<const config::Manifest*>& manifests, bool failure_is_error) {
   std::vector<Entry> entries;
   std::vector<LoadedPlugin> plugins;
-  for (const Manifest* manifest : manifests) {
+  for (const config::Manifest* manifest : manifests) {
     const std::filesystem::path file = manifest->library_path();
-    const std::string text = work_text("opening of plugin " + file.string(), "", "");
-    const CurrentWork work(text.c_str());
+    const std::string text = record::work_text("opening of plugin " + file.string(), "", "");
+    const record::CurrentWork work(text.c_str());
     try {
       OpenedPlugin plugin = open_checked(*manifest);
       for (const Offer& offer : plugin.offers.offers()) entries.push_back({offer, file.string()});
@@ -127,14 +127,14 @@ std::string Registry::library_sha256(Kind kind, const std::string& type) const {
 
 std::string Registry::owner_text(Kind kind, const std::string& type) const {
   offer(kind, type);
-  return encore::owner_text(name_of(kind), type, find(kind, type)->owner);
+  return encore::record::owner_text(name_of(kind), type, find(kind, type)->owner);
 }
 
 template <Kind K>
 std::unique_ptr<typename KindTraits<K>::Base> Registry::build(
     const std::string& type, const Options& options, const typename KindTraits<K>::Context& context) const {
-  const std::string text = work_text("construction", "", owner_text(K, type));
-  const CurrentWork work(text.c_str());
+  const std::string text = record::work_text("construction", "", owner_text(K, type));
+  const record::CurrentWork work(text.c_str());
   return make_offer<K>(offer(K, type), options, context);
 }
 
@@ -164,4 +164,4 @@ std::unique_ptr<Reader> Registry::make_reader(const std::string& type, const Opt
   return build<Kind::reader>(type, options, ReaderContext{});
 }
 
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -17,7 +17,7 @@
 #include "config/catalogue.hpp"
 #include "config/experiment.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 
 /// A plugin that a run uses; stored with the run.
 struct LoadedPlugin {
@@ -43,9 +43,9 @@ class Registry {
   /// Loads the plugins that offer `needed`; types that are already loaded stay as they are. Throws Error when
   /// no plugin offers a type or its plugin cannot be loaded (also kept in failures()), and when a name has
   /// two owners; the registry then offers what it did before.
-  void load(const Catalogue& catalogue, std::span<const TypeName> needed);
+  void load(const config::Catalogue& catalogue, std::span<const config::TypeName> needed);
   /// Loads every plugin. A plugin that cannot be loaded is kept in failures() and is not an error.
-  void load_all(const Catalogue& catalogue);
+  void load_all(const config::Catalogue& catalogue);
   /// Adds what the program itself or a test offers. Throws Error when a name has an owner already.
   void add(const std::string& owner, const Registrar& offers);
 
@@ -81,7 +81,7 @@ class Registry {
     std::string owner;  ///< the file, or the name given to add()
   };
 
-  void load_plugins(const std::vector<const Manifest*>& manifests, bool failure_is_error);
+  void load_plugins(const std::vector<const config::Manifest*>& manifests, bool failure_is_error);
   void commit(std::vector<Entry> entries, std::vector<LoadedPlugin> plugins);
   const Entry* find(Kind kind, const std::string& type) const;
   template <Kind K>
@@ -93,4 +93,4 @@ class Registry {
   std::vector<LoadFailure> failures_;
 };
 
-}  // namespace encore
+}  // namespace encore::plugin_host

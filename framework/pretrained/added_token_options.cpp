@@ -16,7 +16,7 @@
 #include "pretrained/family.hpp"
 #include "pretrained/tokenizer_settings.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -64,10 +64,10 @@ class TokenReader {
     const NamedTokens decoded = tokens_;
     for (const json& token : files_.whole.value("added_tokens", json::array())) {
       if (!token.is_object())
-        refuse(tokenizer_file, "an added token must be a JSON object, found " + shortened(token.dump()));
+        refuse(tokenizer_file, "an added token must be a JSON object, found " + config::shortened(token.dump()));
       const std::string content = content_of(token);
       if (decides && (!decoded.contains(content) || decoded.at(content) != token_of(token, "")))
-        refuse(tokenizer_file, "the added token " + shortened(token.dump()) +
+        refuse(tokenizer_file, "the added token " + config::shortened(token.dump()) +
                                    " does not stand in added_tokens_decoder of " + tokenizer_config_file +
                                    " in this form; make both equal");
       add(token, token.value("id", json()).dump(), tokenizer_file);
@@ -88,11 +88,11 @@ class TokenReader {
   /// Adds a token. `number` is its number as the file has it, a text.
   void add(const json& token, const std::string& number, const char* file) {
     const std::string content = content_of(token);
-    if (content.empty()) refuse(file, "an added token has no content: " + shortened(token.dump()));
+    if (content.empty()) refuse(file, "an added token has no content: " + config::shortened(token.dump()));
     const std::optional<std::int64_t> own = files_.number_of(content);
     if (!own || number != std::to_string(*own))
       refuse(file,
-             "the added token \"" + shortened(content) + "\" has the number " + shortened(number) + ", but " +
+             "the added token \"" + config::shortened(content) + "\" has the number " + config::shortened(number) + ", but " +
                  (own ? "it is token " + std::to_string(*own) : std::string("no token has this name")) +
                  " in " + folder_.tokenizer.vocabulary.string() +
                  "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all tokens");
@@ -143,7 +143,7 @@ std::string entry_of(const std::string& content, const NamedToken& token, bool o
 }
 
 bool is_gap(const std::string& content) {
-  return content.starts_with(gap_token_beginning);
+  return content.starts_with(data::gap_token_beginning);
 }
 
 /// Returns the tokens that the class of the family has if no file names them.
@@ -179,7 +179,7 @@ std::string unigram_problem(const std::string& model_type, const NamedToken& tok
 
 /// The gaps of a T5 are special if the list names them, or if there is no list.
 void require_gaps(const TokenizerJson& files) {
-  const json said = files.config.value(extra_ids_name, json());
+  const json said = files.config.value(data::extra_ids_name, json());
   const std::int64_t gaps = said.is_number_integer() ? said.get<std::int64_t>() : 100;
   for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
     const json list = files.config.value(name, json());
@@ -189,7 +189,7 @@ void require_gaps(const TokenizerJson& files) {
       if (const std::string content = content_of(token); is_gap(content)) listed.insert(content);
     if (std::ssize(listed) != gaps)
       throw Error(files.file(tokenizer_config_file).string() + ": " + name + " names " +
-                  std::to_string(listed.size()) + " tokens <extra_id_...>, but " + extra_ids_name + " is " +
+                  std::to_string(listed.size()) + " tokens <extra_id_...>, but " + data::extra_ids_name + " is " +
                   std::to_string(gaps) + "; name all of them there, or leave " + name + " out");
   }
 }
@@ -207,14 +207,14 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
   const json& vocab = model.is_object() ? model.value("vocab", json()) : json();
   const bool from_whole = folder.tokenizer.vocabulary.filename() == tokenizer_file;
   FolderOption option = {.path = {"tokenizer", added_tokens_name},
-                         .value = Value{Value::Array{}, {}},
+                         .value = config::Value{config::Value::Array{}, {}},
                          .file = {},
                          .reason = {},
                          .may_differ = true};
-  auto& entries = std::get<Value::Array>(option.value.data);
+  auto& entries = std::get<config::Value::Array>(option.value.data);
   for (const auto& [content, token] : tokens) {
     const std::string place =
-        files.file(token.file.c_str()).string() + ": the token \"" + shortened(content) + "\" ";
+        files.file(token.file.c_str()).string() + ": the token \"" + config::shortened(content) + "\" ";
     if (is_own(folder, roles, content, token)) continue;
     if (!files.number_of(content)) {
       // A marker that the vocabulary lacks gets a number after the last row of the table, which no text can
@@ -228,7 +228,7 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
     if (content.find('\n') != std::string::npos)
       throw Error(place + "has a line break, which is not supported");
     const bool outside = from_whole && vocab.is_object() && !vocab.contains(content);
-    entries.push_back(Value{entry_of(content, token, outside), {}});
+    entries.push_back(config::Value{entry_of(content, token, outside), {}});
     option.file = files.file(token.file.c_str());
   }
   if (entries.empty()) return std::nullopt;
@@ -236,4 +236,4 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
   return option;
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

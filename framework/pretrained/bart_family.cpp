@@ -10,7 +10,7 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 /// Refuses what only other models of that type do. Most of them are older than their class in `transformers`.
@@ -65,4 +65,4 @@ const Family bart_family = {
     .logit_bias = bart_logit_bias,
     .add_members = add_bart_members};
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 struct BartRenaming {
@@ -116,4 +116,4 @@ void amend_bart(TensorSpellings& names) {
     if (const auto found = names.find(user); found != names.end()) names.emplace(bart_table, found->second);
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -6,7 +6,7 @@
 
 #include "pretrained/family.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 inline constexpr ConfigNames bart_config = {.width = "d_model",
                                             .layers = "encoder_layers",
@@ -33,4 +33,4 @@ bool is_of_bart_body(std::string_view name);
 /// Adds the first spelling of the table if a file names it after one of its users.
 void amend_bart(TensorSpellings& names);
 
-}  // namespace encore
+}  // namespace encore::pretrained

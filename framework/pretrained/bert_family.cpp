@@ -13,7 +13,7 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 /// Returns whether the head gives a probability for each class by itself, rather than the best class.
@@ -154,4 +154,4 @@ const Family roberta_family = {.model_type = "roberta",
                                .output_bias = bert_output_bias,
                                .shared_bias = "cls.predictions.bias"};
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 /// The beginning of one name, and the beginning of another name with the same meaning.
@@ -215,4 +215,4 @@ bool is_of_bert_body(std::string_view name) {
   return (name.starts_with("bert.embeddings.") || name.starts_with("bert.encoder.")) && !is_bert_buffer(name);
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -11,7 +11,7 @@
 
 #include "pretrained/family.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// The matrix of the logits of masked words, if it is not the table of tokens, and its bias.
 inline constexpr const char* bert_output_matrix = "cls.predictions.decoder.weight";
@@ -36,4 +36,4 @@ void amend_bert(TensorSpellings& names);
 bool is_bert_buffer(std::string_view name);
 bool is_of_bert_body(std::string_view name);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -14,7 +14,7 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/tokenizer_files.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
@@ -38,7 +38,7 @@ void require_known_specials(const json& config, const fs::path& file) {
     if (found == config.end() || found->is_null()) continue;
     const json& text = found->is_object() && found->contains("content") ? found->at("content") : *found;
     if (text != token)
-      throw Error(file.string() + ": " + member + " is " + shortened(text.dump()) +
+      throw Error(file.string() + ": " + member + " is " + config::shortened(text.dump()) +
                   ", but this tokenizer has \"" + token + "\" for it");
   }
 }
@@ -62,11 +62,11 @@ void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag
   const json model = all.value("model", json::object());
   const std::string type = model.is_object() ? model.value("type", json("WordPiece")).dump() : model.dump();
   if (type != "\"WordPiece\"")
-    throw Error(file.string() + ": the tokenizer's model is " + shortened(type) +
+    throw Error(file.string() + ": the tokenizer's model is " + config::shortened(type) +
                 "; supported is \"WordPiece\"");
   if (model.value("continuing_subword_prefix", json("##")) != "##")
     throw Error(file.string() + ": continuing_subword_prefix is " +
-                shortened(model.at("continuing_subword_prefix").dump()) + ", but this tokenizer has \"##\"");
+                config::shortened(model.at("continuing_subword_prefix").dump()) + ", but this tokenizer has \"##\"");
   const json normalizer = all.value("normalizer", json());
   if (!decides || !normalizer.is_object()) return;
   flag.value = json_flag(normalizer, "lowercase", file).value_or(true);
@@ -127,7 +127,7 @@ json bert_config_json(const WrittenTokenizer& tokenizer) {
 }
 
 std::map<std::string, std::string> written_bert_files(const WrittenTokenizer& tokenizer) {
-  return {{tokens_file, vocabulary_text(tokenizer.lines)},
+  return {{tokens_file, data::vocabulary_text(tokenizer.lines)},
           {tokenizer_config_file, json_file_text(bert_config_json(tokenizer))},
           {special_tokens_file, json_file_text(special_tokens_json())}};
 }
@@ -138,7 +138,7 @@ std::optional<bool> json_flag(const json& object, const char* name, const fs::pa
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return std::nullopt;
   if (!found->is_boolean())
-    throw Error(file.string() + ": " + name + " must be true or false, found " + shortened(found->dump()));
+    throw Error(file.string() + ": " + name + " must be true or false, found " + config::shortened(found->dump()));
   return found->get<bool>();
 }
 
@@ -172,4 +172,4 @@ const TokenizerFiles wordpiece_files = {.type = "wordpiece",
                                         .read = read_bert_tokenizer,
                                         .written = written_bert_files};
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -14,7 +14,7 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/tokenizer_files.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
@@ -28,19 +28,19 @@ std::string on_or_off(const char* name, bool value) {
 void require_byte_pairs(const json& model, const fs::path& file) {
   if (!model.is_object() || model.value("type", json()) != "BPE")
     throw Error(file.string() + ": the tokenizer's model is " +
-                shortened(model.is_object() ? model.value("type", json()).dump() : model.dump()) +
+                config::shortened(model.is_object() ? model.value("type", json()).dump() : model.dump()) +
                 "; supported is \"BPE\"");
   if (const auto merges = model.find("merges"); merges == model.end() || !merges->is_array())
     throw Error(file.string() + ": \"model\" has no \"merges\", so the splits of words are unknown");
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (const json value = model.value(name, json()); !value.is_null() && value != "")
-      throw Error(file.string() + ": " + name + " is " + shortened(value.dump()) +
+      throw Error(file.string() + ": " + name + " is " + config::shortened(value.dump()) +
                   ", but this tokenizer has none");
   for (const char* name : {"byte_fallback", "ignore_merges"})
     if (json_flag(model, name, file).value_or(false))
       throw Error(file.string() + ": " + name + " is true, but this tokenizer merges bytes by merges alone");
   if (const json dropout = model.value("dropout", json()); !dropout.is_null() && dropout != 0.0)
-    throw Error(file.string() + ": dropout is " + shortened(dropout.dump()) +
+    throw Error(file.string() + ": dropout is " + config::shortened(dropout.dump()) +
                 ", but this tokenizer leaves out no merges");
 }
 
@@ -49,12 +49,12 @@ void read_whole(const fs::path& file, TokenizerFlag& flag) {
   const json all = read_json_object(file);
   require_byte_pairs(all.value("model", json()), file);
   if (const json normalizer = all.value("normalizer", json()); !normalizer.is_null())
-    throw Error(file.string() + ": the normalizer " + shortened(normalizer.dump()) +
+    throw Error(file.string() + ": the normalizer " + config::shortened(normalizer.dump()) +
                 " changes the text, which this tokenizer does not");
   const json words = all.value("pre_tokenizer", json());
   if (!words.is_object() || words.value("type", json()) != "ByteLevel" ||
       !json_flag(words, "use_regex", file).value_or(true))
-    throw Error(file.string() + ": the pre_tokenizer is " + shortened(words.dump()) +
+    throw Error(file.string() + ": the pre_tokenizer is " + config::shortened(words.dump()) +
                 "; supported is \"ByteLevel\" with use_regex");
   if (const auto prefix = json_flag(words, "add_prefix_space", file)) {
     flag.value = *prefix;
@@ -64,16 +64,16 @@ void read_whole(const fs::path& file, TokenizerFlag& flag) {
 }
 
 void require_merges(const fs::path& folder) {
-  if (!is_there(folder / merges_file))
-    throw Error((folder / merges_file).string() + " is missing, so the splits of words are unknown; " +
-                vocab_json_file + " needs it beside it");
+  if (!is_there(folder / data::merges_file))
+    throw Error((folder / data::merges_file).string() + " is missing, so the splits of words are unknown; " +
+                data::vocab_json_file + " needs it beside it");
 }
 
 std::vector<std::string> byte_bpe_files_in(const fs::path& folder) {
   if (is_there(folder / tokenizer_file)) return {tokenizer_file};
-  if (!is_there(folder / vocab_json_file)) return {};
-  if (is_there(folder / merges_file)) return {vocab_json_file, merges_file};
-  return {vocab_json_file};
+  if (!is_there(folder / data::vocab_json_file)) return {};
+  if (is_there(folder / data::merges_file)) return {data::vocab_json_file, data::merges_file};
+  return {data::vocab_json_file};
 }
 
 PretrainedTokenizer read_byte_bpe_tokenizer(const fs::path& folder) {
@@ -85,7 +85,7 @@ PretrainedTokenizer read_byte_bpe_tokenizer(const fs::path& folder) {
                         .file = folder / config_file,
                         .reason = "model_type and no add_prefix_space",
                         .may_differ = true};
-  const fs::path vocabulary = is_there(whole) ? whole : folder / vocab_json_file;
+  const fs::path vocabulary = is_there(whole) ? whole : folder / data::vocab_json_file;
   if (vocabulary == whole)
     read_whole(whole, flag);
   else
@@ -123,15 +123,15 @@ json byte_bpe_config_json(const WrittenTokenizer& tokenizer) {
 }
 
 std::map<std::string, std::string> written_byte_bpe_files(const WrittenTokenizer& tokenizer) {
-  return {{vocab_json_file, vocab_json(tokenizer.lines.first(token_count(tokenizer.lines)))},
-          {merges_file, merges_text(tokenizer.lines, tokenizer.special_numbers)},
+  return {{data::vocab_json_file, vocab_json(tokenizer.lines.first(data::token_count(tokenizer.lines)))},
+          {data::merges_file, merges_text(tokenizer.lines, tokenizer.special_numbers)},
           {tokenizer_config_file, json_file_text(byte_bpe_config_json(tokenizer))}};
 }
 
 }  // namespace
 
 void require_padding_token(std::span<const std::string> lines, std::int64_t padding) {
-  const std::span<const std::string> tokens = lines.first(token_count(lines));
+  const std::span<const std::string> tokens = lines.first(data::token_count(lines));
   const auto found = std::ranges::find_if(
       tokens, [](const std::string& token) { return token == "<pad>" || token == "[PAD]"; });
   if (found == tokens.end() || found - tokens.begin() == padding) return;
@@ -147,13 +147,13 @@ std::string vocab_json(std::span<const std::string> tokens) {
 }
 
 std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials) {
-  const std::size_t count = token_count(lines);
-  if (count < lines.size()) return vocabulary_text(lines.subspan(count));
+  const std::size_t count = data::token_count(lines);
+  if (count < lines.size()) return data::vocabulary_text(lines.subspan(count));
   std::vector<std::string> tokens(lines.begin(), lines.end());
   for (const std::int32_t special : specials)
     if (special >= 0 && static_cast<std::size_t>(special) < count)
       tokens[static_cast<std::size_t>(special)].clear();
-  std::string text = std::string(merges_header) + "\n";
+  std::string text = std::string(data::merges_header) + "\n";
   for (const TokenCut& cut : cuts_of(tokens))
     text +=
         tokens[static_cast<std::size_t>(cut.left)] + " " + tokens[static_cast<std::size_t>(cut.right)] + "\n";
@@ -167,4 +167,4 @@ const TokenizerFiles byte_bpe_files = {.type = byte_bpe_tokenizer,
                                        .read = read_byte_bpe_tokenizer,
                                        .written = written_byte_bpe_files};
 
-}  // namespace encore
+}  // namespace encore::pretrained

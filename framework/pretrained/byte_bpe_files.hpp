@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace encore {
+namespace encore::pretrained {
 
 /// The type of tokenizer that cuts as RoBERTa and GPT-2 do.
 inline constexpr const char* byte_bpe_tokenizer = "byte_bpe";
@@ -21,4 +21,4 @@ void require_padding_token(std::span<const std::string> lines, std::int64_t padd
 std::string vocab_json(std::span<const std::string> tokens);
 std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -17,7 +17,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 inline constexpr const char* padding_name = "pad_token_id";
 
@@ -37,7 +37,7 @@ std::optional<T> member(const nlohmann::json& config, const char* name, const ch
                     : std::is_same_v<T, bool>         ? found->is_boolean()
                     : std::is_same_v<T, std::int64_t> ? found->is_number_integer() && !is_beyond
                                                       : found->is_number();
-  if (!fits) throw Error(std::string(name) + " must be " + kind + ", found " + shortened(found->dump()));
+  if (!fits) throw Error(std::string(name) + " must be " + kind + ", found " + config::shortened(found->dump()));
   return found->get<T>();
 }
 
@@ -57,4 +57,4 @@ inline nlohmann::json target_start_token(const nlohmann::json& config, const std
   throw Error("task.target_start = \"" + role + "\" names no token");
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

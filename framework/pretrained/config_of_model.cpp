@@ -7,14 +7,14 @@
 #include "base/nearest.hpp"
 #include "pretrained/pretrained_config.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
 /// Compares a model with the shape of a family.
 class Stack {
  public:
-  Stack(const Family& family, const ModelTable& model) : family_(family), model_(model) {}
+  Stack(const Family& family, const config::ModelTable& model) : family_(family), model_(model) {}
 
   /// Requires the shape that all models of the family have.
   void require_shape() const {
@@ -25,7 +25,7 @@ class Stack {
                   (shape.causal ? "one stack" : "an encoder alone"));
     if (model_.causal && !shape.causal) refuse("causal", "true", "tokens that see all others");
     if (!model_.causal && shape.causal) refuse("causal", "false", "tokens that see those before them only");
-    if ((model_.norm_position == NormPosition::pre) != shape.pre_norm)
+    if ((model_.norm_position == config::NormPosition::pre) != shape.pre_norm)
       refuse("norm_position", shape.pre_norm ? "\"post\"" : "\"pre\"",
              shape.pre_norm ? "a norm before each sub-layer" : "a norm after each sum");
     if (model_.ends_with_norm() != shape.pre_norm)
@@ -45,23 +45,23 @@ class Stack {
     const FamilyShape& shape = family_.shape;
     const auto quoted = [](const char* name) { return "\"" + std::string(name) + "\""; };
     if (model_.positions != shape.positions)
-      refuse("positions", quoted(name_of(model_.positions)), quoted(name_of(shape.positions)) + " positions");
+      refuse("positions", quoted(config::name_of(model_.positions)), quoted(config::name_of(shape.positions)) + " positions");
     if (model_.position_layout != shape.position_layout)
-      refuse("position_layout", quoted(name_of(model_.position_layout)),
-             quoted(name_of(shape.position_layout)) + " in this place");
+      refuse("position_layout", quoted(config::name_of(model_.position_layout)),
+             quoted(config::name_of(shape.position_layout)) + " in this place");
     if (model_.embedding_width != 0)
       refuse("embedding_width", std::to_string(model_.embedding_width), "tables as wide as the model");
     if (model_.norm.type != shape.norm) refuse("norm", "\"" + model_.norm.type + "\"", quoted(shape.norm));
-    if (model_.embedding_scale != EmbeddingScale::none && *family_.config.scaled == '\0')
+    if (model_.embedding_scale != config::EmbeddingScale::none && *family_.config.scaled == '\0')
       refuse("embedding_scale", "\"sqrt_width\"", "an embedding that is not scaled (\"none\")");
   }
 
   /// Requires the options that products of layers and head have beside their matrices.
   void require_options() const {
     const FamilyShape& shape = family_.shape;
-    for (const std::vector<LayerTable>* block :
+    for (const std::vector<config::LayerTable>* block :
          {&model_.block, model_.decoder ? &model_.decoder->block : nullptr})
-      for (const LayerTable& layer : block == nullptr ? std::vector<LayerTable>() : *block) {
+      for (const config::LayerTable& layer : block == nullptr ? std::vector<config::LayerTable>() : *block) {
         require_flag("layer." + layer.name + ".bias", layer.options, "bias", shape.biases, "biases");
         require_flag("layer." + layer.name + ".scaled", layer.options, "scaled", shape.scaled_scores,
                      "scores that are divided");
@@ -84,11 +84,11 @@ class Stack {
   }
 
   /// Requires that the sub-layers of a block are of these types.
-  void require_types(const std::string& option, const std::vector<LayerTable>& block,
+  void require_types(const std::string& option, const std::vector<config::LayerTable>& block,
                      const std::vector<std::string>& types) const {
     if (block.size() != types.size()) {
       std::vector<std::string> names;
-      for (const LayerTable& layer : block) names.push_back(layer.name);
+      for (const config::LayerTable& layer : block) names.push_back(layer.name);
       refuse(option, "[" + quoted_list(names) + "]",
              "a " + types.front() + (types.size() == 2 ? "" : ", a cross_attention") +
                  std::string(" and a feed_forward in each block"));
@@ -102,13 +102,13 @@ class Stack {
   /// Requires equal layers in both stacks: config.json has numbers for each stack, but an imported model has
   /// one number for both.
   void require_same_layers() const {
-    const auto compare = [&](const LayerTable& ours, const LayerTable& theirs, const char* option) {
+    const auto compare = [&](const config::LayerTable& ours, const config::LayerTable& theirs, const char* option) {
       const auto number = [&](const Options& of) { return of.has(option) ? of.integer(option) : 0; };
       if (number(theirs.options) != number(ours.options))
         refuse("layer." + theirs.name + "." + option, std::to_string(number(theirs.options)),
                "the same number in both stacks here");
     };
-    const std::vector<LayerTable>& decoder = model_.decoder->block;
+    const std::vector<config::LayerTable>& decoder = model_.decoder->block;
     compare(model_.block[0], decoder[0], "heads");
     compare(model_.block[0], decoder[1], "heads");
     compare(model_.block[0], decoder[0], "head_size");
@@ -132,12 +132,12 @@ class Stack {
 
  private:
   const Family& family_;
-  const ModelTable& model_;
+  const config::ModelTable& model_;
 };
 
 }  // namespace
 
-PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t tokens,
+PretrainedConfig pretrained_config_of(const Family& family, const config::ModelTable& model, std::int64_t tokens,
                                       std::int64_t max_length) {
   const Stack stack(family, model);
   stack.require_shape();
@@ -152,7 +152,7 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
     stack.require_same_layers();
   }
   stack.require_options();
-  const LayerTable &attention = model.block[0], &feed_forward = model.block[1];
+  const config::LayerTable &attention = model.block[0], &feed_forward = model.block[1];
   const auto number = [&](const char* option, std::int64_t otherwise) {
     return attention.options.has(option) ? attention.options.integer(option) : otherwise;
   };
@@ -180,7 +180,7 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
           .buckets = number("buckets", 0),
           .max_distance = number("max_distance", 0),
           .epsilon = model.norm.options.number("epsilon"),
-          .scaled = model.embedding_scale == EmbeddingScale::sqrt_width,
+          .scaled = model.embedding_scale == config::EmbeddingScale::sqrt_width,
           .scaled_states = of_head("scaled", false),
           .tied = of_head("tied", true),
           .target_start = "start",
@@ -188,4 +188,4 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
           .attention_dropout = attention.options.number("attention_dropout")};
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

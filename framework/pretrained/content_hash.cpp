@@ -9,7 +9,7 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/hash_cache.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string content_hash(const std::filesystem::path& path, HashOfFile hash_of_f
   if (!std::filesystem::is_directory(path, failure)) {
     std::string hashes = hash_of_file(path);
     bool alone = true;
-    for (const std::string& name : files_beside_vocabulary(path))
+    for (const std::string& name : data::files_beside_vocabulary(path))
       if (const std::filesystem::path file = path.parent_path() / name; is_there(file)) {
         hashes += '\n' + hash_of_file(file);
         alone = false;
@@ -36,11 +36,11 @@ std::string content_hash(const std::filesystem::path& path, HashOfFile hash_of_f
 }  // namespace
 
 std::string sha256_of_content(const std::filesystem::path& path) {
-  return content_hash(path, cached_sha256_of_file);
+  return content_hash(path, record::cached_sha256_of_file);
 }
 
 std::string sha256_of_bytes_of_content(const std::filesystem::path& path) {
   return content_hash(path, sha256_of_file);
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-namespace encore {
+namespace encore::pretrained {
 
 /// Returns the SHA-256 of a file's content, or for a folder that of the sorted names and the content of the
 /// files which the importer reads (hugging_face_folder.hpp), so that a picture beside them changes nothing.
@@ -18,4 +18,4 @@ std::string sha256_of_content(const std::filesystem::path& path);
 /// Returns the same from the bytes themselves, without the cache: for proofs.
 std::string sha256_of_bytes_of_content(const std::filesystem::path& path);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -5,7 +5,7 @@
 
 #include "pretrained/family.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 extern const Family bert_family;
 extern const Family distilbert_family;
@@ -15,4 +15,4 @@ extern const Family bart_family;
 extern const Family marian_family;
 extern const Family t5_family;
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -16,7 +16,7 @@
 #include "config/value.hpp"
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 constexpr const Family* all_families[] = {&bert_family, &distilbert_family, &roberta_family, &gpt2_family,
@@ -39,7 +39,7 @@ std::string supported() {
 std::string architecture_of(const nlohmann::json& config) {
   const auto list = config.find("architectures");
   if (list == config.end() || !list->is_array() || list->empty() || !list->front().is_string()) return "";
-  return " (" + shortened(list->front().get<std::string>()) + ")";
+  return " (" + config::shortened(list->front().get<std::string>()) + ")";
 }
 
 }  // namespace
@@ -68,13 +68,13 @@ const Family* find_family(std::string_view model_type) {
 const Family& family_in(const nlohmann::json& config) {
   const auto type = config.find("model_type");
   if (type == config.end() || type->is_null()) throw Error("\"model_type\" is missing; " + supported());
-  if (!type->is_string()) throw Error("model_type must be a text, found " + shortened(type->dump()));
+  if (!type->is_string()) throw Error("model_type must be a text, found " + config::shortened(type->dump()));
   if (const Family* family = find_family(type->get<std::string>())) return *family;
-  throw Error("model_type is \"" + shortened(type->get<std::string>()) + "\"" + architecture_of(config) +
+  throw Error("model_type is \"" + config::shortened(type->get<std::string>()) + "\"" + architecture_of(config) +
               ", which is another architecture; " + supported());
 }
 
-const Family& family_to_write(const std::string& tokenizer_type, const ModelTable& model) {
+const Family& family_to_write(const std::string& tokenizer_type, const config::ModelTable& model) {
   const auto likeness = [&](const Family& family) {
     const FamilyShape& shape = family.shape;
     const bool same_stacks = shape.causal == model.causal && shape.decoder == model.decoder.has_value();
@@ -128,4 +128,4 @@ std::string_view cut_number(std::string_view& name) {
   return cut;
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -20,7 +20,7 @@
 #include "config/experiment.hpp"
 #include "pretrained/tokenizer_files.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// The parameters whose rows are positions have names with this end.
 inline constexpr std::string_view position_table = "embedding.positions";
@@ -74,8 +74,8 @@ struct FamilyShape {
   bool decoder = false;  ///< a second stack that reads the first
   /// For a decoder: source and target begin with the token `start` (task.source_start, task.target_begins).
   bool texts_begin = false;
-  Positions positions = Positions::learned;
-  PositionLayout position_layout = PositionLayout::pairs;
+  config::Positions positions = config::Positions::learned;
+  config::PositionLayout position_layout = config::PositionLayout::pairs;
   /// Whether config.json also counts the rows of the table of positions before the first used one. The table
   /// then ends with the row of the padding token's number.
   bool counts_front_rows = true;
@@ -154,7 +154,7 @@ const Family* find_family(std::string_view model_type);
 const Family& family_in(const nlohmann::json& config);
 /// Returns the family as which a model with such a tokenizer is written: the one with its stacks, and among
 /// several the one with its attention. Throws Error if no family has such a tokenizer.
-const Family& family_to_write(const std::string& tokenizer_type, const ModelTable& model);
+const Family& family_to_write(const std::string& tokenizer_type, const config::ModelTable& model);
 
 /// The names of the tensors of one file.
 class FolderNames {
@@ -175,4 +175,4 @@ class FolderNames {
 /// Cuts a number such as "3." off the beginning of a name and returns it; nothing if there is none.
 std::string_view cut_number(std::string_view& name);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -17,7 +17,7 @@
 #include "base/json_text.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 namespace fs = std::filesystem;
@@ -527,14 +527,14 @@ std::string accepted_text(const FieldRule& rule, const char* quote = "") {
 
 void check_field(const FieldRule& rule, const std::string& place, const json& object, const std::string& name,
                  const json& value, std::vector<std::string>& notices) {
-  const std::string says = place + ": " + name + " is " + shortened(value.dump());
+  const std::string says = place + ": " + name + " is " + config::shortened(value.dump());
   if (rule.use == equal && !accepts(rule, value))
     throw Error(says + ", which is not supported; it must be " + accepted_text(rule));
   if (rule.use == same && !value.is_null()) {
     const auto other = object.find(rule.accepted);
     if (other == object.end() || *other != value)
       throw Error(says + ", and " + rule.accepted + ", which it is another name for, " +
-                  (other == object.end() ? "is missing" : "is " + shortened(other->dump())) +
+                  (other == object.end() ? "is missing" : "is " + config::shortened(other->dump())) +
                   "; give both the same value");
   }
   if (rule.use == named && !accepts(rule, value))
@@ -590,7 +590,7 @@ void check_fields(std::string_view file, const fs::path& path, std::string_view 
     if (const FieldRule* rule = find_rule(file, family, name))
       check_field(*rule, path.string(), object, name, value, notices);
     else
-      unknown += (unknown.empty() ? "" : ", ") + shortened(name);
+      unknown += (unknown.empty() ? "" : ", ") + config::shortened(name);
   }
   if (!unknown.empty()) notices.push_back(path.string() + ": " + unknown + ": unknown, and not taken over");
 }
@@ -605,4 +605,4 @@ std::string field_table(std::string_view file) {
   return table;
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -14,7 +14,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+namespace encore::pretrained {
 
 enum class FieldUse : std::uint8_t {
   honoured,  ///< taken over as it is, or refused where it cannot be
@@ -48,4 +48,4 @@ void check_fields(std::string_view file, const std::filesystem::path& path, std:
 /// Returns the rows of the page for a file, in Markdown.
 std::string field_table(std::string_view file);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -12,7 +12,7 @@
 #include "config/resolve_path.hpp"
 #include "pretrained/option_filler.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
@@ -21,13 +21,13 @@ namespace fs = std::filesystem;
 /// Fills the document of one run from one folder.
 class Filling : private OptionFiller {
  public:
-  Filling(const HuggingFaceFolder& folder, const FolderSettings& settings, Value& root, Problems& problems)
+  Filling(const HuggingFaceFolder& folder, const FolderSettings& settings, config::Value& root, config::Problems& problems)
       : OptionFiller(root, problems), folder_(folder), settings_(settings) {}
 
   void run() {
     const fs::path config = folder_.path / config_file;
     const bool has_decoder = folder_.config.decoder_layers > 0;
-    if (const Value* decoder = root_.at({"model", "decoder"}); decoder != nullptr && !has_decoder)
+    if (const config::Value* decoder = root_.at({"model", "decoder"}); decoder != nullptr && !has_decoder)
       refuse(
           *decoder, "model.decoder",
           "[model.decoder] cannot stand beside model.from: " + config.string() + " describes a single stack");
@@ -43,7 +43,7 @@ class Filling : private OptionFiller {
   }
 
   bool is_of_this_head(const FolderSettings::Option& setting) const {
-    const Value* head = root_.at({"model", "head", "type"});
+    const config::Value* head = root_.at({"model", "head", "type"});
     return head != nullptr && head->is_text() && head->text() == setting.head;
   }
   /// Returns whether the option counts in this experiment. An option for the head of the experiment takes
@@ -63,35 +63,35 @@ class Filling : private OptionFiller {
                option.file);
   }
 
-  static Origin from(const fs::path& file) { return {Source::file, {file.string(), 0, 0}}; }
+  static config::Origin from(const fs::path& file) { return {config::Source::file, {file.string(), 0, 0}}; }
 
   void tokenizer(const fs::path& config) {
     const PretrainedTokenizer& tokenizer = folder_.tokenizer;
     const std::string type = "model_type = \"" + folder_.config.model_type + "\"";
     const bool is_other =
-        !put({.path = {"tokenizer", "type"}, .value = Value{tokenizer.type, {}}, .reason = type}, config);
+        !put({.path = {"tokenizer", "type"}, .value = config::Value{tokenizer.type, {}}, .reason = type}, config);
     if (is_other) return;  // the options of the tokenizer are its own
     for (const FolderSettings::Option& each : settings_.options)
       if (each.option.path.front() == "tokenizer" && counts(each)) put(each.option);
     for (const char* option : {"vocab_size", "min_frequency", "character_coverage", "byte_fallback"})
-      if (const Value* given = root_.at({"tokenizer", option}))
+      if (const config::Value* given = root_.at({"tokenizer", option}))
         refuse(*given, std::string("tokenizer.") + option,
                "tokenizer." + std::string(option) +
                    " is for a vocabulary that is trained, but model.from brings " +
                    tokenizer.vocabulary.string() + "; leave it out");
-    if (const Value* given = root_.at({"tokenizer", "vocab"}))
+    if (const config::Value* given = root_.at({"tokenizer", "vocab"}))
       compare_vocabulary(*given);
     else
-      set({"tokenizer", "vocab"}, Value{tokenizer.vocabulary.filename().string(), {}},
+      set({"tokenizer", "vocab"}, config::Value{tokenizer.vocabulary.filename().string(), {}},
           from(tokenizer.vocabulary));
   }
 
   /// Compares the vocabulary that the experiment names with the folder's. Another file is accepted if its
   /// content is equal.
-  void compare_vocabulary(const Value& given) {
+  void compare_vocabulary(const config::Value& given) {
     if (!given.is_text()) return;
     try {
-      const fs::path path = resolve_path(given.text(), given.origin, {});
+      const fs::path path = config::resolve_path(given.text(), given.origin, {});
       if (path == folder_.tokenizer.vocabulary) return;
       if (read_file(path) == read_file(folder_.tokenizer.vocabulary)) return;
       refuse(given, "tokenizer.vocab",
@@ -108,13 +108,13 @@ class Filling : private OptionFiller {
 };
 
 /// Throws Error if the folder decides options of [task] that the task does not have.
-void require_task(const HuggingFaceFolder& folder, const Value& root, const Catalogue& catalogue) {
-  const Value* named = root.at({"task", "type"});
-  const ManifestOffer* task =
+void require_task(const HuggingFaceFolder& folder, const config::Value& root, const config::Catalogue& catalogue) {
+  const config::Value* named = root.at({"task", "type"});
+  const config::ManifestOffer* task =
       named != nullptr && named->is_text() ? catalogue.find(Kind::task, named->text()) : nullptr;
   if (task == nullptr) return;  // reported elsewhere
   const std::vector<ImpliedOption> options = implied_options(folder.config);
-  const auto has_all = [&](const ManifestOffer& offer) {
+  const auto has_all = [&](const config::ManifestOffer& offer) {
     return std::ranges::all_of(options, [&](const ImpliedOption& option) {
       return option.path.front() != "task" || offer.options.find(option.path.at(1)) != nullptr;
     });
@@ -130,16 +130,16 @@ void require_task(const HuggingFaceFolder& folder, const Value& root, const Cata
 
 }  // namespace
 
-const Value* named_folder(const Value& root) {
-  const Value* from = root.at({"model", "from"});
+const config::Value* named_folder(const config::Value& root) {
+  const config::Value* from = root.at({"model", "from"});
   return from != nullptr && from->is_text() ? from : nullptr;
 }
 
-bool FolderFiller::fill(Value& root, const Catalogue& catalogue, Problems& problems) {
-  const Value* from = named_folder(root);
+bool FolderFiller::fill(config::Value& root, const config::Catalogue& catalogue, config::Problems& problems) {
+  const config::Value* from = named_folder(root);
   if (from == nullptr) return true;
   try {
-    const std::string path = resolve_path(from->text(), from->origin, {});
+    const std::string path = config::resolve_path(from->text(), from->origin, {});
     if (path.empty()) throw Error("must be the path of a folder, found an empty one");
     const Opened& opened = open(path);
     require_task(opened.folder, root, catalogue);
@@ -160,4 +160,4 @@ const FolderFiller::Opened& FolderFiller::open(const std::string& path) {
   return folders_.emplace(path, Opened{std::move(folder), std::move(settings)}).first->second;
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

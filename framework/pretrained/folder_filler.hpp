@@ -14,17 +14,17 @@
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// Returns the text of model.from, or null if the experiment names no folder.
-const Value* named_folder(const Value& root);
+const config::Value* named_folder(const config::Value& root);
 
 class FolderFiller {
  public:
   /// Fills `root`, the document of one run. Adds what is wrong to `problems`. Returns false if the folder, or
   /// the task with it, cannot be used: nothing was filled in, and every missing option would only repeat the
   /// problem.
-  bool fill(Value& root, const Catalogue& catalogue, Problems& problems);
+  bool fill(config::Value& root, const config::Catalogue& catalogue, config::Problems& problems);
 
  private:
   struct Opened {
@@ -36,4 +36,4 @@ class FolderFiller {
   std::map<std::string, Opened> folders_;  ///< each is read once, by path
 };
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -22,7 +22,7 @@
 #include "pretrained/tied_copies.hpp"
 #include "pretrained/tokenizer_settings.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 namespace fs = std::filesystem;
@@ -101,7 +101,7 @@ class Collector {
                                  .whole = of(tokenizer_file),
                                  .specials = of(special_tokens_file),
                                  .added = of(added_tokens_file),
-                                 .lines = load_vocabulary(folder_.tokenizer.vocabulary)};
+                                 .lines = data::load_vocabulary(folder_.tokenizer.vocabulary)};
     for (FolderOption& option : tokenizer_settings(folder_, files)) add(std::move(option), "");
     markers(role_tokens(folder_, files), files);
     const json& most = of(tokenizer_config_file).value("model_max_length", json());
@@ -127,7 +127,7 @@ class Collector {
           continue;
         const json& number = said.is_array() && said.size() == 1 ? said.front() : said;
         if (number != json(files.number_of(token).value_or(-1)))
-          refuse(file, std::string(name) + " is " + shortened(said.dump()) + ", but the token " + token +
+          refuse(file, std::string(name) + " is " + config::shortened(said.dump()) + ", but the token " + token +
                            " has the number " + std::to_string(files.number_of(token).value_or(-1)));
       }
   }
@@ -140,7 +140,7 @@ class Collector {
     if (family_of(folder_.config).shape.decoder) {
       const json start = later.value("decoder_start_token_id", json());
       if (!start.is_null() && start != config_.value("decoder_start_token_id", json()))
-        refuse(generation_file, "decoder_start_token_id is " + shortened(start.dump()) + ", but " +
+        refuse(generation_file, "decoder_start_token_id is " + config::shortened(start.dump()) + ", but " +
                                     config_file + " says " +
                                     config_.value("decoder_start_token_id", json()).dump());
     }
@@ -153,7 +153,7 @@ class Collector {
           path(config_file).string() +
           ": forced_bos_token_id is not set; a text that is written begins with <s> here all the same");
     else if (forced != config_.value("bos_token_id", json(0)))
-      refuse(config_file, "forced_bos_token_id is " + shortened(forced.dump()) +
+      refuse(config_file, "forced_bos_token_id is " + config::shortened(forced.dump()) +
                               ", but a text that is written begins with bos_token_id here");
   }
 
@@ -166,8 +166,8 @@ class Collector {
          {std::pair("dense_act_fn", json(name)), std::pair("is_gated_act", json(gated))}) {
       const json value = config_.value(member, json());
       if (!value.is_null() && value != expected)
-        refuse(config_file, std::string(member) + " is " + shortened(value.dump()) +
-                                ", but feed_forward_proj = \"" + shortened(said) + "\" means " +
+        refuse(config_file, std::string(member) + " is " + config::shortened(value.dump()) +
+                                ", but feed_forward_proj = \"" + config::shortened(said) + "\" means " +
                                 expected.dump());
     }
   }
@@ -184,7 +184,7 @@ class Collector {
     const bool tied = is_set(config_, "tie_word_embeddings", true);
     const auto head = [&](const char* option, auto value, std::string reason, bool is_default) {
       add({.path = {"model", "head", option},
-           .value = Value{std::move(value), {}},
+           .value = config::Value{std::move(value), {}},
            .file = path(config_file),
            .reason = std::move(reason),
            .is_default = is_default},
@@ -221,15 +221,15 @@ class Collector {
         normalizes = true;
       } else {
         refuse(modules_file,
-               "module " + std::to_string(place) + " is \"" + shortened(type) + "\" in \"" +
-                   shortened(folder) +
+               "module " + std::to_string(place) + " is \"" + config::shortened(type) + "\" in \"" +
+                   config::shortened(folder) +
                    "\"; supported are Transformer in the folder itself, then Pooling, then Normalize");
       }
       ++place;
     }
     if (!pools) refuse(modules_file, "there is no module Pooling, which makes one vector of an input");
     add({.path = {"model", "head", "normalize"},
-         .value = Value{normalizes, {}},
+         .value = config::Value{normalizes, {}},
          .file = path(modules_file),
          .reason = normalizes ? "that vectors go through Normalize" : "that there is no Normalize",
          .may_differ = true,
@@ -283,7 +283,7 @@ class Collector {
     if (modes.size() != 1 || (modes.front() != "cls" && modes.front() != "mean")) {
       std::string list;
       for (const std::string& mode : modes) list += (list.empty() ? "" : ", ") + mode;
-      throw Error(config.string() + ": pooling is \"" + shortened(list) +
+      throw Error(config.string() + ": pooling is \"" + config::shortened(list) +
                   "\"; supported is one of \"cls\" and \"mean\"");
     }
     for (const char* name : {"word_embedding_dimension", "embedding_dimension"})
@@ -291,7 +291,7 @@ class Collector {
         throw Error(config.string() + ": " + name + " is " + width.dump() + ", but the model is " +
                     std::to_string(folder_.config.width) + " wide");
     add({.path = {"model", "head", "pooling"},
-         .value = Value{modes.front(), {}},
+         .value = config::Value{modes.front(), {}},
          .file = config,
          .reason = "pooling = \"" + modes.front() + "\"",
          .may_differ = true,
@@ -315,7 +315,7 @@ class Collector {
     const bool strips = std::ranges::any_of(settings_.options, named("strip_accents"));  // set, and true
     const auto option = [&](const char* name, bool value) {
       return FolderOption{.path = {"tokenizer", name},
-                          .value = Value{value, {}},
+                          .value = config::Value{value, {}},
                           .file = path(sentence_name_),
                           .reason = "do_lower_case = true"};
     };
@@ -336,4 +336,4 @@ FolderSettings settings_of(const HuggingFaceFolder& folder) {
   return Collector(folder).run();
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -12,7 +12,7 @@
 
 #include "pretrained/hugging_face_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 struct FolderSettings {
   /// An option of [tokenizer], [model.head] or [data]. `head` says in which experiments it counts.
@@ -29,4 +29,4 @@ struct FolderSettings {
 /// does not compute.
 FolderSettings settings_of(const HuggingFaceFolder& folder);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -13,7 +13,7 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 struct Gpt2Renaming {
@@ -121,4 +121,4 @@ const Family gpt2_family = {
     .class_of = gpt2_class_of,
 };
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -17,7 +17,7 @@
 #include "pretrained/byte_bpe_files.hpp"
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
@@ -83,7 +83,7 @@ void require_config(const fs::path& folder) {
 }
 
 void require_tokens(const HuggingFaceFolder& model) {
-  const std::vector<std::string> lines = load_vocabulary(model.tokenizer.vocabulary);
+  const std::vector<std::string> lines = data::load_vocabulary(model.tokenizer.vocabulary);
   if (model.config.first_position > 0 && family_of(model.config).shape.counts_front_rows) {
     try {
       require_padding_token(lines, model.config.first_position - 1);
@@ -91,7 +91,7 @@ void require_tokens(const HuggingFaceFolder& model) {
       throw Error((model.path / config_file).string() + ": " + error.what());
     }
   }
-  const auto tokens = static_cast<std::int64_t>(token_count(lines));
+  const auto tokens = static_cast<std::int64_t>(data::token_count(lines));
   if (tokens == model.config.tokens) return;
   throw Error(model.tokenizer.vocabulary.string() + " has " + std::to_string(tokens) + " tokens, but " +
               (model.path / config_file).string() +
@@ -159,7 +159,7 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   }
   require_tensors(folder);
   const Family& family = family_of(model.config);
-  const Safetensors tensors(folder / tensors_file);  // reads the header
+  const record::Safetensors tensors(folder / tensors_file);  // reads the header
   model.config.tied = model.config.scaled_states || !tensors.tensors().contains(family.output_matrix);
   const TokenizerFiles& files = *family.tokenizer;
   require_vocabulary(folder, files);
@@ -199,4 +199,4 @@ nlohmann::json read_json_object(const fs::path& file) {
   return json;
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -15,7 +15,7 @@
 #include "pretrained/pretrained_config.hpp"
 #include "pretrained/tokenizer_files.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 inline constexpr const char* config_file = "config.json";
 inline constexpr const char* tensors_file = "model.safetensors";
@@ -57,4 +57,4 @@ bool is_there(const std::filesystem::path& path);
 /// Returns a JSON file whose outermost value is an object. Throws Error that names the file.
 nlohmann::json read_json_object(const std::filesystem::path& file);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -10,7 +10,7 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 /// Returns whether the tensor is a table of positions, which some files hold though it is always the same.
@@ -68,8 +68,8 @@ const Family marian_family = {.model_type = "marian",
                               .config = bart_config,
                               .shape = {.embedding_norm = false,
                                         .decoder = true,
-                                        .positions = Positions::sinusoidal,
-                                        .position_layout = PositionLayout::halves,
+                                        .positions = config::Positions::sinusoidal,
+                                        .position_layout = config::PositionLayout::halves,
                                         .epsilon = 1e-5},
                               .refuse = refuse_other_marian,
                               .tensors_of = bart_tensors_of,
@@ -81,4 +81,4 @@ const Family marian_family = {.model_type = "marian",
                               .logit_bias = bart_logit_bias,
                               .add_members = add_marian_members};
 
-}  // namespace encore
+}  // namespace encore::pretrained

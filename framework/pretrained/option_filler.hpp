@@ -11,22 +11,22 @@
 #include "config/value.hpp"
 #include "pretrained/pretrained_config.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 class OptionFiller {
  public:
   /// `root` is the document of one run. Adds what is wrong to `problems`. Both outlive the filler.
-  OptionFiller(Value& root, Problems& problems) : root_(root), problems_(problems) {}
+  OptionFiller(config::Value& root, config::Problems& problems) : root_(root), problems_(problems) {}
 
  protected:
   /// `source` is the place that decides the option; messages name its file. Returns false if the experiment
   /// has another value; it is then replaced, so that no problem that follows from it is reported too.
-  bool put(const ImpliedOption& option, const Origin& source);
-  void set(const std::vector<std::string>& path, Value value, const Origin& of_value);
-  void refuse(const Value& at, const std::string& key, const std::string& message);
+  bool put(const ImpliedOption& option, const config::Origin& source);
+  void set(const std::vector<std::string>& path, config::Value value, const config::Origin& of_value);
+  void refuse(const config::Value& at, const std::string& key, const std::string& message);
 
-  Value& root_;
-  Problems& problems_;
+  config::Value& root_;
+  config::Problems& problems_;
 };
 
-}  // namespace encore
+}  // namespace encore::pretrained

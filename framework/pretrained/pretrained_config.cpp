@@ -15,7 +15,7 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 namespace {
 
@@ -62,7 +62,7 @@ const ActivationNames& activation_in(const json& config, const Family& family) {
       member<std::string>(config, name, "a text").value_or(family.shape.activation);
   for (const ActivationNames& known : activation_names)
     if (activation == known.there && (family.shape.gates || !known.gated)) return known;
-  throw Error(std::string(name) + " is \"" + shortened(activation) +
+  throw Error(std::string(name) + " is \"" + config::shortened(activation) +
               "\", which is not supported; supported are \"gelu\" (with the exact erf), \"gelu_new\", " +
               (family.shape.gates ? R"("relu", "silu", "gated-gelu", "gated-silu" and "gated-relu")"
                                   : R"("relu" and "silu")"));
@@ -86,7 +86,7 @@ void refuse_unknown_functions(const json& config) {
   const auto positions =
       member<std::string>(config, "position_embedding_type", "a text").value_or("absolute");
   if (positions != "absolute")
-    throw Error("position_embedding_type is \"" + shortened(positions) +
+    throw Error("position_embedding_type is \"" + config::shortened(positions) +
                 "\", which is not supported; supported is \"absolute\"");
   for (const char* name : {"is_decoder", "add_cross_attention"})
     if (is_set(config, name)) throw Error(std::string(name) + " is true, but only encoders are supported");
@@ -98,9 +98,9 @@ void refuse_unknown_functions(const json& config) {
     throw Error("pruned_heads is not empty, and layers with fewer heads than others are not supported");
 }
 
-Value::Array texts(const std::vector<std::string>& list) {
-  Value::Array array;
-  for (const std::string& text : list) array.push_back(Value{text, {}});
+config::Value::Array texts(const std::vector<std::string>& list) {
+  config::Value::Array array;
+  for (const std::string& text : list) array.push_back(config::Value{text, {}});
   return array;
 }
 
@@ -227,7 +227,7 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   std::vector<ImpliedOption> options;
   const auto add = [&](std::vector<std::string> path, auto data,
                        const std::string& reason) -> ImpliedOption& {
-    options.push_back({.path = std::move(path), .value = Value{std::move(data), {}}, .reason = reason});
+    options.push_back({.path = std::move(path), .value = config::Value{std::move(data), {}}, .reason = reason});
     return options.back();
   };
   const auto said = [](const char* name, const std::string& value) {
@@ -237,19 +237,19 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
     add(std::move(path), value, said(name, std::to_string(value)));
   };
   const auto share = [&](std::vector<std::string> path, double value, const char* name) {
-    add(std::move(path), value, said(name, shortest(value))).may_differ = true;
+    add(std::move(path), value, said(name, config::shortest(value))).may_differ = true;
   };
 
   count({"model", "width"}, config.width, names.width);
   count({"model", "layers"}, config.layers, names.layers);
   add({"model", "block"}, texts({pretrained_attention, pretrained_feed_forward}), type);
-  add({"model", "positions"}, std::string(name_of(shape.positions)), type);
-  if (shape.positions == Positions::learned)
+  add({"model", "positions"}, std::string(config::name_of(shape.positions)), type);
+  if (shape.positions == config::Positions::learned)
     add({"model", "max_positions"}, config.max_positions,
         said(names.positions, std::to_string(positions_of(config))));
-  if (shape.positions == Positions::sinusoidal)
-    add({"model", "position_layout"}, std::string(name_of(shape.position_layout)), type).is_default =
-        shape.position_layout == PositionLayout::pairs;
+  if (shape.positions == config::Positions::sinusoidal)
+    add({"model", "position_layout"}, std::string(config::name_of(shape.position_layout)), type).is_default =
+        shape.position_layout == config::PositionLayout::pairs;
   add({"model", "segments"}, config.segments,
       *names.segments == '\0' ? type : said(names.segments, std::to_string(config.segments)));
   add({"model", "embedding_norm"}, shape.embedding_norm, type).is_default = !shape.embedding_norm;
@@ -312,8 +312,8 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   }
   add({"model", "layer", pretrained_norm, "type"}, std::string(shape.norm), type);
   add({"model", "layer", pretrained_norm, "epsilon"}, config.epsilon,
-      *names.epsilon == '\0' ? type : said(names.epsilon, shortest(config.epsilon)));
+      *names.epsilon == '\0' ? type : said(names.epsilon, config::shortest(config.epsilon)));
   return options;
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -16,7 +16,7 @@
 #include "config/value.hpp"
 #include "pretrained/family.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// The names of the layers of a model from such a folder. They are part of the names of its parameters.
 inline constexpr const char* pretrained_attention = "attention";
@@ -64,7 +64,7 @@ nlohmann::json pretrained_config_to_json(const PretrainedConfig& config);
 /// An option of the experiment that config.json decides.
 struct ImpliedOption {
   std::vector<std::string> path;  ///< {"model", "layer", "attention", "heads"}
-  Value value;
+  config::Value value;
   std::string reason;  ///< `hidden_size = 384`, as messages quote it
   /// Set for shares of dropout, which are only what was used last. An architecture cannot differ.
   bool may_differ = false;
@@ -83,7 +83,7 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config);
 
 /// Converts a model to the config.json of a family, with `tokens` rows in its table of tokens. Throws Error
 /// that names the option that the family cannot express.
-PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t tokens,
+PretrainedConfig pretrained_config_of(const Family& family, const config::ModelTable& model, std::int64_t tokens,
                                       std::int64_t max_length);
 
-}  // namespace encore
+}  // namespace encore::pretrained

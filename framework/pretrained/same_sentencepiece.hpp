@@ -8,9 +8,9 @@
 
 #include "pretrained/tokenizer_settings.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// `model` is spiece.model, whose lines `files` has. Throws Error that names the difference.
 void require_same_sentencepiece(const TokenizerJson& files, const std::filesystem::path& model);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -15,37 +15,37 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/tokenizer_files.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::vector<std::string> marian_files_in(const fs::path& folder) {
-  if (!is_there(folder / vocab_json_file)) return {};
-  std::vector<std::string> files = {vocab_json_file};
-  for (const char* file : {source_model_file, target_model_file})
+  if (!is_there(folder / data::vocab_json_file)) return {};
+  std::vector<std::string> files = {data::vocab_json_file};
+  for (const char* file : {data::source_model_file, data::target_model_file})
     if (is_there(folder / file)) files.emplace_back(file);
   return files;
 }
 
 PretrainedTokenizer read_marian_tokenizer(const fs::path& folder) {
   for (const auto& [file, texts] :
-       {std::pair(source_model_file, "sources"), std::pair(target_model_file, "targets")})
+       {std::pair(data::source_model_file, "sources"), std::pair(data::target_model_file, "targets")})
     if (!is_there(folder / file))
       throw Error((folder / file).string() + " is missing, so the splits of " + texts + " are unknown; " +
-                  vocab_json_file + " needs it beside it");
+                  data::vocab_json_file + " needs it beside it");
   if (const fs::path config = folder / tokenizer_config_file; is_there(config))
     if (json_flag(read_json_object(config), "separate_vocabs", config).value_or(false))
       throw Error(config.string() +
                   ": separate_vocabs is true, but sources and targets have one vocabulary here");
-  return {.type = marian_files.type, .vocabulary = folder / vocab_json_file};
+  return {.type = marian_files.type, .vocabulary = folder / data::vocab_json_file};
 }
 
 /// Returns the file with that name, or the only model, which then cuts every text.
 std::string model_file(std::span<const std::string> lines, const std::string& name) {
-  std::string file = sentencepiece_model(lines, name);
-  return file.empty() ? sentencepiece_model(lines, "model") : file;
+  std::string file = data::sentencepiece_model(lines, name);
+  return file.empty() ? data::sentencepiece_model(lines, "model") : file;
 }
 
 /// Adds the tokens other than the markers; both classes have the markers by themselves.
@@ -70,35 +70,35 @@ std::map<std::string, std::string> written_marian_files(const WrittenTokenizer& 
                  {"pad_token", token(Special::padding)},
                  {"model_max_length", tokenizer.max_length}};
   add_other_tokens(tokenizer, config);
-  return {{vocab_json_file, vocab_json(tokenizer.lines.first(token_count(tokenizer.lines)))},
-          {source_model_file, model_file(tokenizer.lines, "source")},
-          {target_model_file, model_file(tokenizer.lines, "target")},
+  return {{data::vocab_json_file, vocab_json(tokenizer.lines.first(data::token_count(tokenizer.lines)))},
+          {data::source_model_file, model_file(tokenizer.lines, "source")},
+          {data::target_model_file, model_file(tokenizer.lines, "target")},
           {tokenizer_config_file, json_file_text(config)}};
 }
 
 std::vector<std::string> t5_files_in(const fs::path& folder) {
-  if (!is_there(folder / t5_model_file)) return {};
-  return {t5_model_file};
+  if (!is_there(folder / data::t5_model_file)) return {};
+  return {data::t5_model_file};
 }
 
 PretrainedTokenizer read_t5_tokenizer(const fs::path& folder) {
-  return {.type = t5_files.type, .vocabulary = folder / t5_model_file};
+  return {.type = t5_files.type, .vocabulary = folder / data::t5_model_file};
 }
 
 std::map<std::string, std::string> written_t5_files(const WrittenTokenizer& tokenizer) {
-  const std::string model = sentencepiece_model(tokenizer.lines, "model");
+  const std::string model = data::sentencepiece_model(tokenizer.lines, "model");
   if (model.empty())
     throw Error(
         "a vocabulary with a model for sources and one for targets cannot be written as that of a T5, which "
         "has one for both");
   const auto token = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
   const auto gaps = std::ranges::count_if(
-      tokenizer.lines, [](const std::string& line) { return line.starts_with(gap_token_beginning); });
-  json config = {{"tokenizer_class", tokenizer.tokenizer_class}, {extra_ids_name, gaps},
+      tokenizer.lines, [](const std::string& line) { return line.starts_with(data::gap_token_beginning); });
+  json config = {{"tokenizer_class", tokenizer.tokenizer_class}, {data::extra_ids_name, gaps},
                  {"unk_token", token(Special::unknown)},         {"eos_token", token(Special::end)},
                  {"pad_token", token(Special::padding)},         {"model_max_length", tokenizer.max_length}};
   add_other_tokens(tokenizer, config);
-  return {{t5_model_file, model}, {tokenizer_config_file, json_file_text(config)}};
+  return {{data::t5_model_file, model}, {tokenizer_config_file, json_file_text(config)}};
 }
 
 }  // namespace
@@ -117,4 +117,4 @@ const TokenizerFiles marian_files = {.type = "unigram",
                                      .read = read_marian_tokenizer,
                                      .written = written_marian_files};
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -10,7 +10,7 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -176,7 +176,7 @@ const Family t5_family = {.model_type = "t5",
                                     .bare_head = true,
                                     .embedding_norm = false,
                                     .decoder = true,
-                                    .positions = Positions::none,
+                                    .positions = config::Positions::none,
                                     .activation = "relu",
                                     .epsilon = 1e-6},
                           .complete = complete_t5,
@@ -190,4 +190,4 @@ const Family t5_family = {.model_type = "t5",
                           .output_matrix = t5_output,
                           .add_members = add_t5_members};
 
-}  // namespace encore
+}  // namespace encore::pretrained

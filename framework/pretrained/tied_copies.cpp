@@ -14,7 +14,7 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -40,13 +40,13 @@ Pairs pairs_of(const Family& family, CopiesOf which) {
 }  // namespace
 
 void require_equal_copies(const std::filesystem::path& folder, const Family& family, CopiesOf which) {
-  const Safetensors file(folder / tensors_file);
+  const record::Safetensors file(folder / tensors_file);
   std::map<std::string, std::string> names;  // names in the file, by the first spelling
   for (const auto& [name, entry] : file.tensors()) names.emplace(family.first_spelling(name), name);
   for (const auto& [copy, original] : pairs_of(family, which)) {
     const auto one = names.find(copy), other = names.find(original);
     if (one == names.end() || other == names.end()) continue;
-    const Safetensors::Entry &a = file.tensors().at(one->second), &b = file.tensors().at(other->second);
+    const record::Safetensors::Entry &a = file.tensors().at(one->second), &b = file.tensors().at(other->second);
     if (a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes)) continue;
     throw Error(
         file.path().string() + " holds \"" + one->second + "\" and \"" + other->second +
@@ -55,4 +55,4 @@ void require_equal_copies(const std::filesystem::path& folder, const Family& fam
   }
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -10,7 +10,7 @@
 
 #include "pretrained/family.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 enum class CopiesOf : std::uint8_t {
   table,             ///< embed_tokens and lm_head of models that generate
@@ -21,4 +21,4 @@ enum class CopiesOf : std::uint8_t {
 /// Throws Error that names two tensors that should be equal and are not.
 void require_equal_copies(const std::filesystem::path& folder, const Family& family, CopiesOf which);
 
-}  // namespace encore
+}  // namespace encore::pretrained

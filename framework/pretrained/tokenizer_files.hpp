@@ -21,7 +21,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// An option of the tokenizer that is on or off in the folder.
 struct TokenizerFlag {
@@ -41,7 +41,7 @@ struct PretrainedTokenizer {
 /// An option of the experiment that one file of a folder decides.
 struct FolderOption {
   std::vector<std::string> path;  ///< {"tokenizer", "strip_accents"}
-  Value value;
+  config::Value value;
   std::filesystem::path file;
   std::string reason;       ///< `strip_accents = false`, as messages quote it
   bool may_differ = false;  ///< as ImpliedOption has it
@@ -90,4 +90,4 @@ void add_tokens_json(const WrittenTokenizer& tokenizer, nlohmann::json& config);
 /// from data.
 std::string json_file_text(const nlohmann::json& value);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -16,7 +16,7 @@
 #include "pretrained/family.hpp"
 #include "pretrained/same_sentencepiece.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,7 +94,7 @@ class Settings {
                   "\", which takes everything from tokenizer.json, and the folder has none");
     if (takes_whole)
       for (const char* whole : whole_classes) classes.emplace_back(whole);
-    throw Error(place(file) + "tokenizer_class is \"" + shortened(name) +
+    throw Error(place(file) + "tokenizer_class is \"" + config::shortened(name) +
                 "\", which tokenizes in another way; supported for a " + folder_.config.model_type + " are " +
                 quoted_list(classes));
   }
@@ -109,7 +109,7 @@ class Settings {
     if (text.is_string() && text == token) return;
     throw Error(place(is_in_map ? special_tokens_file : tokenizer_config_file) + name +
                 (text.is_null() ? " is missing, which counts as \"" + std::string(usual) + "\""
-                                : " is " + shortened(text.dump())) +
+                                : " is " + config::shortened(text.dump())) +
                 ", but this tokenizer has \"" + token + "\" for it");
   }
 
@@ -164,7 +164,7 @@ class Settings {
       const json& normalizer = member_of(files_.whole, "normalizer");
       const Cleaning said = cleaning_in(normalizer, whole, "lowercase", "handle_chinese_chars");
       if (!whole_ && said != cleaning)
-        throw Error(whole.string() + ": the normalizer " + shortened(normalizer.dump()) + " contradicts " +
+        throw Error(whole.string() + ": the normalizer " + config::shortened(normalizer.dump()) + " contradicts " +
                     config.string() + ": do_lower_case = " + word(cleaning.lowercase) + ", strip_accents = " +
                     word(cleaning.strip_accents) + ", tokenize_chinese_chars = " + word(cleaning.chinese) +
                     " (defaults included); make both equal");
@@ -172,7 +172,7 @@ class Settings {
     }
     const auto option = [&](const char* name, bool value, const char* member, bool is_default) {
       options_.push_back({.path = {"tokenizer", name},
-                          .value = Value{value, {}},
+                          .value = config::Value{value, {}},
                           .file = whole_ ? whole : config,
                           .reason = std::string(member) + " = " + word(value),
                           .is_default = is_default});
@@ -198,7 +198,7 @@ class Settings {
   static const char* word(bool value) { return value ? "true" : "false"; }
 
   [[noreturn]] void refuse_part(const char* name, const json& part, const std::string& supported) const {
-    throw Error(place(tokenizer_file) + "the " + name + " is " + shortened(part.dump()) + "; supported is " +
+    throw Error(place(tokenizer_file) + "the " + name + " is " + config::shortened(part.dump()) + "; supported is " +
                 supported);
   }
 
@@ -212,10 +212,10 @@ class Settings {
                            "BertProcessing");
     const json& model = member_of(files_.whole, "model");
     if (const json& unknown = member_of(model, "unk_token"); !unknown.is_null() && unknown != "[UNK]")
-      throw Error(place(tokenizer_file) + "unk_token is " + shortened(unknown.dump()) +
+      throw Error(place(tokenizer_file) + "unk_token is " + config::shortened(unknown.dump()) +
                   ", but this tokenizer has \"[UNK]\" for it");
     if (const json& most = member_of(model, "max_input_chars_per_word"); !most.is_null() && most != 100)
-      throw Error(place(tokenizer_file) + "max_input_chars_per_word is " + shortened(most.dump()) +
+      throw Error(place(tokenizer_file) + "max_input_chars_per_word is " + config::shortened(most.dump()) +
                   ", but this tokenizer cuts words of up to 100 characters");
     require_same_tokens(member_of(model, "vocab"));
   }
@@ -229,7 +229,7 @@ class Settings {
                         number.get<std::uint64_t>() < tokens.size() &&
                         tokens[number.get<std::uint64_t>()] == token;
       if (!same)
-        throw Error(place(tokenizer_file) + "the token \"" + shortened(token) + "\" has the number " +
+        throw Error(place(tokenizer_file) + "the token \"" + config::shortened(token) + "\" has the number " +
                     number.dump() + ", but not in " + folder_.tokenizer.vocabulary.string() +
                     "; they belong to different models");
     }
@@ -262,7 +262,7 @@ class Settings {
       require_same_tokens(member_of(member_of(files_.whole, "model"), "vocab"));
     }
     options_.push_back({.path = {"tokenizer", "add_prefix_space"},
-                        .value = Value{prefix, {}},
+                        .value = config::Value{prefix, {}},
                         .file = whole_ ? files_.file(tokenizer_file) : config,
                         .reason = std::string("add_prefix_space = ") + word(prefix),
                         .may_differ = true});
@@ -331,7 +331,7 @@ class Settings {
 }  // namespace
 
 std::span<const std::string> TokenizerJson::tokens() const {
-  return std::span(lines).first(token_count(lines));
+  return std::span(lines).first(data::token_count(lines));
 }
 
 std::optional<std::int64_t> TokenizerJson::number_of(const std::string& token) const {
@@ -358,4 +358,4 @@ std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, co
   return Settings(folder, files).all();
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -15,7 +15,7 @@
 
 #include "pretrained/hugging_face_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 /// Our tokenizer of SentencePiece.
 inline constexpr const char* unigram_tokenizer = "unigram";
@@ -49,4 +49,4 @@ std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, co
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
                                                 const RoleTokens& roles);
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -8,7 +8,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 /// No answer begins with this name.
@@ -30,4 +30,4 @@ std::optional<AnswerProgress> AnswerProgress::parse(std::string_view line) {
   return AnswerProgress{.what = fields[0], .unit = fields[3], .done = fields[1], .all = fields[2]};
 }
 
-}  // namespace encore
+}  // namespace encore::record

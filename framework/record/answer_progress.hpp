@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::record {
 
 /// Holds one progress report: "scored 300 of 1000 sequences".
 struct AnswerProgress {
@@ -23,4 +23,4 @@ struct AnswerProgress {
   bool operator==(const AnswerProgress&) const = default;
 };
 
-}  // namespace encore
+}  // namespace encore::record

@@ -14,7 +14,7 @@
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 
 static void list(auto& field, A<AttentionRequest> auto& request) {
   field("text", request.text);
@@ -154,4 +154,4 @@ AttentionTexts AttentionTexts::parse(const std::string& text) try {
   throw Error(std::string("invalid attention weights: ") + error.what());
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::record {
 
 /// Selects layers and heads; empty: all.
 struct AttentionChoice {
@@ -82,4 +82,4 @@ struct AttentionTexts {
 /// checkpoint sees them (train.show_attention).
 inline constexpr const char *attention_file = "attention.json", *attention_artifact = "attention";
 
-}  // namespace encore
+}  // namespace encore::record

@@ -9,7 +9,7 @@
 #include "base/limits.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 constexpr const char* request_name = "bench.json";
@@ -55,7 +55,7 @@ BenchRequest BenchRequest::from_json(const nlohmann::json& json) {
 
 void BenchRequest::save(const std::filesystem::path& folder) const {
   std::filesystem::create_directories(folder);
-  save_file(folder / request_name, to_json().dump(2) + "\n");
+  world::save_file(folder / request_name, to_json().dump(2) + "\n");
 }
 
 BenchRequest BenchRequest::load(const std::filesystem::path& folder) {
@@ -75,4 +75,4 @@ BenchRequest BenchRequest::load(const std::filesystem::path& folder) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::record

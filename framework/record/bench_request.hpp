@@ -13,7 +13,7 @@
 
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// One configuration of a training step.
 struct BenchCaseRequest {
@@ -37,4 +37,4 @@ struct BenchRequest {
   static BenchRequest load(const std::filesystem::path& folder);
 };
 
-}  // namespace encore
+}  // namespace encore::record

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 constexpr double no_loss = std::numeric_limits<double>::infinity();
@@ -53,4 +53,4 @@ bool take_score(Progress& progress, const DevScore& score, bool maximize, Ties t
                              : take_by_loss(progress, score, maximize);
 }
 
-}  // namespace encore
+}  // namespace encore::record

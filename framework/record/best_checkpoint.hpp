@@ -11,7 +11,7 @@
 #include "record/progress.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// One evaluation of the development set.
 struct DevScore {
@@ -26,4 +26,4 @@ struct DevScore {
 /// the metric improves; with Ties::loss also when a tied or undefined score has a lower loss.
 bool take_score(Progress& progress, const DevScore& score, bool maximize, Ties ties);
 
-}  // namespace encore
+}  // namespace encore::record

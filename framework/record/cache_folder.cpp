@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace encore {
+namespace encore::record {
 
 std::filesystem::path cache_folder() {
   namespace fs = std::filesystem;
@@ -19,4 +19,4 @@ std::filesystem::path cache_folder() {
   return {};
 }
 
-}  // namespace encore
+}  // namespace encore::record

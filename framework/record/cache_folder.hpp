@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-namespace encore {
+namespace encore::record {
 
 /// Returns $ENCORE_CACHE, else $XDG_CACHE_HOME/encore, else ~/.cache/encore; empty without any of them.
 std::filesystem::path cache_folder();
 
-}  // namespace encore
+}  // namespace encore::record

@@ -8,7 +8,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -19,11 +19,11 @@ nlohmann::json files_of(const Specification& specification) {
 }
 
 /// Returns the dotted keys of the options of a table, or of one below it, that have their defaults.
-nlohmann::json defaults_of(const Origins& origins, const std::string& table) {
+nlohmann::json defaults_of(const config::Origins& origins, const std::string& table) {
   nlohmann::json keys = nlohmann::json::array();
   const std::string prefix = table + ".";
   for (auto at = origins.lower_bound(prefix); at != origins.end() && at->first.starts_with(prefix); ++at)
-    if (at->second.source == Source::fallback) keys.push_back(at->first);
+    if (at->second.source == config::Source::fallback) keys.push_back(at->first);
   return keys;
 }
 
@@ -72,10 +72,10 @@ CheckRequest CheckRequest::parse(const std::string& text) try {
   throw Error(std::string("check: the request on standard input cannot be read: ") + error.what());
 }
 
-Origins CheckRequest::origins(const Run& run) const {
-  Origins result;
+config::Origins CheckRequest::origins(const Run& run) const {
+  config::Origins result;
   for (const auto& [name, number] : run.defaults)
-    for (const nlohmann::json& key : part(number)) result[key.get<std::string>()].source = Source::fallback;
+    for (const nlohmann::json& key : part(number)) result[key.get<std::string>()].source = config::Source::fallback;
   return result;
 }
 
@@ -89,4 +89,4 @@ Specification CheckRequest::specification(const Run& run) const {
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -17,7 +17,7 @@
 #include "base/json_fields.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// The worker answers with an empty line after this many runs, and at the end with the problems as JSON, for
 /// which line ends are white space.
@@ -65,7 +65,7 @@ class CheckRequest {
   const Run& run(std::size_t index) const { return runs_.at(index); }
   const nlohmann::json& part(std::size_t number) const { return parts_.at(number); }
   /// Returns the origins of defaults only, without places.
-  Origins origins(const Run& run) const;
+  config::Origins origins(const Run& run) const;
   /// Returns a specification with config, these origins, data and plugin folders only.
   Specification specification(const Run& run) const;
 
@@ -83,4 +83,4 @@ class CheckRequest {
   std::unordered_set<std::string> asked_;                 ///< the combinations that are checked together
 };
 
-}  // namespace encore
+}  // namespace encore::record

@@ -16,7 +16,7 @@
 #include "record/spool_reader.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -43,7 +43,7 @@ std::vector<std::string> list_folder(const std::filesystem::path& folder) {
     names.push_back(file->path().filename().string());
   }
   if (failure && failure != std::errc::no_such_file_or_directory) {
-    throw Error(system_message("read the folder", folder, failure.value()));
+    throw Error(world::system_message("read the folder", folder, failure.value()));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -84,7 +84,7 @@ SavedFile save_checkpoint(const std::filesystem::path& run_folder, std::int64_t 
   const std::filesystem::path folder = run_folder / folder_name;
   std::error_code failure;
   std::filesystem::create_directory(folder, failure);  // not the run's folder, which a user may have removed
-  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
+  if (failure) throw Error(world::system_message("make the folder", folder, failure.value()));
   return save_safetensors(run_folder / checkpoint_path(step), tensors, metadata, before_rename);
 }
 
@@ -143,15 +143,15 @@ std::vector<std::int64_t> prune_checkpoints(const std::filesystem::path& run_fol
   const std::filesystem::path folder = run_folder / folder_name;
   for (const std::string& name : list_folder(folder)) {
     const std::optional<std::int64_t> step = step_of(name);
-    const bool leftover = name.starts_with(name_begin) && name.ends_with(aside_suffix);
+    const bool leftover = name.starts_with(name_begin) && name.ends_with(world::aside_suffix);
     if (!leftover && (!step || keep.contains(*step))) continue;
     std::error_code failure;
     std::filesystem::remove(folder / name, failure);
-    if (failure) throw Error(system_message("remove", folder / name, failure.value()));
+    if (failure) throw Error(world::system_message("remove", folder / name, failure.value()));
     if (step) removed.push_back(*step);
   }
-  if (!removed.empty()) sync_folder(folder);
+  if (!removed.empty()) world::sync_folder(folder);
   return removed;
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -15,7 +15,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// Returns "checkpoints/step-00000123.safetensors", relative to the run folder.
 std::string checkpoint_path(std::int64_t step);
@@ -76,4 +76,4 @@ void require_checkpoint_of(const Safetensors& file, const std::string& question)
 std::vector<std::int64_t> prune_checkpoints(const std::filesystem::path& run_folder,
                                             const std::set<std::int64_t>& keep);
 
-}  // namespace encore
+}  // namespace encore::record

@@ -14,7 +14,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -103,7 +103,7 @@ ControlPipe make_control_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     throw Error(std::string("cannot make a control pipe: ") + std::strerror(errno));
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  return {world::FileDescriptor(ends[0]), world::FileDescriptor(ends[1])};
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -10,7 +10,7 @@
 
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::record {
 
 enum class ControlCommand {
   stop,        ///< checkpoint and end, resumable
@@ -34,7 +34,7 @@ class ControlReader {
   bool parent_gone() const { return closed_ && pending_.find('\n') == std::string::npos; }
 
  private:
-  FileDescriptor pipe_;
+  world::FileDescriptor pipe_;
   std::string pending_;
   bool closed_ = false;
 };
@@ -50,14 +50,14 @@ class ControlWriter {
   int descriptor() const { return pipe_.get(); }
 
  private:
-  FileDescriptor pipe_;
+  world::FileDescriptor pipe_;
 };
 
 /// Both ends of a new pipe, closed on exec. The runner clears that flag on the reading end in the child.
 struct ControlPipe {
-  FileDescriptor reading;
-  FileDescriptor writing;
+  world::FileDescriptor reading;
+  world::FileDescriptor writing;
 };
 ControlPipe make_control_pipe();
 
-}  // namespace encore
+}  // namespace encore::record

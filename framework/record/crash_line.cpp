@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::optional<CrashLine> find_crash_line(std::string_view text) {
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::record {
 
 namespace detail {
 inline std::atomic<const char*> current_work{nullptr};
@@ -53,4 +53,4 @@ struct CrashLine {
 /// Returns the last crash line in what a worker wrote to its standard error.
 std::optional<CrashLine> find_crash_line(std::string_view text);
 
-}  // namespace encore
+}  // namespace encore::record

@@ -6,7 +6,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 
 // The question is a number.
 static void write_value(nlohmann::json& to, EmbedRequest::Of of) {
@@ -14,7 +14,7 @@ static void write_value(nlohmann::json& to, EmbedRequest::Of of) {
 }
 static void read_value(const nlohmann::json& from, const JsonPlace& place, EmbedRequest::Of& of) {
   std::size_t number = 0;
-  read_value(from, place, number);
+  encore::read_value(from, place, number);
   if (number > static_cast<std::size_t>(EmbedRequest::Of::analogy)) refuse_value(from, place, "0, 1 or 2");
   of = static_cast<EmbedRequest::Of>(number);
 }
@@ -38,4 +38,4 @@ EmbedRequest EmbedRequest::parse(const std::string& text) try {
   throw Error(std::string("embed: the request on standard input cannot be read: ") + error.what());
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 
 #include "base/json_fields.hpp"
 
-namespace encore {
+namespace encore::record {
 
 struct EmbedRequest {
   enum class Of : std::uint8_t {
@@ -82,4 +82,4 @@ void list(auto& field, A<EmbedAnswer> auto& answer) {
   field.optional("vectors", answer.vectors);
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -13,7 +13,7 @@
 #include "base/measure_json.hpp"
 #include "record/event_fields.hpp"
 
-namespace encore {
+namespace encore::record {
 
 struct ScoredFile {
   std::string file, sha256;
@@ -30,7 +30,7 @@ struct EvaluateAnswer {
   std::vector<NamedCount> counts = {};  ///< what the task counted
   std::vector<std::string> notes;
   std::map<std::string, double> measures = {};  ///< NaN: not defined
-  std::vector<Measure> definitions;
+  std::vector<encore::Measure> definitions;
   nlohmann::json matrices = nlohmann::json::object();  ///< by the name of the measure (matrix_in)
   std::vector<nlohmann::json> statistics = {};         ///< of each example if asked for (add_example)
 
@@ -50,4 +50,4 @@ void list(auto& field, A<EvaluateAnswer> auto& answer) {
   field.optional("statistics", answer.statistics);
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 #include "base/json_fields.hpp"
 #include "record/events.hpp"
 
-namespace encore {
+namespace encore::record {
 
 // --- enumerations ---
 
@@ -51,12 +51,12 @@ inline void read_value(const nlohmann::json& from, const JsonPlace& place, JsonT
 /// Writes an object with a member for each value, by its name.
 inline void write_value(nlohmann::json& to, const MeasuredValues& measures) {
   to = nlohmann::json::object();
-  for (const MeasuredValue& measure : measures) write_value(to[measure.name], measure.value);
+  for (const MeasuredValue& measure : measures) encore::write_value(to[measure.name], measure.value);
 }
 inline void read_value(const nlohmann::json& from, const JsonPlace& place, MeasuredValues& measures) {
   if (!from.is_object()) refuse_value(from, place, "an object");
   for (const auto& [name, value] : from.items())
-    read_value(value, {&place, name}, measures.emplace_back(name).value);
+    encore::read_value(value, {&place, name}, measures.emplace_back(name).value);
 }
 
 // --- the fields ---
@@ -222,4 +222,4 @@ inline nlohmann::json renewed(nlohmann::json set, const SetFacts&) {
   return set;
 }
 
-}  // namespace encore
+}  // namespace encore::record

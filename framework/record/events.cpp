@@ -14,7 +14,7 @@
 #include "base/json_text.hpp"
 #include "record/event_fields.hpp"
 
-namespace encore {
+namespace encore::record {
 
 using nlohmann::json;
 
@@ -92,4 +92,4 @@ ReadEvent read_event(std::string_view text) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::record

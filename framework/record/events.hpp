@@ -17,7 +17,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+namespace encore::record {
 
 /// A JSON value whose content is defined elsewhere (a description of a host, a numeric environment), kept as
 /// its text; empty: not reported.
@@ -286,4 +286,4 @@ class EventObserver {
   virtual void happened(const Event& event) = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::record

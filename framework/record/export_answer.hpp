@@ -9,7 +9,7 @@
 
 #include "base/json_fields.hpp"
 
-namespace encore {
+namespace encore::record {
 
 struct ExportAnswer {
   std::string architecture;  ///< "BertForTokenClassification"
@@ -36,4 +36,4 @@ void list(auto& field, A<ExportAnswer> auto& answer) {
   field.optional("use", answer.use);
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 constexpr std::int64_t most_texts = 32;  // followed at a time; kernels::largest_channels gives twice as many
@@ -122,4 +122,4 @@ GenerateRequest GenerateRequest::parse(const std::string& text) try {
   throw Error(std::string("generate: the request on standard input cannot be read: ") + error.what());
 }
 
-}  // namespace encore
+}  // namespace encore::record

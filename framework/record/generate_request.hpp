@@ -11,7 +11,7 @@
 
 #include <encore/decoding.hpp>
 
-namespace encore {
+namespace encore::record {
 
 /// The names of decoding options in messages, as the user wrote them. The defaults are the names of a task's
 /// options.
@@ -56,4 +56,4 @@ struct GenerateRequest {
   static GenerateRequest parse(const std::string& text);
 };
 
-}  // namespace encore
+}  // namespace encore::record

@@ -17,7 +17,7 @@
 #include "record/cache_folder.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -64,8 +64,8 @@ std::string kept_hash(const fs::path& entry, const FileState& state) {
 
 void keep_hash(const fs::path& entry, const FileState& state, const std::string& hash) {
   try {
-    make_folder(entry.parent_path());
-    replace_file(entry, state.text + " " + hash + "\n");
+    world::make_folder(entry.parent_path());
+    world::replace_file(entry, state.text + " " + hash + "\n");
   } catch (const Error&) {
     // The next call reads the file again.
   }
@@ -88,4 +88,4 @@ std::string cached_sha256_of_file(const fs::path& path, std::int64_t now) {
   return hash;
 }
 
-}  // namespace encore
+}  // namespace encore::record

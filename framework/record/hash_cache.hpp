@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-namespace encore {
+namespace encore::record {
 
 /// Returns the SHA-256 of the file's content, in lower-case hex. For a file of some megabytes it comes from
 /// the cache if path, device, inode, size and the times of the last change (of content and of state, to the
@@ -19,4 +19,4 @@ std::string cached_sha256_of_file(const std::filesystem::path& path);
 /// Does the same at a given time, in seconds since 1970 (for tests).
 std::string cached_sha256_of_file(const std::filesystem::path& path, std::int64_t now);
 
-}  // namespace encore
+}  // namespace encore::record

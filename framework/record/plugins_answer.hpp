@@ -8,7 +8,7 @@
 
 #include "base/json_fields.hpp"
 
-namespace encore {
+namespace encore::record {
 
 struct RefusedFile {
   std::string file, reason;
@@ -29,4 +29,4 @@ void list(auto& field, A<PluginsAnswer> auto& answer) {
   field("refused", answer.refused);
 }
 
-}  // namespace encore
+}  // namespace encore::record

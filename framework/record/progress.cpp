@@ -7,7 +7,7 @@
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 
 static void list(auto& field, A<LossScale> auto& scale) {
   field("factor", scale.factor);
@@ -40,4 +40,4 @@ Progress progress_from_text(const std::string& text) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::record

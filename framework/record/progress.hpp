@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace encore {
+namespace encore::record {
 
 /// The state of the factor on the loss in backward passes (train/loss_scaling.hpp).
 struct LossScale {
@@ -39,4 +39,4 @@ std::string progress_to_text(const Progress& progress);
 /// Throws Error when the text is not a progress.
 Progress progress_from_text(const std::string& text);
 
-}  // namespace encore
+}  // namespace encore::record

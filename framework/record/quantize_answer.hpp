@@ -14,7 +14,7 @@
 #include "base/json_fields.hpp"
 #include "base/measure_json.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// What was decided about a matrix; infer/quantization.hpp says what the members mean.
 struct RoundedMatrix {
@@ -74,7 +74,7 @@ struct QuantizeAnswer {
   std::string file, sha256;
   std::uint64_t bytes = 0, float_bytes = 0;
   std::map<std::string, std::map<std::string, ScoreChange>> sets = {};  ///< by split and name of the measure
-  std::vector<Measure> definitions = {};
+  std::vector<encore::Measure> definitions = {};
 };
 void list(auto& field, A<QuantizeAnswer> auto& answer) {
   field("step", answer.step);
@@ -93,4 +93,4 @@ void list(auto& field, A<QuantizeAnswer> auto& answer) {
   field("definitions", answer.definitions);
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 
 #include "base/terminal_text.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -78,4 +78,4 @@ bool is_sound_run_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && !has_tab && printable(name) == name;
 }
 
-}  // namespace encore
+}  // namespace encore::record

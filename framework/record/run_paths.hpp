@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::record {
 
 /// Returns encore.db.runs beside the database, as an absolute path.
 std::filesystem::path runs_folder_of(const std::filesystem::path& database);
@@ -35,4 +35,4 @@ bool is_own_folder(const std::filesystem::path& path);
 /// that controls a terminal (base/terminal_text.hpp) and must not begin like an option.
 bool is_sound_run_name(const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::record

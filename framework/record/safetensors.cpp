@@ -22,7 +22,7 @@
 #include "record/safetensors_header.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -68,11 +68,11 @@ std::string make_header(const std::vector<const TensorSlice*>& tensors, const Te
 }  // namespace
 
 const char* name_of(StoredType type) {
-  return type == StoredType::int8 ? "int8" : name_of(static_cast<DType>(type.of()));
+  return type == StoredType::int8 ? "int8" : encore::name_of(static_cast<DType>(type.of()));
 }
 
 std::size_t size_of(StoredType type) {
-  return type == StoredType::int8 ? 1 : size_of(static_cast<DType>(type.of()));
+  return type == StoredType::int8 ? 1 : encore::size_of(static_cast<DType>(type.of()));
 }
 
 void visit_bytes(const TensorSlice& tensor,
@@ -107,7 +107,7 @@ SavedFile save_safetensors(const std::filesystem::path& path, const std::vector<
     return size_of(left->dtype) > size_of(right->dtype);
   });
 
-  AtomicFile file(path);
+  world::AtomicFile file(path);
   Sha256 hash;
   SavedFile saved;
   const auto write = [&](std::span<const std::byte> bytes) {
@@ -130,7 +130,7 @@ Safetensors::Safetensors(const std::filesystem::path& path) : path_(path) {
   const auto size = static_cast<std::size_t>(file.size());
   if (size < length_bytes) throw Error(path.string() + ": too short for a safetensors file");
   void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-  if (memory == MAP_FAILED) throw Error(system_message("read", path, errno));
+  if (memory == MAP_FAILED) throw Error(world::system_message("read", path, errno));
   mapping_ = {static_cast<const std::byte*>(memory), size};
   try {
     check();
@@ -207,7 +207,7 @@ const Safetensors::Entry& Safetensors::tensor(const std::string& name, DType dty
   const Entry& entry = tensor(name);
   if (entry.dtype != dtype || entry.shape != shape) {
     throw Error(path_.string() + ": tensor \"" + name + "\" is " + name_of(entry.dtype) +
-                shape_text(entry.shape) + " in the file, " + name_of(dtype) + shape_text(shape) +
+                shape_text(entry.shape) + " in the file, " + encore::name_of(dtype) + shape_text(shape) +
                 " in the model");
   }
   return entry;
@@ -245,4 +245,4 @@ std::string Safetensors::sha256() const {
   return hash.hex();
 }
 
-}  // namespace encore
+}  // namespace encore::record

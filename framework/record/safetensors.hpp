@@ -19,7 +19,7 @@
 
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// The element type of a tensor in a file: one of DType, or int8, for weights that need little space
 /// (infer/integer_weights.hpp). Floats of files from or for other programs are converted if they have another
@@ -107,4 +107,4 @@ class Safetensors {
   TensorMetadata metadata_;
 };
 
-}  // namespace encore
+}  // namespace encore::record

@@ -17,7 +17,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using nlohmann::json;
@@ -205,4 +205,4 @@ SafetensorsHeader parse_safetensors_header(std::string_view text) {
   return std::move(reader.header);
 }
 
-}  // namespace encore
+}  // namespace encore::record

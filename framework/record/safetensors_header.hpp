@@ -13,7 +13,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// The limits of a header (SECURITY.md). The largest known models have about 100,000 tensors, in many
 /// files.
@@ -40,4 +40,4 @@ SafetensorsHeader parse_safetensors_header(std::string_view text);
 /// Returns the name in the format, such as "F32".
 const char* format_name(StoredType dtype);
 
-}  // namespace encore
+}  // namespace encore::record

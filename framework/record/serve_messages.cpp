@@ -13,7 +13,7 @@
 
 #include "base/crc32.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -211,4 +211,4 @@ std::optional<ServeMessage> ServeFrames::next() {
   return message;
 }
 
-}  // namespace encore
+}  // namespace encore::record

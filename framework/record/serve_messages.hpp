@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace encore {
+namespace encore::record {
 
 /// What is computed for the text of an item.
 enum class ServeWork : std::uint8_t {
@@ -111,4 +111,4 @@ class ServeFrames {
   std::size_t begin_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::record

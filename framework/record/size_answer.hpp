@@ -12,7 +12,7 @@
 
 #include "base/json_fields.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// A number and its source.
 struct SourcedNumber {
@@ -152,4 +152,4 @@ void list(auto& field, A<SizeProblem> auto& problem) {
   field("message", problem.message);
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -10,7 +10,7 @@
 #include "base/json_text.hpp"
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::string source_text(const SourceVersion& source) {
   return text + (source.diff.empty() ? "" : " with changes");
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+namespace encore::record {
 
 /// A commit of Encore's own repository; for a build without git, the folder with the source.
 struct SourceVersion {
@@ -50,4 +50,4 @@ bool is_commit_hash(const std::string& text);
 /// diff is recorded.
 std::string source_text(const SourceVersion& source);
 
-}  // namespace encore
+}  // namespace encore::record

@@ -14,7 +14,7 @@
 #include "base/limits.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -67,7 +67,7 @@ nlohmann::json Specification::to_json() const {
                          {"group", group},
                          {"backend", backend},
                          {"config", config},
-                         {"origin", origins_to_json(origin)},
+                         {"origin", config::origins_to_json(origin)},
                          {"data", files},
                          {"plugin_folders", plugin_folders}};
   if (ties != Ties::first) json["ties"] = name_of(ties);
@@ -119,7 +119,7 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
     if (!table.is_object()) throw Error(where + ": member \"config." + name + "\" must be an object");
   const nlohmann::json& origin = members.object("origin");
   try {
-    result.origin = origins_from_json(origin);
+    result.origin = config::origins_from_json(origin);
   } catch (const Error& error) {
     throw Error(where + ": " + error.what());
   }
@@ -141,8 +141,8 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
 }
 
 void Specification::save(const std::filesystem::path& run_folder) const {
-  make_folder(run_folder);
-  save_file(run_folder / specification_name, to_json().dump(2) + "\n");
+  world::make_folder(run_folder);
+  world::save_file(run_folder / specification_name, to_json().dump(2) + "\n");
 }
 
 Specification Specification::load(const std::filesystem::path& run_folder) {
@@ -165,4 +165,4 @@ Specification Specification::load(const std::filesystem::path& run_folder) {
   return from_json(json, path.string());
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -15,7 +15,7 @@
 
 #include "config/origin.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// A file that a run reads, with the SHA-256 of its content when the run was planned.
 struct DataFile {
@@ -59,7 +59,7 @@ struct Specification {
   Ties ties = Ties::first;  ///< not in the question: a change does not train complete runs again
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
-  Origins origin;                ///< by dotted key
+  config::Origins origin;                ///< by dotted key
   /// The versions of its types when it was planned, by the table that names them. With types of the same
   /// versions the question follows from the settings. Empty in specifications of earlier versions.
   std::map<std::string, int> types = {};
@@ -81,4 +81,4 @@ struct Specification {
 /// Returns whether its run takes over the weights of `model.from` and trains nothing (train.epochs = 0).
 bool trains_nothing(const Specification& specification);
 
-}  // namespace encore
+}  // namespace encore::record

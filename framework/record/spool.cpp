@@ -23,7 +23,7 @@
 #include "base/measure_json.hpp"
 #include "record/spool_reader.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -52,7 +52,7 @@ void put_head(std::byte* to, int attempt, const std::string& run) {
 
 /// Returns what a metric means, as its record has it. The help stays in the manifest.
 std::string meaning_of(const Measure& measure) {
-  nlohmann::json json = json_of(measure);
+  nlohmann::json json = encore::json_of(measure);
   json.erase("help");
   json.erase("unit");
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -74,7 +74,7 @@ SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::str
     : path_(std::move(path)) {
   ENCORE_REQUIRE(attempt > 0, "attempts count from 1");
   ENCORE_REQUIRE(run.size() <= spool_run_bytes, "the head has room for the id of a run");
-  file_ = open_file(path_, O_RDWR | O_CREAT, mode);
+  file_ = world::open_file(path_, O_RDWR | O_CREAT, mode);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Error(path_.string() + ": another worker writes this spool; let it end first");
   }
@@ -91,7 +91,7 @@ SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::str
   if (reader.format() > 0) format_ = reader.format();
   const auto end = static_cast<off_t>(reader.offset());
   if (::ftruncate(file_.get(), end) != 0 || ::lseek(file_.get(), end, SEEK_SET) < 0) {
-    throw Error(system_message("write", path_, errno));
+    throw Error(world::system_message("write", path_, errno));
   }
   buffer_.resize(buffer_limit + 1024);
   if (end == 0) {
@@ -155,7 +155,7 @@ void SpoolWriter::point(std::string_view name, std::int64_t step, double value) 
 }
 
 void SpoolWriter::event(const Event& event) {
-  event_text(encore::event_text(event, seconds_now()));
+  event_text(record::event_text(event, seconds_now()));
 }
 
 void SpoolWriter::event_text(std::string_view text) {
@@ -181,7 +181,7 @@ void SpoolWriter::append(SpoolKind kind, const std::byte* body, std::size_t size
 void SpoolWriter::flush() {
   std::size_t written = 0;
   try {
-    write_all(file_.get(), {buffer_.data(), used_}, path_, &written);
+    world::write_all(file_.get(), {buffer_.data(), used_}, path_, &written);
   } catch (const Error&) {
     // Written bytes stay written: the next flush begins at the byte where this one stopped.
     std::memmove(buffer_.data(), buffer_.data() + written, used_ - written);
@@ -193,13 +193,13 @@ void SpoolWriter::flush() {
 
 void SpoolWriter::sync() {
   flush();
-  if (::fdatasync(file_.get()) != 0) throw Error(system_message("write", path_, errno));
+  if (::fdatasync(file_.get()) != 0) throw Error(world::system_message("write", path_, errno));
 }
 
 void define_measures(SpoolWriter& spool, std::span<const std::string> splits,
-                     std::span<const Measure> measures) {
+                     std::span<const encore::Measure> measures) {
   for (const std::string& split : splits)
     for (const Measure& measure : measures) spool.define(split + "/" + measure.name, measure);
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -20,8 +20,11 @@
 #include "world/file_descriptor.hpp"
 
 namespace encore {
-
 struct Measure;
+}
+
+namespace encore::record {
+
 
 enum class SpoolKind : std::uint8_t {
   metric = 1,  ///< u32 number, three strings (u16 length, bytes): name, unit, meaning (a measure as JSON
@@ -97,7 +100,7 @@ class SpoolWriter {
   void append(SpoolKind kind, const std::byte* body, std::size_t size);
 
   std::filesystem::path path_;
-  FileDescriptor file_;
+  world::FileDescriptor file_;
   std::vector<std::byte> buffer_;
   std::size_t used_ = 0;
   std::uint64_t sequence_ = 0;
@@ -110,4 +113,4 @@ class SpoolWriter {
 void define_measures(SpoolWriter& spool, std::span<const std::string> splits,
                      std::span<const Measure> measures);
 
-}  // namespace encore
+}  // namespace encore::record

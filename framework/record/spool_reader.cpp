@@ -15,7 +15,7 @@
 
 #include "base/crc32.hpp"
 
-namespace encore {
+namespace encore::record {
 
 namespace {
 
@@ -129,7 +129,7 @@ bool SpoolReader::read_head() {
     }
   }
   const ssize_t count = ::pread(file_->descriptor(), head, sizeof head, 0);
-  if (count < 0) throw Error(system_message("read", path_, errno));
+  if (count < 0) throw Error(world::system_message("read", path_, errno));
   if (count < static_cast<ssize_t>(old_head_bytes)) {
     return count == 0 ? stop(SpoolEnd::clean, "") : stop(SpoolEnd::torn, "the head of the file is cut");
   }
@@ -250,7 +250,7 @@ bool SpoolReader::fill(std::size_t needed) {
     const ssize_t count = ::pread(file_->descriptor(), buffer_.data() + filled_, buffer_.size() - filled_,
                                   static_cast<off_t>(offset_ + filled_));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(system_message("read", path_, errno));
+    if (count < 0) throw Error(world::system_message("read", path_, errno));
     if (count == 0) return false;
     filled_ += static_cast<std::size_t>(count);
   }
@@ -267,4 +267,4 @@ bool SpoolReader::stop(SpoolEnd end, const std::string& reason) {
   return false;
 }
 
-}  // namespace encore
+}  // namespace encore::record

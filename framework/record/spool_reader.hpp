@@ -15,7 +15,7 @@
 #include "base/input_file.hpp"
 #include "record/spool.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// One record; `kind` decides which members are set. A caller reuses it from call to call, so that points
 /// allocate nothing.
@@ -104,4 +104,4 @@ class SpoolReader {
   std::string problem_;
 };
 
-}  // namespace encore
+}  // namespace encore::record

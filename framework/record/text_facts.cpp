@@ -11,7 +11,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -62,4 +62,4 @@ TextFacts TextFacts::parse(std::string_view text) try {
   throw Error(std::string("no facts of a text: ") + error.what());
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::record {
 
 /// The largest number of inputs, tokens or labels: sums of as many of them do not overflow.
 inline constexpr std::int64_t most_counted = std::int64_t{1} << 40;
@@ -30,4 +30,4 @@ struct TextFacts {
   friend bool operator==(const TextFacts&, const TextFacts&) = default;
 };
 
-}  // namespace encore
+}  // namespace encore::record

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace encore {
+namespace encore::record {
 
 /// Returns a number in [0, 1): the hash FNV-1a with the finaliser of SplitMix64.
 inline double share_of(std::string_view text) {
@@ -18,4 +18,4 @@ inline double share_of(std::string_view text) {
   return static_cast<double>((hash ^ (hash >> 31)) >> 11) * 0x1p-53;
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -12,7 +12,7 @@
 #include "base/json_text.hpp"
 #include "base/load_file.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 constexpr int reference_version = 1;
@@ -167,4 +167,4 @@ std::optional<TextReference> find_reference(const std::filesystem::path& run_fol
   }
 }
 
-}  // namespace encore
+}  // namespace encore::record

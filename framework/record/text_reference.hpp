@@ -18,7 +18,7 @@
 
 #include "record/text_facts.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// The file in a run's folder, and the name of the artifact.
 inline constexpr const char *reference_file = "reference.json", *reference_artifact = "reference";
@@ -87,4 +87,4 @@ struct TextReference {
 /// Returns the reference of a run, or nothing if its folder has none. Throws Error naming a damaged file.
 std::optional<TextReference> find_reference(const std::filesystem::path& run_folder);
 
-}  // namespace encore
+}  // namespace encore::record

@@ -7,7 +7,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::record {
 
 std::string name_of(ThreadAdaptation adaptation) {
   switch (adaptation) {
@@ -31,4 +31,4 @@ ThreadAdaptation thread_adaptation() {
               "\": expected \"threads\" or \"threads,pins\"; unset it, exp sets it");
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace encore {
+namespace encore::record {
 
 enum class ThreadAdaptation : std::uint8_t {
   fixed,             ///< nothing: the user chose the number of threads, or a measurement runs
@@ -22,4 +22,4 @@ std::string name_of(ThreadAdaptation adaptation);
 /// Returns that of this process; `fixed` if the variable is not set. Throws Error for an unknown value.
 ThreadAdaptation thread_adaptation();
 
-}  // namespace encore
+}  // namespace encore::record

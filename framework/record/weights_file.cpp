@@ -13,7 +13,7 @@
 #include "base/parallel.hpp"
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::record {
 
 static void list(auto& field, A<WeightsFacts> auto& facts) {
   field("question", facts.question);
@@ -101,4 +101,4 @@ void WeightsFile::require_whole(int threads) const {
                   "\" is damaged: its SHA-256 is not the one that was written with it");
 }
 
-}  // namespace encore
+}  // namespace encore::record

@@ -15,7 +15,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::record {
 
 /// The file in the run's folder.
 inline constexpr const char* weights_file = "weights.safetensors";
@@ -69,4 +69,4 @@ class WeightsFile {
   WeightsFacts facts_;
 };
 
-}  // namespace encore
+}  // namespace encore::record

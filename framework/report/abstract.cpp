@@ -12,36 +12,36 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
 std::size_t completed(const ReportData& data) {
-  return static_cast<std::size_t>(std::count_if(data.runs.begin(), data.runs.end(), [](const RunRow& run) {
-    return run.state == RunState::completed;
+  return static_cast<std::size_t>(std::count_if(data.runs.begin(), data.runs.end(), [](const store::RunRow& run) {
+    return run.state == store::RunState::completed;
   }));
 }
 
 /// Returns a factor with its levels: "model.layers (1, 2, 4)".
-std::string factor_text(const Factor& factor) {
+std::string factor_text(const analysis::Factor& factor) {
   constexpr std::size_t most = 8;
   std::vector<std::string> levels;
-  for (const nlohmann::json& level : factor.levels) levels.push_back(level_text(level));
+  for (const nlohmann::json& level : factor.levels) levels.push_back(analysis::level_text(level));
   if (levels.size() > most) return factor.label + " (" + std::to_string(levels.size()) + " values)";
   std::string text;
   for (const std::string& level : levels) text += (text.empty() ? "" : ", ") + level;
   return factor.label + " (" + text + ")";
 }
 
-std::string asked_text(const std::string& metric, const std::vector<RunRow>& runs,
-                       const std::vector<Factor>& factors) {
+std::string asked_text(const std::string& metric, const std::vector<store::RunRow>& runs,
+                       const std::vector<analysis::Factor>& factors) {
   constexpr std::size_t most = 6;
   std::vector<std::string> texts;
-  for (const Factor& factor : factors)
+  for (const analysis::Factor& factor : factors)
     if (texts.size() < most) texts.push_back(factor_text(factor));
   if (factors.size() > most) texts.push_back(counted(factors.size() - most, "more setting"));
   std::set<std::uint64_t> seeds;
-  for (const RunRow& run : runs) seeds.insert(run.seed);
+  for (const store::RunRow& run : runs) seeds.insert(run.seed);
   const std::string count = runs.size() == 1 ? "one run" : counted(runs.size(), "run");
   return (texts.empty() ? "Asked: the " + metric + " of " + count
                         : "Asked: how " + metric + " depends on " + listed(texts) + ", by " + count) +
@@ -59,26 +59,26 @@ std::vector<std::string> asked_texts(const ReportData& data) {
   return texts;
 }
 
-using Runs = std::vector<const RunRow*>;
+using Runs = std::vector<const store::RunRow*>;
 
 /// Returns the value of a setting that all these runs share; null if they differ in it.
 nlohmann::json common_value(const ReportData& data, const Runs& runs, const std::string& key) {
   const nlohmann::json first = data.setting(*runs.front(), key);
-  for (const RunRow* run : runs)
+  for (const store::RunRow* run : runs)
     if (data.setting(*run, key) != first) return nullptr;
   return first;
 }
 
 std::string common_text(const ReportData& data, const Runs& runs, const std::string& key) {
-  return setting_text(common_value(data, runs, key));
+  return config::setting_text(common_value(data, runs, key));
 }
 
 /// Returns whether the file belongs to the set: "train.2" is the second file of "train", and "more" is added
 /// to it.
-bool is_of_set(const DatasetRow& file, const std::string& set) {
+bool is_of_set(const store::DatasetRow& file, const std::string& set) {
   return file.role == set || file.role.starts_with(set + ".") ||
          (set == "train" &&
-          (file.role == added_role || file.role.starts_with(added_role + std::string("."))));
+          (file.role == record::added_role || file.role.starts_with(record::added_role + std::string("."))));
 }
 
 /// Returns the size of a set as the workers reported it: "1,200 examples of train.conll"; empty if a worker
@@ -86,16 +86,16 @@ bool is_of_set(const DatasetRow& file, const std::string& set) {
 std::string set_text(const ReportData& data, const Runs& runs, const std::string& set) {
   constexpr std::size_t most = 4;
   std::set<std::string> texts;
-  for (const RunRow* run : runs) {
-    const SetFacts* facts = data.facts(*run, set);
+  for (const store::RunRow* run : runs) {
+    const record::SetFacts* facts = data.facts(*run, set);
     const auto files = data.datasets.find(run->number);
     if (facts == nullptr || files == data.datasets.end()) return "";
     const bool has_own =
-        std::ranges::any_of(files->second, [&](const DatasetRow& file) { return is_of_set(file, set); });
+        std::ranges::any_of(files->second, [&](const store::DatasetRow& file) { return is_of_set(file, set); });
     std::vector<std::string> names;
-    for (const DatasetRow& file : files->second)
+    for (const store::DatasetRow& file : files->second)
       if (is_of_set(file, has_own ? set : "train"))  // or a share of it
-        names.push_back(setting_text(file.path));
+        names.push_back(config::setting_text(file.path));
     if (names.empty()) return "";
     texts.insert(counted(static_cast<std::size_t>(facts->examples), "example") + " of " +
                  (names.size() > most ? counted(names.size(), "file") : listed(names)));
@@ -111,7 +111,7 @@ std::string stack_text(const ReportData& data, const Runs& runs, const std::stri
   std::string types;
   if (const nlohmann::json block = common_value(data, runs, table + ".block"); block.is_array())
     for (const nlohmann::json& name : block) {
-      const std::string type = common_text(data, runs, "model.layer." + setting_text(name) + ".type");
+      const std::string type = common_text(data, runs, "model.layer." + config::setting_text(name) + ".type");
       if (type.empty()) return counted(layers.get<std::size_t>(), "layer");
       types += (types.empty() ? "" : ", ") + type;
     }
@@ -130,8 +130,8 @@ std::string model_text(const ReportData& data, const Runs& runs, const std::stri
   if (!width.empty())
     text += (has_decoder ? ", both of width " : stack.empty() ? " of width " : " and width ") + width;
   std::set<std::int64_t> sizes;
-  for (const RunRow* run : runs)
-    if (const Started* started = data.started(*run); started != nullptr && started->parameters)
+  for (const store::RunRow* run : runs)
+    if (const record::Started* started = data.started(*run); started != nullptr && started->parameters)
       sizes.insert(*started->parameters);
   if (!sizes.empty())
     text += " (" + thousands(*sizes.begin()) + (sizes.size() > 1 ? " to " + thousands(*sizes.rbegin()) : "") +
@@ -150,7 +150,7 @@ std::string group_text(const ReportData& data, const OriginGroup& group, bool is
   const std::string train = set_text(data, group.runs, "train"), test = set_text(data, group.runs, "test"),
                     task = common_text(data, group.runs, "task.type");
   const bool is_scored =
-      std::ranges::all_of(group.runs, [](const RunRow* run) { return run->state == RunState::completed; });
+      std::ranges::all_of(group.runs, [](const store::RunRow* run) { return run->state == store::RunState::completed; });
   std::string text = origin.is_trained ? "Trained" : "Taken over without training";
   if (!is_all) text += " (" + counted(group.runs.size(), "run") + ")";
   text += ": " + model_text(data, group.runs, origin.kind) + (task.empty() ? "" : " for the task " + task) +
@@ -167,7 +167,7 @@ std::string group_text(const ReportData& data, const OriginGroup& group, bool is
 std::vector<std::string> trained_texts(const ReportData& data) {
   constexpr std::size_t most = 4;
   std::vector<OriginGroup> groups;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     if (data.started(run) == nullptr) continue;
     ModelOrigin origin =
         model_origin(data.store, run, [&](const std::string& key) { return data.setting(run, key); });
@@ -190,26 +190,26 @@ std::vector<std::string> trained_texts(const ReportData& data) {
 
 std::string run_text(const ReportData& data) {
   std::map<std::string, std::size_t> states;
-  for (const RunRow& run : data.runs) ++states[name_of(run.state)];
+  for (const store::RunRow& run : data.runs) ++states[store::name_of(run.state)];
   std::vector<std::string> parts;
   for (const auto& [state, count] : states)
     parts.push_back(thousands(static_cast<std::int64_t>(count)) + " " + state);
   const Compute compute = compute_of(data);
   return "Run: " + listed(parts) + "; " + counted(compute.attempts, "attempt") + " in all, " +
-         duration_text(compute.seconds) + " of computing" +
+         document::duration_text(compute.seconds) + " of computing" +
          (compute.untimed > 0
               ? ", without " + counted(compute.untimed, "attempt") + " whose end was not recorded"
               : "") +
          ".";
 }
 
-std::string interval_text(const Question& question, const Candidate& candidate) {
+std::string interval_text(const Question& question, const analysis::Candidate& candidate) {
   const Metric& metric = question.comparison.options.metric;
   const Unit unit = unit_of(metric);
-  const MeanDigits digits(metric, candidate.mean, candidate.deviation);
+  const analysis::MeanDigits digits(metric, candidate.mean, candidate.deviation);
   std::string text = digits.text(candidate.mean) + (unit.name.empty() ? "" : " " + unit.name);
   if (candidate.t)
-    return text + " (" + number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
+    return text + " (" + document::number_text(100.0 * (1.0 - question.comparison.options.alpha)) +
            " % interval by Student's t: " + digits.text(candidate.t->low) + " to " +
            digits.text(candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
   return text + " (n = " + std::to_string(candidate.values.size()) +
@@ -217,34 +217,34 @@ std::string interval_text(const Question& question, const Candidate& candidate) 
 }
 
 /// Returns "; 2 more candidates have no value", or "".
-std::string without_value(const Comparison& comparison) {
+std::string without_value(const analysis::Comparison& comparison) {
   const auto count = static_cast<std::size_t>(
       std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
-                    [](const Candidate& candidate) { return std::isnan(candidate.mean); }));
+                    [](const analysis::Candidate& candidate) { return std::isnan(candidate.mean); }));
   if (count == 0) return ".";
   return "; " + counted(count, "more candidate") + (count == 1 ? " has" : " have") + " no value.";
 }
 
 std::string answer_text(const Question& question) {
-  const Comparison& comparison = question.comparison;
+  const analysis::Comparison& comparison = question.comparison;
   const std::optional<std::size_t> first = question.first();
   if (!first) return question.title + ": no run has a value, so there is no answer.";
-  const Candidate& top = comparison.candidates[*first];
+  const analysis::Candidate& top = comparison.candidates[*first];
   const std::string name = question.key.introduced(*first);
   const std::string value = interval_text(question, top);
   const std::string rest = without_value(comparison);
   const auto scored = static_cast<std::size_t>(
       std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
-                    [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
+                    [](const analysis::Candidate& candidate) { return !std::isnan(candidate.mean); }));
   if (scored == 1) return question.title + ": " + name + " reaches " + value + rest;
   const std::string best = comparison.options.metric.lower_is_better() ? "lowest" : "highest";
   if (question.best(*first))
     return question.title + ": " + name + " is " + best + " of " + std::to_string(scored) + " candidates, " +
            value + "; the tests distinguish it from every other" + rest;
   std::vector<std::string> open;
-  for (const Pair& pair : comparison.pairs)
+  for (const analysis::Pair& pair : comparison.pairs)
     if ((pair.a == *first || pair.b == *first) &&
-        (pair.verdict == Verdict::undecided || pair.verdict == Verdict::refused))
+        (pair.verdict == analysis::Verdict::undecided || pair.verdict == analysis::Verdict::refused))
       open.push_back(question.letter(pair.a == *first ? pair.b : pair.a));
   const std::string others =
       open.size() <= 4 ? listed(open)
@@ -265,7 +265,7 @@ Verified verified(const ReportData& data) {
   Verified sums;
   for (const auto& [run, verifications] : data.verifications) {
     const auto own = std::find_if(verifications.rbegin(), verifications.rend(),
-                                  [](const VerificationRow& verification) { return !verification.origin; });
+                                  [](const store::VerificationRow& verification) { return !verification.origin; });
     if (own == verifications.rend())
       ++sums.claimed;
     else
@@ -305,21 +305,21 @@ std::string left_out_text(const ReportData& data) {
 
 }  // namespace
 
-std::vector<Block> abstract_blocks(const ReportData& data) {
-  std::vector<Block> blocks;
-  for (const std::string& asked : asked_texts(data)) blocks.push_back(Paragraph{asked});
-  for (const std::string& trained : trained_texts(data)) blocks.push_back(Paragraph{trained});
-  blocks.push_back(Paragraph{run_text(data)});
-  for (const Question& question : data.questions) blocks.push_back(Paragraph{answer_text(question)});
-  blocks.push_back(Paragraph{verified_text(data)});
+std::vector<document::Block> abstract_blocks(const ReportData& data) {
+  std::vector<document::Block> blocks;
+  for (const std::string& asked : asked_texts(data)) blocks.push_back(document::Paragraph{asked});
+  for (const std::string& trained : trained_texts(data)) blocks.push_back(document::Paragraph{trained});
+  blocks.push_back(document::Paragraph{run_text(data)});
+  for (const Question& question : data.questions) blocks.push_back(document::Paragraph{answer_text(question)});
+  blocks.push_back(document::Paragraph{verified_text(data)});
   std::set<std::string> dirty;
   for (const auto& [run, attempts] : data.attempts)
-    for (const AttemptRow& attempt : attempts)
+    for (const store::AttemptRow& attempt : attempts)
       if (!attempt.diff.empty() || (attempt.source && !attempt.source->diff.empty()))
         dirty.insert(attempt.commit_hash);
   if (!dirty.empty())
     blocks.push_back(
-        Notice{Text({{"The source of Encore, or the repository of the experiment, had changes that were not "
+        document::Notice{document::Text({{"The source of Encore, or the repository of the experiment, had changes that were not "
                       "committed; they are attached in "},
                      reference("Code", "code"),
                      {"."}})});
@@ -329,12 +329,12 @@ std::vector<Block> abstract_blocks(const ReportData& data) {
 std::vector<std::pair<std::string, std::string>> title_facts(const ReportData& data) {
   std::set<std::string> backends, sources;
   double first = 0.0, last = 0.0;
-  for (const RunRow& run : data.runs) backends.insert(run.backend);
+  for (const store::RunRow& run : data.runs) backends.insert(run.backend);
   for (const auto& [run, attempts] : data.attempts)
-    for (const AttemptRow& attempt : attempts) {
+    for (const store::AttemptRow& attempt : attempts) {
       if (attempt.finished) last = std::max(last, *attempt.finished);
       first = first == 0.0 ? attempt.started : std::min(first, attempt.started);
-      if (attempt.source) sources.insert(source_text(*attempt.source));
+      if (attempt.source) sources.insert(record::source_text(*attempt.source));
     }
   std::vector<std::pair<std::string, std::string>> facts = {
       {"runs", std::to_string(completed(data)) + " of " + std::to_string(data.runs.size()) + " complete"},
@@ -350,4 +350,4 @@ std::vector<std::pair<std::string, std::string>> title_facts(const ReportData& d
   return facts;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -24,17 +24,17 @@ ValueSets facts_of(const ReportData& data) {
   const auto add = [&](const std::string& section, const std::string& key, const std::string& value) {
     values[section + "\n" + key].insert(value);
   };
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     add("configuration", "seed", std::to_string(run.seed));
     add("configuration", "backend", run.backend);
     if (const auto params = data.params.find(run.number); params != data.params.end())
-      for (const ParamRow& param : params->second)
+      for (const store::ParamRow& param : params->second)
         if (!param.value.is_string() || !param.value.get_ref<const std::string&>().starts_with('/'))
-          add("configuration", param.key, setting_text(param.value));
+          add("configuration", param.key, config::setting_text(param.value));
     if (const auto files = data.datasets.find(run.number); files != data.datasets.end())
-      for (const DatasetRow& file : files->second)
-        add("data", file.role, setting_text(file.path) + " " + file.sha256.substr(0, 12));
-    const AttemptRow* told = data.told(run);
+      for (const store::DatasetRow& file : files->second)
+        add("data", file.role, config::setting_text(file.path) + " " + file.sha256.substr(0, 12));
+    const store::AttemptRow* told = data.told(run);
     if (told == nullptr) continue;
     for (const auto& [section, object] :
          {std::pair<const char*, const nlohmann::json*>{"environment", &told->environment},
@@ -42,10 +42,10 @@ ValueSets facts_of(const ReportData& data) {
           {"host", &told->host}})
       if (object->is_object())
         for (const auto& [name, value] : object->items())
-          if (!value.is_structured()) add(section, name, setting_text(value));
-    for (const PluginRow& plugin : told->plugins)
+          if (!value.is_structured()) add(section, name, config::setting_text(value));
+    for (const store::PluginRow& plugin : told->plugins)
       add("plugins", plugin.name, plugin.version + " " + plugin.sha256.substr(0, 12));
-    add("code", "source of Encore", told->source ? source_text(*told->source) : "not recorded");
+    add("code", "source of Encore", told->source ? record::source_text(*told->source) : "not recorded");
     add("code", "commit of the experiment's repository",
         told->commit_hash.empty() ? "in none" : told->commit_hash.substr(0, 12));
     add("code", "uncommitted changes in it", told->diff.empty() ? "none" : "some");
@@ -53,7 +53,7 @@ ValueSets facts_of(const ReportData& data) {
   return values;
 }
 
-TableCell values_cell(const ValueSets& values, const std::string& key) {
+document::TableCell values_cell(const ValueSets& values, const std::string& key) {
   const auto found = values.find(key);
   if (found == values.end()) return {};
   constexpr std::size_t most = 6;
@@ -65,12 +65,12 @@ TableCell values_cell(const ValueSets& values, const std::string& key) {
   return text;
 }
 
-TableBlock change_table(const ReportData& data, const ReportData& old) {
+document::TableBlock change_table(const ReportData& data, const ReportData& old) {
   const ValueSets now = facts_of(data), before = facts_of(old);
   std::set<std::string> keys;
   for (const auto* side : {&now, &before})
     for (const auto& [key, values] : *side) keys.insert(key);
-  TableBlock table;
+  document::TableBlock table;
   table.id = "against-changes";
   table.caption = "Facts that differ between the sides; several values of a side stand beside each other.";
   table.columns = {{"of", "", false}, {"field", "", false}, {"old", "", false}, {"new", "", false}};
@@ -92,7 +92,7 @@ TableBlock change_table(const ReportData& data, const ReportData& old) {
 struct Side {
   const Question* question = nullptr;
   std::size_t candidate = 0;
-  const Candidate& get() const { return question->comparison.candidates[candidate]; }
+  const analysis::Candidate& get() const { return question->comparison.candidates[candidate]; }
 };
 
 std::vector<Side> candidates_of(const ReportData& data, const std::string& metric) {
@@ -132,23 +132,23 @@ std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& new
   return partners;
 }
 
-std::string change_text(const Pair& pair) {
+std::string change_text(const analysis::Pair& pair) {
   switch (pair.verdict) {
-    case Verdict::higher:
+    case analysis::Verdict::higher:
       return "the new is higher";
-    case Verdict::lower:
+    case analysis::Verdict::lower:
       return "the new is lower";
-    case Verdict::undecided:
+    case analysis::Verdict::undecided:
       return "not distinguished";
-    case Verdict::refused:
+    case analysis::Verdict::refused:
       break;
   }
   return "no test: " + pair.reason;
 }
 
-TableBlock result_table(const ReportData& data, const ReportData& old, const Metric& metric) {
+document::TableBlock result_table(const ReportData& data, const ReportData& old, const Metric& metric) {
   const std::vector<Side> news = candidates_of(data, metric.name), olds = candidates_of(old, metric.name);
-  Comparison comparison;
+  analysis::Comparison comparison;
   comparison.options.metric = metric;
   comparison.options.examples = false;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -161,10 +161,10 @@ TableBlock result_table(const ReportData& data, const ReportData& old, const Met
     comparison.candidates.push_back(olds[*partners[i]].get());
     pairs.emplace_back(comparison.candidates.size() - 2, comparison.candidates.size() - 1);
   }
-  test_pairs(data.store, comparison, pairs);
+  analysis::test_pairs(data.store, comparison, pairs);
 
   const std::string unit = unit_of(metric).name, points = unit_of_differences(metric);
-  TableBlock table;
+  document::TableBlock table;
   table.id = "against-result" + (data.metric_names().size() > 1 ? "-" + block_id(metric.name) : "");
   table.caption =
       metric.name +
@@ -175,33 +175,33 @@ TableBlock result_table(const ReportData& data, const ReportData& old, const Met
                    {"new n", "", true},      {"new mean", unit, true}, {"difference", points, true},
                    {"low", points, true},    {"high", points, true},   {"p corrected", "", true},
                    {"verdict", "", false}};
-  const auto n = [](const Candidate& candidate) {
+  const auto n = [](const analysis::Candidate& candidate) {
     return count_cell(static_cast<std::int64_t>(candidate.values.size()));
   };
   std::size_t tested = 0;
-  std::vector<std::vector<TableCell>> rows;
+  std::vector<std::vector<document::TableCell>> rows;
   for (std::size_t i = 0; i < news.size(); ++i) {
-    const Candidate& side = news[i].get();
+    const analysis::Candidate& side = news[i].get();
     if (!partners[i]) {
-      rows.push_back({side.name, TableCell(), TableCell(), n(side), value_cell(metric, side.mean),
-                      TableCell(), TableCell(), TableCell(), TableCell(), "only new"});
+      rows.push_back({side.name, document::TableCell(), document::TableCell(), n(side), value_cell(metric, side.mean),
+                      document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(), "only new"});
       continue;
     }
-    const Pair& pair = comparison.pairs[tested++];
-    const Candidate& before = olds[*partners[i]].get();
+    const analysis::Pair& pair = comparison.pairs[tested++];
+    const analysis::Candidate& before = olds[*partners[i]].get();
     const bool seeds = pair.seeds.has_value();
     rows.push_back({side.name == before.name ? side.name : before.name + " → " + side.name, n(before),
                     value_cell(metric, before.mean), n(side), value_cell(metric, side.mean),
                     value_cell(metric, pair.difference),
-                    seeds ? value_cell(metric, pair.seeds->interval.low) : TableCell(),
-                    seeds ? value_cell(metric, pair.seeds->interval.high) : TableCell(),
-                    seeds ? TableCell(p_value_text(pair.corrected), pair.corrected) : TableCell(),
+                    seeds ? value_cell(metric, pair.seeds->interval.low) : document::TableCell(),
+                    seeds ? value_cell(metric, pair.seeds->interval.high) : document::TableCell(),
+                    seeds ? document::TableCell(p_value_text(pair.corrected), pair.corrected) : document::TableCell(),
                     change_text(pair)});
   }
   for (std::size_t i = 0; i < olds.size(); ++i)
     if (!met[i])
       rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(metric, olds[i].get().mean),
-                      TableCell(), TableCell(), TableCell(), TableCell(), TableCell(), TableCell(),
+                      document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(),
                       "only old"});
   const std::size_t shown = data.rows_of(rows.size());
   table.rows.assign(std::make_move_iterator(rows.begin()),
@@ -212,31 +212,31 @@ TableBlock result_table(const ReportData& data, const ReportData& old, const Met
   return table;
 }
 
-void add_environment_notice(const ReportData& data, const ReportData& old, std::vector<Block>& blocks) {
+void add_environment_notice(const ReportData& data, const ReportData& old, std::vector<document::Block>& blocks) {
   const auto first = [](const ReportData& side) -> nlohmann::json {
-    for (const RunRow& run : side.runs)
-      if (const AttemptRow* told = side.told(run); told != nullptr) return told->environment;
+    for (const store::RunRow& run : side.runs)
+      if (const store::AttemptRow* told = side.told(run); told != nullptr) return told->environment;
     return nullptr;
   };
-  const std::vector<std::string> found = environment_differences(first(old), first(data));
+  const std::vector<std::string> found = analysis::environment_differences(first(old), first(data));
   if (!found.empty())
     blocks.push_back(
-        Notice{"The two sides were computed in different numeric environments, so a difference of "
+        document::Notice{"The two sides were computed in different numeric environments, so a difference of "
                "the result need not come from a setting: " +
                listed(found) + "."});
 }
 
 }  // namespace
 
-Section against_section(const ReportData& data, const ReportData& old, const std::string& what) {
-  Section section{"against", "Against " + what};
-  section.blocks.push_back(Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
+document::Section against_section(const ReportData& data, const ReportData& old, const std::string& what) {
+  document::Section section{"against", "Against " + what};
+  section.blocks.push_back(document::Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
                                      "); new: " + counted(data.runs.size(), "run") + " of this report."});
   for (const std::string& metric : data.metric_names())
     if (std::ranges::none_of(old.questions, [&](const Question& question) {
           return question.metric().name == metric && question.first().has_value();
         }))
-      section.blocks.push_back(Notice{"No old run has a " + metric + "."});
+      section.blocks.push_back(document::Notice{"No old run has a " + metric + "."});
   add_environment_notice(data, old, section.blocks);
   std::set<std::string> seen;
   for (const Question& question : data.questions)
@@ -246,4 +246,4 @@ Section against_section(const ReportData& data, const ReportData& old, const std
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

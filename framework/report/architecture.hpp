@@ -8,10 +8,10 @@
 #include "document/chart.hpp"
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Returns the chart; nothing if the run has no model settings of the kind that is drawn (a list of
 /// sub-layers).
-std::optional<FlowChart> architecture_of(const ReportData& data, const RunRow& run);
+std::optional<document::FlowChart> architecture_of(const ReportData& data, const store::RunRow& run);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -20,15 +20,15 @@ constexpr std::size_t most_texts = 2, most_tokens = 24;
 /// The number of heads of a layer that are shown.
 constexpr std::size_t most_heads = 8, heads_beside_each_other = 2;
 
-bool fits(const AttentionText& text) {
+bool fits(const record::AttentionText& text) {
   return text.tokens.size() <= most_tokens && text.target.size() <= most_tokens;
 }
 
 /// Returns the largest weight in words, a description for readers who cannot see the picture.
-std::string largest_weight(const HeatMapChart& chart) {
+std::string largest_weight(const document::HeatMapChart& chart) {
   std::string where;
   double largest = -1.0;
-  for (const HeatMapChart::Panel& panel : chart.panels)
+  for (const document::HeatMapChart::Panel& panel : chart.panels)
     for (std::size_t i = 0; i < panel.values.size(); ++i)
       if (panel.values[i] > largest) {
         largest = panel.values[i];
@@ -38,19 +38,19 @@ std::string largest_weight(const HeatMapChart& chart) {
   return where;
 }
 
-Figure figure_of(const AttentionText& text, const AttentionGroup& group, const std::string& id) {
-  AttentionLayer last = *group.layers.back();
+document::Figure figure_of(const record::AttentionText& text, const AttentionGroup& group, const std::string& id) {
+  record::AttentionLayer last = *group.layers.back();
   if (last.heads.size() > most_heads) {
     last.heads.resize(most_heads);
     last.weights.resize(most_heads);
   }
-  HeatMapChart chart = attention_chart(text, {group.title, group.what, {&last}});
+  document::HeatMapChart chart = attention_chart(text, {group.title, group.what, {&last}});
   chart.across = std::min(last.heads.size(), heads_beside_each_other);
   for (std::size_t h = 0; h < last.heads.size(); ++h)
     chart.panels[h].title = "head " + std::to_string(last.heads[h]);
   const std::string what = group.title + " of " + text.name + ": " + last.layer;
   return {.id = id,
-          .caption = Text({{group.title + " of " + text.name + ", "},
+          .caption = document::Text({{group.title + " of " + text.name + ", "},
                            code(last.layer),
                            {last.heads.size() < group.layers.back()->heads.size()
                                 ? ", its first " + std::to_string(last.heads.size()) + " heads. "
@@ -60,9 +60,9 @@ Figure figure_of(const AttentionText& text, const AttentionGroup& group, const s
           .chart = chart};
 }
 
-void add_figures(const AttentionTexts& kept, const Question& question, std::vector<Block>& blocks) {
+void add_figures(const record::AttentionTexts& kept, const Question& question, std::vector<document::Block>& blocks) {
   std::size_t shown = 0;
-  for (const AttentionText& text : kept.texts) {
+  for (const record::AttentionText& text : kept.texts) {
     if (!fits(text) || shown == most_texts) continue;
     ++shown;
     std::size_t number = 0;
@@ -72,28 +72,28 @@ void add_figures(const AttentionTexts& kept, const Question& question, std::vect
           "attention-" + question.id + "-" + std::to_string(shown) + "-" + std::to_string(++number)));
   }
   if (shown == 0)
-    blocks.push_back(Notice{"No kept example has at most " + std::to_string(most_tokens) +
+    blocks.push_back(document::Notice{"No kept example has at most " + std::to_string(most_tokens) +
                             " tokens; exp attention shows longer ones."});
 }
 
-bool has_kept(const ReportData& data, const RunRow& run) {
+bool has_kept(const ReportData& data, const store::RunRow& run) {
   const auto artifacts = data.artifacts.find(run.number);
   return artifacts != data.artifacts.end() &&
-         std::ranges::find(artifacts->second, attention_artifact, &ArtifactRow::name) !=
+         std::ranges::find(artifacts->second, record::attention_artifact, &store::ArtifactRow::name) !=
              artifacts->second.end();
 }
 
 /// Adds the attention of the first run of the best candidate that has kept some, or the reason why it cannot
 /// be shown.
-void add_attention(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
+void add_attention(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
-  for (const Replicate& replicate : question.comparison.candidates[*first].runs) {
+  for (const analysis::Replicate& replicate : question.comparison.candidates[*first].runs) {
     if (!has_kept(data, replicate.run)) continue;
     try {
-      const AttentionTexts kept = AttentionTexts::parse(
-          load_file(recorded_artifact(data.store, replicate.run, attention_artifact), "kept attention"));
-      blocks.push_back(Paragraph{Text({{"Attention of "},
+      const record::AttentionTexts kept = record::AttentionTexts::parse(
+          load_file(analysis::recorded_artifact(data.store, replicate.run, record::attention_artifact), "kept attention"));
+      blocks.push_back(document::Paragraph{document::Text({{"Attention of "},
                                        code(replicate.run.name),
                                        {" (step " + std::to_string(kept.step) +
                                         ") in the first examples of dev, not chosen by hand. A "
@@ -101,7 +101,7 @@ void add_attention(const ReportData& data, const Question& question, std::vector
                                         "one does not explain the answer of the model."}})});
       return add_figures(kept, question, blocks);
     } catch (const Error& error) {
-      blocks.push_back(Notice{"There is no attention to show: " + std::string(error.what()) + "."});
+      blocks.push_back(document::Notice{"There is no attention to show: " + std::string(error.what()) + "."});
       return;
     }
   }
@@ -109,11 +109,11 @@ void add_attention(const ReportData& data, const Question& question, std::vector
 
 }  // namespace
 
-Section attention_section(const ReportData& data) {
-  Section section{"attention", "Attention"};
+document::Section attention_section(const ReportData& data) {
+  document::Section section{"attention", "Attention"};
   for (const Question& question : data.questions)
     if (!data.hides_texts(question, section.id)) add_attention(data, question, section.blocks);
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,32 +10,32 @@
 #include "document/chart.hpp"
 #include "record/attention.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Layers whose rows and columns are the same.
 struct AttentionGroup {
   std::string title;  ///< "Encoder", "Decoder over encoder"
   std::string what;   ///< a sentence: what rows and columns are
-  std::vector<const AttentionLayer*> layers;
+  std::vector<const record::AttentionLayer*> layers;
 };
 
 /// Returns the groups in the order of the first layer of each. They point into the text, which must outlive
 /// them.
-std::vector<AttentionGroup> attention_groups(const AttentionText& text);
+std::vector<AttentionGroup> attention_groups(const record::AttentionText& text);
 
 /// Returns the chart of all heads of a group's layers.
-HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group);
+document::HeatMapChart attention_chart(const record::AttentionText& text, const AttentionGroup& group);
 
 /// Names of tokens as rows or columns: equal ones get their place as a suffix ("the", "the (5)").
-std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens);
+std::vector<std::string> token_names(const std::vector<record::AttentionToken>& tokens);
 
 /// Returns a sentence that names the layers that have no weights; "" if there are none.
-std::string hidden_layers_note(const AttentionText& text);
+std::string hidden_layers_note(const record::AttentionText& text);
 
 /// Returns the number of cells of all charts together.
-std::size_t cells_of(const AttentionText& text);
+std::size_t cells_of(const record::AttentionText& text);
 
 /// Returns one drawing with all charts of a text below each other, with their titles.
-Drawing attention_drawing(const AttentionText& text, const std::string& title);
+document::Drawing attention_drawing(const record::AttentionText& text, const std::string& title);
 
-}  // namespace encore
+}  // namespace encore::report

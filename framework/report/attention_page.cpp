@@ -19,7 +19,7 @@
 #include "document/text.hpp"
 #include "report/attention_charts.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -38,20 +38,20 @@ std::string packed(const std::vector<float>& weights) {
   return to_base64(bytes);
 }
 
-ordered_json tokens_json(const std::vector<AttentionToken>& tokens) {
+ordered_json tokens_json(const std::vector<record::AttentionToken>& tokens) {
   ordered_json list = ordered_json::array();
-  for (const AttentionToken& token : tokens) {
-    list.push_back({{"piece", clean_line(token.text)}});
+  for (const record::AttentionToken& token : tokens) {
+    list.push_back({{"piece", document::clean_line(token.text)}});
     if (token.special) list.back()["special"] = true;
   }
   return list;
 }
 
-ordered_json part_json(const AttentionText& text) {
+ordered_json part_json(const record::AttentionText& text) {
   ordered_json groups = ordered_json::array();
   for (const AttentionGroup& group : attention_groups(text)) {
     ordered_json layers = ordered_json::array();
-    for (const AttentionLayer* layer : group.layers) {
+    for (const record::AttentionLayer* layer : group.layers) {
       ordered_json weights = ordered_json::array();
       for (const std::vector<float>& of_head : layer->weights) weights.push_back(packed(of_head));
       layers.push_back({{"layer", layer->layer},
@@ -59,7 +59,7 @@ ordered_json part_json(const AttentionText& text) {
                         {"heads", layer->heads},
                         {"weights", std::move(weights)}});
     }
-    const AttentionLayer& first = *group.layers.front();
+    const record::AttentionLayer& first = *group.layers.front();
     groups.push_back({{"title", group.title},
                       {"what", group.what},
                       {"rows", first.rows_of_decoder ? "target" : "tokens"},
@@ -73,9 +73,9 @@ ordered_json part_json(const AttentionText& text) {
 }
 
 /// JSON that closes no HTML element, whatever a token contains.
-std::string data_of(const AttentionTexts& texts) {
+std::string data_of(const record::AttentionTexts& texts) {
   ordered_json parts = ordered_json::array();
-  for (const AttentionText& text : texts.texts) parts.push_back(part_json(text));
+  for (const record::AttentionText& text : texts.texts) parts.push_back(part_json(text));
   const std::string json =
       ordered_json{{"parts", std::move(parts)}}.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   std::string safe;
@@ -89,39 +89,39 @@ std::string data_of(const AttentionTexts& texts) {
 }
 
 std::string header_of(const AttentionPageHead& head) {
-  std::string text = "<h1>" + html_line(head.title) + "</h1>\n";
+  std::string text = "<h1>" + document::html_line(head.title) + "</h1>\n";
   for (const auto& [name, words] : head.texts)
-    text += "<p class=\"text\"><span class=\"label\">" + html_line(name) + "</span>" + html_line(words) +
+    text += "<p class=\"text\"><span class=\"label\">" + document::html_line(name) + "</span>" + document::html_line(words) +
             "</p>\n";
   text += "<dl class=\"facts\">\n";
   for (const auto& [name, value] : head.facts)
-    text += "<div><dt>" + html_line(name) + "</dt><dd>" + html_line(value) + "</dd></div>\n";
+    text += "<div><dt>" + document::html_line(name) + "</dt><dd>" + document::html_line(value) + "</dd></div>\n";
   return text + "</dl>\n";
 }
 
-std::string footer_of(const AttentionTexts& texts, const AttentionPageHead& head) {
+std::string footer_of(const record::AttentionTexts& texts, const AttentionPageHead& head) {
   std::string text;
   if (!texts.texts.empty())
     if (const std::string note = hidden_layers_note(texts.texts.front()); !note.empty())
-      text += "<p>" + html_line(note) + "</p>\n";
+      text += "<p>" + document::html_line(note) + "</p>\n";
   text +=
       "<p>A weight is the share of a piece's value in the row that attends; a row sums to 1. It does "
       "not explain the "
       "answer of the model.</p>\n";
-  return text + "<p>Made with <code>" + html_line(head.command) + "</code>.</p>\n";
+  return text + "<p>Made with <code>" + document::html_line(head.command) + "</code>.</p>\n";
 }
 
 }  // namespace
 
-std::string attention_page(const AttentionTexts& texts, const AttentionPageHead& head,
-                           const Templates& templates) {
+std::string attention_page(const record::AttentionTexts& texts, const AttentionPageHead& head,
+                           const document::Templates& templates) {
   const std::string style =
-      fill(templates.find("attention.css"),
-           {{"light_colours", palette_css(Paper::light)}, {"dark_colours", palette_css(Paper::dark)}});
+      document::fill(templates.find("attention.css"),
+           {{"light_colours", document::palette_css(document::Paper::light)}, {"dark_colours", document::palette_css(document::Paper::dark)}});
   const std::string script = templates.find("attention.js").text;
-  return fill(templates.find("attention.html"),
-              {{"title", html_text(head.title)},
-               {"policy", content_policy(style, script)},
+  return document::fill(templates.find("attention.html"),
+              {{"title", document::html_text(head.title)},
+               {"policy", document::content_policy(style, script)},
                {"style", style},
                {"script", script},
                {"header", header_of(head)},
@@ -130,4 +130,4 @@ std::string attention_page(const AttentionTexts& texts, const AttentionPageHead&
               {"policy", "data", "script"});
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -11,7 +11,7 @@
 #include "document/templates.hpp"
 #include "record/attention.hpp"
 
-namespace encore {
+namespace encore::report {
 
 struct AttentionPageHead {
   std::string title;                                       ///< "Attention of captions"
@@ -21,7 +21,7 @@ struct AttentionPageHead {
 };
 
 /// Returns the page. It holds weights with 16 bits each. Throws Error for an invalid template.
-std::string attention_page(const AttentionTexts& texts, const AttentionPageHead& head,
-                           const Templates& templates);
+std::string attention_page(const record::AttentionTexts& texts, const AttentionPageHead& head,
+                           const document::Templates& templates);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -9,7 +9,7 @@
 
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -28,15 +28,15 @@ struct Varied {
 };
 
 /// Returns the column of a factor, if all runs of each candidate agree in it; else a column without values.
-Varied column_of(const Factor& factor, const std::vector<Candidate>& candidates,
+Varied column_of(const analysis::Factor& factor, const std::vector<analysis::Candidate>& candidates,
                  const std::map<std::int64_t, std::size_t>& places) {
   Varied column{factor.label, {}};
-  for (const Candidate& candidate : candidates) {
+  for (const analysis::Candidate& candidate : candidates) {
     std::set<std::size_t> levels;
-    for (const Replicate& replicate : candidate.runs)
+    for (const analysis::Replicate& replicate : candidate.runs)
       levels.insert(factor.level[places.at(replicate.run.number)]);
     if (levels.size() != 1) return {};
-    column.values.push_back(level_text(factor.levels[*levels.begin()]));
+    column.values.push_back(analysis::level_text(factor.levels[*levels.begin()]));
   }
   return column;
 }
@@ -51,17 +51,17 @@ bool tell_apart(const std::vector<Varied>& columns, std::size_t candidates) {
   return true;
 }
 
-std::vector<Varied> columns_of(const std::vector<Candidate>& candidates,
-                               const std::vector<std::string>& names, const std::vector<RunRow>& runs,
-                               const std::vector<Factor>& factors) {
+std::vector<Varied> columns_of(const std::vector<analysis::Candidate>& candidates,
+                               const std::vector<std::string>& names, const std::vector<store::RunRow>& runs,
+                               const std::vector<analysis::Factor>& factors) {
   std::map<std::int64_t, std::size_t> places;
   for (std::size_t i = 0; i < runs.size(); ++i) places[runs[i].number] = i;
   std::vector<Varied> columns;
-  for (const Factor& factor : factors)
+  for (const analysis::Factor& factor : factors)
     if (Varied column = column_of(factor, candidates, places); !column.values.empty() && column.varies())
       columns.push_back(std::move(column));
   Varied backends{"backend", {}}, seeds{"seed", {}};
-  for (const Candidate& candidate : candidates) {
+  for (const analysis::Candidate& candidate : candidates) {
     backends.values.push_back(candidate.backend);
     seeds.values.push_back(candidate.runs.size() == 1 ? std::to_string(candidate.runs.front().run.seed) : "");
   }
@@ -97,9 +97,9 @@ std::string CandidateKey::legend(std::size_t candidate) const {
   return letters[candidate] + (what.empty() || what.size() > most_in_picture ? "" : ": " + what);
 }
 
-CandidateKey make_key(const std::vector<Candidate>& candidates, const std::vector<std::size_t>& order,
-                      const std::vector<std::string>& names, const std::vector<RunRow>& runs,
-                      const std::vector<Factor>& factors, std::size_t first) {
+CandidateKey make_key(const std::vector<analysis::Candidate>& candidates, const std::vector<std::size_t>& order,
+                      const std::vector<std::string>& names, const std::vector<store::RunRow>& runs,
+                      const std::vector<analysis::Factor>& factors, std::size_t first) {
   CandidateKey key;
   key.values.resize(candidates.size());
   if (candidates.size() == 1) {
@@ -115,4 +115,4 @@ CandidateKey make_key(const std::vector<Candidate>& candidates, const std::vecto
   return key;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -11,7 +11,7 @@
 #include "report/fill_checklist.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -35,8 +35,8 @@ std::string joined(const std::vector<std::string>& texts, const std::string& bet
   return text;
 }
 
-TableBlock answer_table(const Checklist& checklist) {
-  TableBlock table{.id = "answered",
+document::TableBlock answer_table(const Checklist& checklist) {
+  document::TableBlock table{.id = "answered",
                    .caption = "Answers from the record of these runs, with their sources.",
                    .columns = {{"item"}, {"asked"}, {"answer of the record"}, {"where"}, {"left for you"}},
                    .rows = {}};
@@ -44,12 +44,12 @@ TableBlock answer_table(const Checklist& checklist) {
     if (!item.answers.empty())
       table.rows.push_back({item.number + " " + item.title, item.question, joined(item.answers, " "),
                             joined(item.where, "; "),
-                            item.person.empty() ? TableCell() : TableCell(item.person)});
+                            item.person.empty() ? document::TableCell() : document::TableCell(item.person)});
   return table;
 }
 
-TableBlock person_table(const Checklist& checklist) {
-  TableBlock table{.id = "person",
+document::TableBlock person_table(const Checklist& checklist) {
+  document::TableBlock table{.id = "person",
                    .caption = "Questions that no run answers.",
                    .columns = {{"item"}, {"asked"}, {"what to do"}},
                    .rows = {}};
@@ -92,21 +92,21 @@ std::size_t Checklist::answered() const {
       std::ranges::count_if(items, [](const ChecklistItem& item) { return !item.answers.empty(); }));
 }
 
-Document checklist_document(const Checklist& checklist) {
-  Document document;
+document::Document checklist_document(const Checklist& checklist) {
+  document::Document document;
   document.title = checklist.title + ", for " + checklist.subject;
   document.subtitle = checklist.source;
   document.facts = {{"items", std::to_string(checklist.answered()) + " of " +
                                   std::to_string(checklist.items.size()) + " have an answer in the record"}};
   document.abstract = {
-      Paragraph{"Questions are reworded: read the original list, and these answers, before you "
+      document::Paragraph{"Questions are reworded: read the original list, and these answers, before you "
                 "submit them. Sections are those of exp report of the same runs, tables those of the "
                 "database."}};
-  Section answered{.id = "record", .title = "What the record answers", .blocks = {answer_table(checklist)}};
-  Section person{.id = "yours", .title = "What you have to answer", .blocks = {person_table(checklist)}};
+  document::Section answered{.id = "record", .title = "What the record answers", .blocks = {answer_table(checklist)}};
+  document::Section person{.id = "yours", .title = "What you have to answer", .blocks = {person_table(checklist)}};
   if (checklist.answered() > 0) document.sections.push_back(std::move(answered));
   if (checklist.answered() < checklist.items.size()) document.sections.push_back(std::move(person));
   return document;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -11,7 +11,7 @@
 #include "document/document.hpp"
 #include "report/report.hpp"
 
-namespace encore {
+namespace encore::report {
 
 struct ChecklistItem {
   std::string number;    ///< as the list has it: "7", "C2"
@@ -38,8 +38,8 @@ const std::vector<std::string>& checklist_names();
 
 /// Fills the checklist for the runs and the metric of a report. Throws as make_report does, and Error for an
 /// unknown name.
-Checklist make_checklist(Store& store, const ReportOptions& options, const std::string& name);
+Checklist make_checklist(store::Store& store, const ReportOptions& options, const std::string& name);
 
-Document checklist_document(const Checklist& checklist);
+document::Document checklist_document(const Checklist& checklist);
 
-}  // namespace encore
+}  // namespace encore::report

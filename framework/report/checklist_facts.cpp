@@ -13,7 +13,7 @@
 #include "report/model_origin.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -33,33 +33,33 @@ std::string whole(std::size_t number) {
 }
 
 /// Returns every attempt of every run.
-std::vector<const AttemptRow*> all_attempts(const ReportData& data) {
-  std::vector<const AttemptRow*> all;
-  for (const RunRow& run : data.runs)
+std::vector<const store::AttemptRow*> all_attempts(const ReportData& data) {
+  std::vector<const store::AttemptRow*> all;
+  for (const store::RunRow& run : data.runs)
     if (const auto own = data.attempts.find(run.number); own != data.attempts.end())
-      for (const AttemptRow& attempt : own->second) all.push_back(&attempt);
+      for (const store::AttemptRow& attempt : own->second) all.push_back(&attempt);
   return all;
 }
 
 /// Returns the different values of a setting, as people read them.
 std::vector<std::string> values_of(const ReportData& data, const std::string& key) {
   std::set<std::string> values;
-  for (const RunRow& run : data.runs)
+  for (const store::RunRow& run : data.runs)
     if (const nlohmann::json value = data.setting(run, key); !value.is_null())
-      values.insert(setting_text(value));
+      values.insert(config::setting_text(value));
   return {values.begin(), values.end()};
 }
 
 /// Returns a member of an object as text; empty if it is missing.
 std::string member(const nlohmann::json& object, const std::string& name) {
-  return object.is_object() && object.contains(name) ? setting_text(object.at(name)) : "";
+  return object.is_object() && object.contains(name) ? config::setting_text(object.at(name)) : "";
 }
 
 /// Returns the different values of that member in the reports of the attempts.
-std::vector<std::string> members_of(const ReportData& data, nlohmann::json AttemptRow::*what,
+std::vector<std::string> members_of(const ReportData& data, nlohmann::json store::AttemptRow::*what,
                                     const std::string& name) {
   std::set<std::string> values;
-  for (const AttemptRow* attempt : all_attempts(data))
+  for (const store::AttemptRow* attempt : all_attempts(data))
     if (std::string text = member(attempt->*what, name); !text.empty()) values.insert(std::move(text));
   return {values.begin(), values.end()};
 }
@@ -68,13 +68,13 @@ std::vector<std::string> members_of(const ReportData& data, nlohmann::json Attem
 
 std::optional<ChecklistFact> data_fact(const ReportData& data) {
   std::map<std::pair<std::string, std::string>, std::string> files;  // by role and digest
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto own = data.datasets.find(run.number);
     if (own == data.datasets.end()) continue;
-    for (const DatasetRow& row : own->second) {
-      const SetFacts* facts = data.facts(run, row.role);
+    for (const store::DatasetRow& row : own->second) {
+      const record::SetFacts* facts = data.facts(run, row.role);
       files[{row.role, row.sha256}] =
-          row.role + ": " + setting_text(row.path) +
+          row.role + ": " + config::setting_text(row.path) +
           (facts == nullptr ? "" : ", " + thousands(facts->examples) + " examples") + ", SHA-256 " +
           row.sha256.substr(0, 16);
     }
@@ -88,7 +88,7 @@ std::optional<ChecklistFact> data_fact(const ReportData& data) {
 }
 
 std::optional<ChecklistFact> privacy_fact(const ReportData& data) {
-  const auto marked = std::ranges::count_if(data.runs, [&](const RunRow& run) {
+  const auto marked = std::ranges::count_if(data.runs, [&](const store::RunRow& run) {
     return data.setting(run, "data.private") == nlohmann::json(true);
   });
   if (marked == 0) return std::nullopt;
@@ -100,10 +100,10 @@ std::optional<ChecklistFact> privacy_fact(const ReportData& data) {
 std::optional<ChecklistFact> settings_fact(const ReportData& data) {
   std::set<std::string> keys;
   for (const auto& [run, params] : data.params)
-    for (const ParamRow& param : params) keys.insert(param.key);
+    for (const store::ParamRow& param : params) keys.insert(param.key);
   if (keys.empty()) return std::nullopt;
   std::vector<std::string> differing;
-  for (const Factor& factor : data.factors) differing.push_back(factor.name);
+  for (const analysis::Factor& factor : data.factors) differing.push_back(factor.name);
   return ChecklistFact{
       whole(keys.size()) +
           " settings of every run are recorded with the place where each was written, defaults too" +
@@ -114,7 +114,7 @@ std::optional<ChecklistFact> settings_fact(const ReportData& data) {
 
 std::optional<ChecklistFact> choice_fact(const ReportData& data) {
   std::map<std::string, std::size_t> states;
-  for (const RunRow& run : data.runs) ++states[name_of(run.state)];
+  for (const store::RunRow& run : data.runs) ++states[store::name_of(run.state)];
   std::vector<std::string> parts;
   for (const auto& [state, count] : states) parts.push_back(whole(count) + " " + state);
   std::string text = "Every run is counted, " + whole(data.runs.size()) + " in all: " + listed(parts) + ".";
@@ -128,9 +128,9 @@ std::optional<ChecklistFact> best_fact(const ReportData& data) {
   for (const Question& question : data.questions) {
     const std::optional<std::size_t> first = question.first();
     if (!first) continue;
-    const Candidate& candidate = question.comparison.candidates[*first];
+    const analysis::Candidate& candidate = question.comparison.candidates[*first];
     return ChecklistFact{"The best mean " + question.metric().name + " is that of " + candidate.name + ": " +
-                             metric_text(question.metric(), candidate.mean) + " over " +
+                             analysis::metric_text(question.metric(), candidate.mean) + " over " +
                              counted(candidate.values.size(), "seed") + ".",
                          {"section results", "table param"}};
   }
@@ -141,13 +141,13 @@ std::optional<ChecklistFact> spread_fact(const ReportData& data) {
   std::size_t most = 0, fewest = 0, candidates = 0;
   bool tested = false;
   for (const Question& question : data.questions) {
-    for (const Candidate& candidate : question.comparison.candidates) {
+    for (const analysis::Candidate& candidate : question.comparison.candidates) {
       if (candidate.values.empty()) continue;
       most = std::max(most, candidate.values.size());
       fewest = candidates == 0 ? candidate.values.size() : std::min(fewest, candidate.values.size());
       ++candidates;
     }
-    for (const Pair& pair : question.comparison.pairs) tested = tested || pair.verdict != Verdict::refused;
+    for (const analysis::Pair& pair : question.comparison.pairs) tested = tested || pair.verdict != analysis::Verdict::refused;
   }
   if (candidates == 0) return std::nullopt;
   std::string text =
@@ -165,7 +165,7 @@ std::optional<ChecklistFact> spread_fact(const ReportData& data) {
 
 std::optional<ChecklistFact> seeds_fact(const ReportData& data) {
   std::set<std::uint64_t> seeds;
-  for (const RunRow& run : data.runs) seeds.insert(run.seed);
+  for (const store::RunRow& run : data.runs) seeds.insert(run.seed);
   std::vector<std::string> texts;
   for (const std::uint64_t seed : seeds) texts.push_back(std::to_string(seed));
   return ChecklistFact{(texts.size() == 1 ? "The seed is " : "The seeds are ") + some_of(texts) +
@@ -174,11 +174,11 @@ std::optional<ChecklistFact> seeds_fact(const ReportData& data) {
 }
 
 std::optional<ChecklistFact> machine_fact(const ReportData& data) {
-  const std::vector<std::string> processors = members_of(data, &AttemptRow::host, "cpu");
-  const std::vector<std::string> devices = members_of(data, &AttemptRow::environment, "device");
+  const std::vector<std::string> processors = members_of(data, &store::AttemptRow::host, "cpu");
+  const std::vector<std::string> devices = members_of(data, &store::AttemptRow::environment, "device");
   if (processors.empty() && devices.empty()) return std::nullopt;
   std::set<std::int64_t> threads;
-  for (const AttemptRow* attempt : all_attempts(data))
+  for (const store::AttemptRow* attempt : all_attempts(data))
     if (attempt->started_event && attempt->started_event->threads)
       threads.insert(*attempt->started_event->threads);
   std::string text = "Trained on " + some_of(devices.empty() ? processors : devices);
@@ -193,40 +193,40 @@ std::optional<ChecklistFact> time_fact(const ReportData& data) {
   const Compute compute = compute_of(data);
   if (compute.attempts == 0) return std::nullopt;
   std::string text = counted(compute.attempts, "attempt") +
-                     ", including those that failed or were pruned, took " + duration_text(compute.seconds);
+                     ", including those that failed or were pruned, took " + document::duration_text(compute.seconds);
   if (compute.unthreaded < compute.attempts)
-    text += " (" + duration_text(compute.thread_seconds) + " of threads)";
+    text += " (" + document::duration_text(compute.thread_seconds) + " of threads)";
   if (compute.untimed > 0)
     text += "; of " + counted(compute.untimed, "attempt") + " the end was not recorded";
   const JobsUsed used = jobs_used(data);
   text += used.joules > 0.0 ? ". Energy by the accounting of the scheduler, for " +
-                                  counted(used.jobs, "job") + ": " + energy_text(used.joules) + "."
+                                  counted(used.jobs, "job") + ": " + document::energy_text(used.joules) + "."
                             : ". Energy is not recorded.";
   return ChecklistFact{text, {"section compute", "table attempt"}};
 }
 
 std::optional<ChecklistFact> run_time_fact(const ReportData& data) {
   std::vector<double> seconds;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto own = data.attempts.find(run.number);
-    if (run.state != RunState::completed || own == data.attempts.end()) continue;
+    if (run.state != store::RunState::completed || own == data.attempts.end()) continue;
     double sum = 0.0;
-    for (const AttemptRow& attempt : own->second)
+    for (const store::AttemptRow& attempt : own->second)
       sum += attempt.finished ? *attempt.finished - attempt.started : 0.0;
     seconds.push_back(sum);
   }
   if (seconds.empty()) return std::nullopt;
   const auto [least, longest] = std::ranges::minmax(seconds);
-  return ChecklistFact{counted(seconds.size(), "run") + " took " + duration_text(least) +
-                           (seconds.size() > 1 ? " to " + duration_text(longest) + " each" : "") +
+  return ChecklistFact{counted(seconds.size(), "run") + " took " + document::duration_text(least) +
+                           (seconds.size() > 1 ? " to " + document::duration_text(longest) + " each" : "") +
                            ", from the start of the worker to the score on the test set.",
                        {"table attempt", "exp ls"}};
 }
 
 std::optional<ChecklistFact> size_fact(const ReportData& data) {
   std::set<std::int64_t> sizes;
-  for (const RunRow& run : data.runs)
-    if (const Started* started = data.started(run); started != nullptr && started->parameters)
+  for (const store::RunRow& run : data.runs)
+    if (const record::Started* started = data.started(run); started != nullptr && started->parameters)
       sizes.insert(*started->parameters);
   if (sizes.empty()) return std::nullopt;
   return ChecklistFact{"The models have " + thousands(*sizes.begin()) +
@@ -237,9 +237,9 @@ std::optional<ChecklistFact> size_fact(const ReportData& data) {
 std::optional<ChecklistFact> code_fact(const ReportData& data) {
   std::set<std::string> sources, commits;
   std::size_t changed = 0, none = 0;
-  for (const AttemptRow* attempt : all_attempts(data)) {
+  for (const store::AttemptRow* attempt : all_attempts(data)) {
     if (attempt->source)
-      sources.insert(source_text(*attempt->source));
+      sources.insert(record::source_text(*attempt->source));
     else
       ++none;
     if (!attempt->commit_hash.empty()) commits.insert(attempt->commit_hash.substr(0, 12));
@@ -261,10 +261,10 @@ std::optional<ChecklistFact> code_fact(const ReportData& data) {
 
 std::optional<ChecklistFact> software_fact(const ReportData& data) {
   std::set<std::string> plugins;
-  for (const AttemptRow* attempt : all_attempts(data))
-    for (const PluginRow& plugin : attempt->plugins) plugins.insert(plugin.name + " " + plugin.version);
-  const std::vector<std::string> compilers = members_of(data, &AttemptRow::environment, "compiler");
-  const std::vector<std::string> libraries = members_of(data, &AttemptRow::environment, "gemm");
+  for (const store::AttemptRow* attempt : all_attempts(data))
+    for (const store::PluginRow& plugin : attempt->plugins) plugins.insert(plugin.name + " " + plugin.version);
+  const std::vector<std::string> compilers = members_of(data, &store::AttemptRow::environment, "compiler");
+  const std::vector<std::string> libraries = members_of(data, &store::AttemptRow::environment, "gemm");
   if (plugins.empty() && compilers.empty()) return std::nullopt;
   std::string text = "Encore";
   if (!compilers.empty()) text += ", built with " + some_of(compilers);
@@ -277,8 +277,8 @@ std::optional<ChecklistFact> text_fact(const ReportData& data) {
   const std::vector<std::string> tokenizers = values_of(data, "tokenizer.type");
   if (tokenizers.empty()) return std::nullopt;
   std::set<std::int64_t> tokens;
-  for (const RunRow& run : data.runs)
-    if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
+  for (const store::RunRow& run : data.runs)
+    if (const record::Started* started = data.started(run); started != nullptr && started->vocabulary_size)
       tokens.insert(*started->vocabulary_size);
   std::string text = "Inputs are read by " + listed(values_of(data, "data.type")) + " and tokenized by " +
                      listed(tokenizers);
@@ -304,7 +304,7 @@ std::optional<ChecklistFact> proof_fact(const ReportData& data) {
   for (const auto& [run, verdicts] : data.verifications) {
     // A verdict of another database is its claim.
     const auto own = std::find_if(verdicts.rbegin(), verdicts.rend(),
-                                  [](const VerificationRow& verdict) { return !verdict.origin; });
+                                  [](const store::VerificationRow& verdict) { return !verdict.origin; });
     if (own == verdicts.rend()) continue;
     ++verified;
     if (own->outcome == "equal") ++equal;
@@ -320,7 +320,7 @@ std::optional<ChecklistFact> proof_fact(const ReportData& data) {
 
 std::optional<ChecklistFact> start_fact(const ReportData& data) {
   std::vector<std::vector<ModelOrigin>> groups;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     ModelOrigin origin =
         model_origin(data.store, run, [&](const std::string& key) { return data.setting(run, key); });
     auto group = std::ranges::find_if(
@@ -348,10 +348,10 @@ std::optional<ChecklistFact> start_fact(const ReportData& data) {
 }
 
 std::optional<ChecklistFact> log_fact(const ReportData& data) {
-  const std::vector<const AttemptRow*> attempts = all_attempts(data);
+  const std::vector<const store::AttemptRow*> attempts = all_attempts(data);
   if (attempts.empty()) return std::nullopt;
   const auto damaged =
-      std::ranges::count_if(attempts, [](const AttemptRow* one) { return !one->spool_problem.empty(); });
+      std::ranges::count_if(attempts, [](const store::AttemptRow* one) { return !one->spool_problem.empty(); });
   return ChecklistFact{"For each of " + counted(attempts.size(), "attempt") +
                            " the worker's own report is kept, with the time of every event" +
                            (damaged == 0 ? std::string(".")
@@ -359,4 +359,4 @@ std::optional<ChecklistFact> log_fact(const ReportData& data) {
                        {"attempt-0001.spool in each run's folder", "table event", "exp logs"}};
 }
 
-}  // namespace encore
+}  // namespace encore::report

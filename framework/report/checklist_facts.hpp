@@ -10,7 +10,7 @@
 
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 struct ChecklistFact {
   std::string text;
@@ -38,4 +38,4 @@ std::optional<ChecklistFact> proof_fact(const ReportData& data);       ///< dige
 std::optional<ChecklistFact> start_fact(const ReportData& data);       ///< weights of other models
 std::optional<ChecklistFact> log_fact(const ReportData& data);         ///< the records of each attempt
 
-}  // namespace encore
+}  // namespace encore::report

@@ -4,7 +4,7 @@
 // the original list before submitting it. Read checklist_items.hpp first.
 #include "report/checklist_items.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -256,4 +256,4 @@ const std::vector<ListOfItems>& lists_of_items() {
   return lists;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -9,7 +9,7 @@
 
 #include "report/checklist_facts.hpp"
 
-namespace encore {
+namespace encore::report {
 
 struct ListedItem {
   const char* number;
@@ -28,4 +28,4 @@ struct ListOfItems {
 
 const std::vector<ListOfItems>& lists_of_items();
 
-}  // namespace encore
+}  // namespace encore::report

@@ -14,7 +14,7 @@
 #include "store/legacy_metrics.hpp"
 #include "store/metrics.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -37,7 +37,7 @@ Families families_of(const Question& question) {
   const std::string split = question.metric().split();
   const auto has_value = [&](const Metric& metric) {
     return std::ranges::any_of(
-        question.runs, [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
+        question.runs, [&](const store::RunRow& run) { return store::result_measure(run, metric.name).has_value(); });
   };
   for (const Metric& metric : question.metrics.all()) {
     const std::optional<std::string> key = metric.key();
@@ -57,18 +57,18 @@ std::string title_of_family(const Metric& member) {
 }
 
 /// Returns the values of a candidate's complete runs for one label; nothing if no run has any.
-std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, const std::string& split,
+std::optional<std::vector<document::TableCell>> class_row(const analysis::Candidate& candidate, const std::string& split,
                                                 const Families& families, const std::string& key) {
-  std::vector<TableCell> cells = {key, TableCell()};
+  std::vector<document::TableCell> cells = {key, document::TableCell()};
   std::vector<double> values;
   std::size_t runs = 0;  // a label may have a value of one family and none of another
   for (const Metric& member : families.members) {
-    values = values_of(candidate, split + "/" + member_name(member.meaning, key));
+    values = analysis::values_of(candidate, split + "/" + member_name(member.meaning, key));
     runs = std::max(runs, values.size());
-    const MeanDigits digits(member, mean_of(values), deviation_of(values));
-    cells.push_back(value_cell(member, digits, mean_of(values)));
+    const analysis::MeanDigits digits(member, analysis::mean_of(values), analysis::deviation_of(values));
+    cells.push_back(value_cell(member, digits, analysis::mean_of(values)));
     if (&member == &families.members.back())
-      cells.push_back(value_cell(member, digits, deviation_of(values)));
+      cells.push_back(value_cell(member, digits, analysis::deviation_of(values)));
   }
   cells[1] = count_cell(static_cast<std::int64_t>(runs));
   return runs > 0 ? std::optional(cells) : std::nullopt;
@@ -79,7 +79,7 @@ std::size_t shown_candidates(const ReportData& data, const Question& question) {
   return data.complete() ? question.order.size() : std::min(most_class_candidates, question.scored());
 }
 
-void add_more_note(const Question& question, std::size_t shown, TableBlock& table) {
+void add_more_note(const Question& question, std::size_t shown, document::TableBlock& table) {
   if (shown >= question.scored()) return;
   const std::size_t more = question.scored() - shown;
   table.notes.push_back(counted(more, "more candidate") + (more == 1 ? " is" : " are") +
@@ -87,8 +87,8 @@ void add_more_note(const Question& question, std::size_t shown, TableBlock& tabl
 }
 
 /// Returns a table with one row for each candidate and label, and every family of measures.
-TableBlock class_table(const ReportData& data, const Question& question, const Families& families) {
-  TableBlock table;
+document::TableBlock class_table(const ReportData& data, const Question& question, const Families& families) {
+  document::TableBlock table;
   const Metric& leading = families.members.back();
   const std::string split = question.metric().split();
   table.id = "classes-" + question.id;
@@ -112,13 +112,13 @@ TableBlock class_table(const ReportData& data, const Question& question, const F
 
 /// Returns a table with one row for each label, a column for each candidate with the leading measure, and the
 /// difference between the second candidate and the first.
-TableBlock class_differences(const ReportData& data, const Question& question, const Families& families) {
+document::TableBlock class_differences(const ReportData& data, const Question& question, const Families& families) {
   const Metric& leading = families.members.back();
   const std::string split = question.metric().split(), unit = unit_of(leading).name;
   const std::size_t shown = shown_candidates(data, question);
   const std::string& first = question.letter(question.order[0]);
   const std::string& second = question.letter(question.order[1]);
-  TableBlock table;
+  document::TableBlock table;
   table.id = "class-differences-" + question.id;
   table.caption = data.caption_of(
       question, title_of_family(leading) + " of each class on " + split +
@@ -129,12 +129,12 @@ TableBlock class_differences(const ReportData& data, const Question& question, c
     table.columns.push_back({question.letter(question.order[i]), unit, true});
   table.columns.push_back({"difference", unit_of_differences(leading), true});
   for (const std::string& key : families.keys) {
-    std::vector<TableCell> row = {key};
+    std::vector<document::TableCell> row = {key};
     std::vector<double> means;
     for (std::size_t i = 0; i < shown; ++i) {
-      const std::vector<double> values = values_of(question.comparison.candidates[question.order[i]],
+      const std::vector<double> values = analysis::values_of(question.comparison.candidates[question.order[i]],
                                                    split + "/" + member_name(leading.meaning, key));
-      means.push_back(mean_of(values));
+      means.push_back(analysis::mean_of(values));
       row.push_back(mean_cell(leading, values));
     }
     if (std::ranges::all_of(means, [](double mean) { return std::isnan(mean); })) continue;
@@ -146,16 +146,16 @@ TableBlock class_differences(const ReportData& data, const Question& question, c
 }
 
 /// Adds the tables of classes. Returns whether there is any.
-bool add_class_tables(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
+bool add_class_tables(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
   const Families families = families_of(question);
   if (families.members.empty()) return false;
   const std::size_t before = blocks.size();
   const bool several = question.scored() > 1;
   if (several)
-    if (TableBlock table = class_differences(data, question, families); !table.rows.empty())
+    if (document::TableBlock table = class_differences(data, question, families); !table.rows.empty())
       blocks.push_back(std::move(table));
   if (!several || data.complete())
-    if (TableBlock table = class_table(data, question, families); !table.rows.empty())
+    if (document::TableBlock table = class_table(data, question, families); !table.rows.empty())
       blocks.push_back(std::move(table));
   return blocks.size() > before;
 }
@@ -180,7 +180,7 @@ std::string counted_text(const Question& question, const Counted& counted_measur
 }
 
 /// Returns the table of pairs of a true label and another predicted one, the most frequent first.
-TableBlock confusion_table(const ReportData& data, const Question& question, const Counted& counted_measure,
+document::TableBlock confusion_table(const ReportData& data, const Question& question, const Counted& counted_measure,
                            const CountedRuns& of) {
   struct Confusion {
     std::string truth, predicted;
@@ -193,7 +193,7 @@ TableBlock confusion_table(const ReportData& data, const Question& question, con
     if (pair.first != pair.second && count > 0.0) confusions.push_back({pair.first, pair.second, count});
   }
   std::ranges::stable_sort(confusions, std::ranges::greater(), &Confusion::count);
-  TableBlock table;
+  document::TableBlock table;
   table.id = "confused-" + counted_measure.measure.name + "-" + question.id;
   table.caption = data.caption_of(question, "The labels that are confused most often" +
                                                 counted_text(question, counted_measure, of) +
@@ -205,8 +205,8 @@ TableBlock confusion_table(const ReportData& data, const Question& question, con
   for (std::size_t i = 0; i < shown; ++i) {
     const Confusion& one = confusions[i];
     const double share = 100.0 * one.count / true_counts.at(one.truth);
-    table.rows.push_back({one.truth, one.predicted, TableCell(thousands(std::llround(one.count)), one.count),
-                          TableCell(fixed_text(share, 1), share)});
+    table.rows.push_back({one.truth, one.predicted, document::TableCell(thousands(std::llround(one.count)), one.count),
+                          document::TableCell(fixed_text(share, 1), share)});
   }
   if (shown < confusions.size())
     table.notes.push_back(counted(confusions.size() - shown, "more pair") +
@@ -214,9 +214,9 @@ TableBlock confusion_table(const ReportData& data, const Question& question, con
   return table;
 }
 
-Figure confusion_figure(const ReportData& data, const Question& question, const Counted& counted_measure,
+document::Figure confusion_figure(const ReportData& data, const Question& question, const Counted& counted_measure,
                         const CountedRuns& of) {
-  MatrixChart chart{"truth", "prediction", counted_measure.matrix.names(), {}};
+  document::MatrixChart chart{"truth", "prediction", counted_measure.matrix.names(), {}};
   double right = 0.0, all = 0.0, most = 0.0;
   std::string mistake;
   const auto counts = counted_measure.matrix.counts();
@@ -234,7 +234,7 @@ Figure confusion_figure(const ReportData& data, const Question& question, const 
       }
     }
   }
-  Figure figure;
+  document::Figure figure;
   figure.id = counted_measure.measure.name + "-" + question.id;
   figure.caption =
       data.caption_of(question, "True and predicted labels" + counted_text(question, counted_measure, of));
@@ -245,14 +245,14 @@ Figure confusion_figure(const ReportData& data, const Question& question, const 
 }
 
 /// Adds the counts of a run's predictions to the tables of counts.
-void add_counts(const ReportData& data, const RunRow& run, const std::string& split,
+void add_counts(const ReportData& data, const store::RunRow& run, const std::string& split,
                 std::vector<Counted>& tables) {
-  const PredictedStatistics read =
-      read_statistics(recorded_artifact(data.store, run, predictions_name(split)));
+  const analysis::PredictedStatistics read =
+      analysis::read_statistics(analysis::recorded_artifact(data.store, run, analysis::predictions_name(split)));
   std::vector<Measure> measures;
-  for (const Metric& matrix : read_metrics(data.store.database(), {run}).matrices(split))
+  for (const Metric& matrix : store::read_metrics(data.store.database(), {run}).matrices(split))
     measures.push_back(matrix.meaning);
-  if (read.is_old) measures = {legacy_confusion()};
+  if (read.is_old) measures = {store::legacy_confusion()};
   for (const Measure& measure : measures) {
     auto table = std::find_if(tables.begin(), tables.end(),
                               [&](const Counted& one) { return one.measure.name == measure.name; });
@@ -263,15 +263,15 @@ void add_counts(const ReportData& data, const RunRow& run, const std::string& sp
 
 /// Adds the picture of confusions, if every label has room or the report is for programs, and the table of
 /// the most frequent confusions.
-void add_confusion(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
+void add_confusion(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   const std::string split = question.metric().split();
   if (!first) return;
-  const Candidate& candidate = question.comparison.candidates[*first];
+  const analysis::Candidate& candidate = question.comparison.candidates[*first];
   std::vector<Counted> tables;
   std::size_t runs = 0;
   std::vector<std::string> problems;
-  for (const Replicate& replicate : candidate.runs) {
+  for (const analysis::Replicate& replicate : candidate.runs) {
     if (!replicate.value || runs == most_runs) continue;
     try {
       add_counts(data, replicate.run, split, tables);
@@ -283,21 +283,21 @@ void add_confusion(const ReportData& data, const Question& question, std::vector
   const CountedRuns of{.candidate = *first, .runs = runs};
   for (const Counted& table : tables) {
     if (table.matrix.empty()) continue;
-    if (data.complete() || table.matrix.names().size() <= most_matrix_labels)
+    if (data.complete() || table.matrix.names().size() <= document::most_matrix_labels)
       blocks.push_back(confusion_figure(data, question, table, of));
-    if (TableBlock confusions = confusion_table(data, question, table, of); !confusions.rows.empty())
+    if (document::TableBlock confusions = confusion_table(data, question, table, of); !confusions.rows.empty())
       blocks.push_back(std::move(confusions));
   }
   if (!problems.empty())
-    blocks.push_back(Notice{"Predictions that could not be counted: " + problems.front() +
+    blocks.push_back(document::Notice{"Predictions that could not be counted: " + problems.front() +
                             (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") +
                             "."});
 }
 
 }  // namespace
 
-Section classes_section(const ReportData& data) {
-  Section section{"classes", "Classes"};
+document::Section classes_section(const ReportData& data) {
+  document::Section section{"classes", "Classes"};
   for (const Question& question : data.questions) {
     const bool has_classes = add_class_tables(data, question, section.blocks);
     if (has_classes || !question.metrics.matrices(question.metric().split()).empty())
@@ -306,4 +306,4 @@ Section classes_section(const ReportData& data) {
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -14,7 +14,7 @@
 #include "report/wording.hpp"
 #include "store/lineage.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -24,7 +24,7 @@ constexpr std::size_t most_files = 6;
 // --- commands ---
 
 /// Returns `exp run sweep.toml --backend openmp -S train.epochs=2`.
-std::string run_command(const SweepRow& sweep, const std::string& backend) {
+std::string run_command(const store::SweepRow& sweep, const std::string& backend) {
   std::vector<std::string> words = {"exp", "run", sweep.file, "--backend", backend};
   for (const std::string& set : sweep.overrides) words.insert(words.end(), {"-S", set});
   for (const std::string& axis : sweep.grid) words.insert(words.end(), {"--grid", axis});
@@ -35,21 +35,21 @@ std::string run_command(const SweepRow& sweep, const std::string& backend) {
 // --- runs that others start or learn from ---
 
 struct NeededRun {
-  RunRow run;  ///< that needs it
-  Need need = Need::start;
-  ParentRow parent;
+  store::RunRow run;  ///< that needs it
+  store::Need need = store::Need::start;
+  store::ParentRow parent;
 };
 
 /// Returns the runs that these runs start from or learn from, each once.
 std::vector<NeededRun> needed_by(const ReportData& data) {
   std::vector<NeededRun> needed;
   std::set<std::string> seen;
-  for (const auto& [need, table] : {std::pair(Need::start, std::string("model.from.")),
-                                    std::pair(Need::teacher, std::string("distil.teacher."))})
-    for (const RunRow& run : data.runs) {
+  for (const auto& [need, table] : {std::pair(store::Need::start, std::string("model.from.")),
+                                    std::pair(store::Need::teacher, std::string("distil.teacher."))})
+    for (const store::RunRow& run : data.runs) {
       if (data.setting(run, table + "run").is_null() && data.setting(run, table + "question").is_null())
         continue;
-      std::optional<ParentRow> parent = data.store.read_parent(run, need);
+      std::optional<store::ParentRow> parent = data.store.read_parent(run, need);
       if (parent && parent->run && seen.insert(table + parent->run->id + parent->sha256).second)
         needed.push_back({run, need, std::move(*parent)});
     }
@@ -61,16 +61,16 @@ std::vector<NeededRun> needed_by(const ReportData& data) {
 std::string parent_commands(const ReportData& data) {
   std::string text;
   std::set<std::int64_t> seen;
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   for (const NeededRun& needed : needed_by(data))
     if (needed.parent.experiment.empty()) runs.push_back(*needed.parent.run);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!seen.insert(runs[i].number).second) continue;
     std::string lines;
-    for (const SweepRow& sweep : RunBatch(data.store, {runs[i]}).sweeps())
+    for (const store::SweepRow& sweep : store::RunBatch(data.store, {runs[i]}).sweeps())
       if (!sweep.file.empty()) lines += run_command(sweep, runs[i].backend);
     if (text.find(lines) == std::string::npos) text = lines + text;
-    for (const Need need : {Need::start, Need::teacher})
+    for (const store::Need need : {store::Need::start, store::Need::teacher})
       if (const auto parent = data.store.read_parent(runs[i], need);
           parent && parent->run && parent->experiment.empty())
         runs.push_back(*parent->run);
@@ -78,15 +78,15 @@ std::string parent_commands(const ReportData& data) {
   return text;
 }
 
-std::optional<Block> starts_block(const ReportData& data) {
+std::optional<document::Block> starts_block(const ReportData& data) {
   constexpr std::size_t most = 10;
   const std::vector<NeededRun> starts = needed_by(data);
   if (starts.empty()) return std::nullopt;
-  ItemList list;
+  document::ItemList list;
   for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
     const auto& [run, need, parent] = starts[i];
     list.items.push_back(
-        run.name + (need == Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
+        run.name + (need == store::Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
         parent.run->name + " (" + parent.run->id + ")" +
         (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
         (parent.experiment.empty() ? ", which has to be trained before it under that name."
@@ -99,38 +99,38 @@ std::optional<Block> starts_block(const ReportData& data) {
 }
 
 /// Returns the comparison of each run that retrains another one, and whether it replaced that run.
-std::optional<Block> retraining_block(const ReportData& data) {
+std::optional<document::Block> retraining_block(const ReportData& data) {
   constexpr std::size_t most = 10;
-  ItemList list;
-  for (const RunRow& run : data.runs) {
+  document::ItemList list;
+  for (const store::RunRow& run : data.runs) {
     if (list.items.size() == most) break;
     if (data.setting(run, "train.retrains").is_null()) continue;
-    const std::optional<RunRow> before = retrained_by(data.store, run);
+    const std::optional<store::RunRow> before = store::retrained_by(data.store, run);
     std::string text = run.name + " retrains " +
                        (before ? before->name + " (" + before->id + ")"
                                : data.setting(run, "train.retrains").get<std::string>());
-    const nlohmann::json recorded = read_retraining(data.store, run);
+    const nlohmann::json recorded = store::read_retraining(data.store, run);
     if (recorded.is_null())
       text += "; it was not compared with it yet";
     else
-      for (const std::string& sentence : sentences(retraining_in(recorded))) text += "; " + sentence;
+      for (const std::string& sentence : analysis::sentences(analysis::retraining_in(recorded))) text += "; " + sentence;
     list.items.push_back(text + ".");
   }
   if (list.items.empty()) return std::nullopt;
   return list;
 }
 
-Listing command_listing(const ReportData& data, std::size_t most_verified) {
+document::Listing command_listing(const ReportData& data, std::size_t most_verified) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : data.attempts)
-    for (const AttemptRow& attempt : attempts)
+    for (const store::AttemptRow& attempt : attempts)
       if (attempt.source) commits.insert(attempt.source->commit);
-  for (const RunRow& run : data.runs) backends.insert(run.backend);
+  for (const store::RunRow& run : data.runs) backends.insert(run.backend);
   std::string text;
-  if (commits.size() == 1 && is_commit_hash(*commits.begin()))
+  if (commits.size() == 1 && record::is_commit_hash(*commits.begin()))
     text += shell_command({"git", "checkout", *commits.begin()}) + "  # in a clone of Encore\n";
   text += parent_commands(data);
-  for (const SweepRow& sweep : data.sweeps) {
+  for (const store::SweepRow& sweep : data.sweeps) {
     if (sweep.file.empty()) continue;
     for (const std::string& backend : backends) {
       const std::string line = run_command(sweep, backend);
@@ -156,7 +156,7 @@ std::vector<AttachedFile> files_of(const ReportData& data) {
   std::set<std::pair<std::string, std::string>> seen;
   using Kind = AttachedFile::Kind;
   for (const Kind kind : {Kind::own, Kind::parent, Kind::base})
-    for (const SweepRow& sweep : data.sweeps) {
+    for (const store::SweepRow& sweep : data.sweeps) {
       const std::string when = utc_text(sweep.created);
       if (kind == Kind::own && !sweep.content.empty() && seen.emplace(sweep.file, sweep.content).second)
         files.push_back({sweep.file, sweep.content, when});
@@ -169,25 +169,25 @@ std::vector<AttachedFile> files_of(const ReportData& data) {
 
 /// Returns whether an experiment file has a base that was not recorded, as in earlier versions.
 bool lacks_base(const ReportData& data) {
-  return std::any_of(data.sweeps.begin(), data.sweeps.end(), [](const SweepRow& sweep) {
+  return std::any_of(data.sweeps.begin(), data.sweeps.end(), [](const store::SweepRow& sweep) {
     const std::string text = "\n" + sweep.content;
     return sweep.bases.empty() &&
            (text.find("\nbase ") != std::string::npos || text.find("\nbase=") != std::string::npos);
   });
 }
 
-void add_file(const AttachedFile& file, std::vector<Block>& blocks) {
+void add_file(const AttachedFile& file, std::vector<document::Block>& blocks) {
   static const std::map<AttachedFile::Kind, std::string> titles = {
       {AttachedFile::Kind::own, "The experiment file "},
       {AttachedFile::Kind::parent, "The file of a run from which others start, "},
       {AttachedFile::Kind::base, "The base file "}};
   blocks.push_back(
-      Paragraph{Text({{titles.at(file.kind)}, code(file.name), {" as it was on " + file.when + ":"}})});
-  blocks.push_back(Listing{"toml", file.text, file.name});
+      document::Paragraph{document::Text({{titles.at(file.kind)}, code(file.name), {" as it was on " + file.when + ":"}})});
+  blocks.push_back(document::Listing{"toml", file.text, file.name});
 }
 
 /// Appends "corpus/dev.conll (114cc5f95d1d9cfb)" to the spans, after a comma if there are any.
-void add_hashed(const std::string& name, const std::string& sha256, std::vector<Span>& spans) {
+void add_hashed(const std::string& name, const std::string& sha256, std::vector<document::Span>& spans) {
   if (!spans.empty()) spans.push_back({", "});
   spans.push_back(code(name));
   spans.push_back({" (" + sha256.substr(0, 16) + ")"});
@@ -195,23 +195,23 @@ void add_hashed(const std::string& name, const std::string& sha256, std::vector<
 
 }  // namespace
 
-Section command_section(const ReportData& data) {
-  Section section{"commands", "Commands"};
-  section.blocks.push_back(Paragraph{
+document::Section command_section(const ReportData& data) {
+  document::Section section{"commands", "Commands"};
+  section.blocks.push_back(document::Paragraph{
       "These commands train the runs, with the files below under their names and data with the same "
       "SHA-256; the others "
       "train a run again and compare every digest:"});
   section.blocks.push_back(command_listing(data, 5));
-  for (std::optional<Block> block : {starts_block(data), retraining_block(data)})
+  for (std::optional<document::Block> block : {starts_block(data), retraining_block(data)})
     if (block) section.blocks.push_back(std::move(*block));
   const std::vector<AttachedFile> files = files_of(data);
   for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
   if (files.size() > most_files)
-    section.blocks.push_back(Notice{counted(files.size() - most_files, "more experiment file") +
+    section.blocks.push_back(document::Notice{counted(files.size() - most_files, "more experiment file") +
                                     " are in the database (table sweep)."});
   if (lacks_base(data))
     section.blocks.push_back(
-        Paragraph{Text({{"A file that "},
+        document::Paragraph{document::Text({{"A file that "},
                         code("base"),
                         {" names was not recorded with these runs: its settings stand with all others in "},
                         reference("", "settings"),
@@ -219,12 +219,12 @@ Section command_section(const ReportData& data) {
   return section;
 }
 
-Section brief_reproduction_section(const ReportData& data) {
+document::Section brief_reproduction_section(const ReportData& data) {
   constexpr std::ptrdiff_t most_lines = 40;
-  Section section{"reproduction", "How to do it again"};
+  document::Section section{"reproduction", "How to do it again"};
   section.blocks.push_back(command_listing(data, 1));
   constexpr std::size_t most_spans = 24;
-  std::vector<Span> bases, files;
+  std::vector<document::Span> bases, files;
   for (const AttachedFile& file : files_of(data)) {
     const bool first = section.blocks.size() == 1;
     if (first && file.kind == AttachedFile::Kind::own &&
@@ -234,22 +234,22 @@ Section brief_reproduction_section(const ReportData& data) {
       add_hashed(file.name, sha256(file.text), bases);
   }
   std::set<std::string> seen;
-  for (const RunRow& run : data.runs)
+  for (const store::RunRow& run : data.runs)
     if (const auto own = data.datasets.find(run.number); own != data.datasets.end())
-      for (const DatasetRow& file : own->second)
+      for (const store::DatasetRow& file : own->second)
         if (files.size() < most_spans && seen.insert(file.sha256).second)
-          add_hashed(setting_text(file.path), file.sha256, files);
+          add_hashed(config::setting_text(file.path), file.sha256, files);
   if (!bases.empty()) {
     bases.insert(bases.begin(), {"It needs "});
     bases.push_back({", which the full report attaches."});
-    section.blocks.push_back(Paragraph{Text(std::move(bases))});
+    section.blocks.push_back(document::Paragraph{document::Text(std::move(bases))});
   }
   if (!files.empty()) {
     files.insert(files.begin(), {"Data, with the first digits of their SHA-256: "});
     files.push_back({"."});
-    section.blocks.push_back(Paragraph{Text(std::move(files))});
+    section.blocks.push_back(document::Paragraph{document::Text(std::move(files))});
   }
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -9,11 +9,11 @@
 
 #include "store/job_usage.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
-void add(Compute& sum, const AttemptRow& attempt) {
+void add(Compute& sum, const store::AttemptRow& attempt) {
   ++sum.attempts;
   if (!attempt.finished) {
     ++sum.untimed;
@@ -30,10 +30,10 @@ void add(Compute& sum, const AttemptRow& attempt) {
 template <class Visit>
 void for_each_attempt(const ReportData& data, const Visit& visit) {
   // In the order of the runs' names, so that sums do not depend on the order in which runs were added.
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto attempts = data.attempts.find(run.number);
     if (attempts == data.attempts.end()) continue;
-    for (const AttemptRow& attempt : attempts->second) visit(attempt);
+    for (const store::AttemptRow& attempt : attempts->second) visit(attempt);
   }
 }
 
@@ -41,21 +41,21 @@ void for_each_attempt(const ReportData& data, const Visit& visit) {
 
 Compute compute_of(const ReportData& data) {
   Compute sum;
-  for_each_attempt(data, [&](const AttemptRow& attempt) { add(sum, attempt); });
+  for_each_attempt(data, [&](const store::AttemptRow& attempt) { add(sum, attempt); });
   return sum;
 }
 
 JobsUsed jobs_used(const ReportData& data) {
   JobsUsed sum;
   std::set<std::string> jobs;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto attempts = data.attempts.find(run.number);
     if (attempts == data.attempts.end() ||
-        std::ranges::none_of(attempts->second, [](const AttemptRow& one) { return one.holder.is_job(); }))
+        std::ranges::none_of(attempts->second, [](const store::AttemptRow& one) { return one.holder.is_job(); }))
       continue;
     std::map<int, std::string> holders;
-    for (const AttemptRow& attempt : attempts->second) holders[attempt.ordinal] = attempt.holder.host;
-    for (const auto& [attempt, usage] : read_job_usage(data.store, run.number)) {
+    for (const store::AttemptRow& attempt : attempts->second) holders[attempt.ordinal] = attempt.holder.host;
+    for (const auto& [attempt, usage] : store::read_job_usage(data.store, run.number)) {
       if (!jobs.insert(holders[attempt]).second) continue;
       sum.joules += usage.joules.value_or(0.0);
       sum.peak_bytes = std::max(sum.peak_bytes, usage.peak_bytes.value_or(0));
@@ -67,8 +67,8 @@ JobsUsed jobs_used(const ReportData& data) {
 
 std::map<std::string, Compute> compute_by_state(const ReportData& data) {
   std::map<std::string, Compute> sums;
-  for_each_attempt(data, [&](const AttemptRow& attempt) { add(sums[name_of(attempt.state)], attempt); });
+  for_each_attempt(data, [&](const store::AttemptRow& attempt) { add(sums[store::name_of(attempt.state)], attempt); });
   return sums;
 }
 
-}  // namespace encore
+}  // namespace encore::report

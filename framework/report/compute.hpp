@@ -10,7 +10,7 @@
 
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 struct Compute {
   std::size_t attempts = 0;
@@ -33,4 +33,4 @@ JobsUsed jobs_used(const ReportData& data);
 /// Returns the cost by the state in which attempts ended.
 std::map<std::string, Compute> compute_by_state(const ReportData& data);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -36,9 +36,9 @@ std::vector<Line> lines_of(const ReportData& data) {
     for (const Question& question : data.questions) {
       if (place >= question.order.size() || lines.size() == most_curve_lines) continue;
       more = true;
-      const Candidate& candidate = question.comparison.candidates[question.order[place]];
+      const analysis::Candidate& candidate = question.comparison.candidates[question.order[place]];
       Line line{question.key.legend(question.order[place]), {}};
-      for (const Replicate& replicate : candidate.runs) line.runs.push_back(replicate.run.number);
+      for (const analysis::Replicate& replicate : candidate.runs) line.runs.push_back(replicate.run.number);
       lines.push_back(std::move(line));
     }
     if (!more) break;
@@ -47,9 +47,9 @@ std::vector<Line> lines_of(const ReportData& data) {
 }
 
 /// Returns the runs of the lines.
-std::vector<RunRow> runs_of(const ReportData& data, const std::vector<Line>& lines) {
-  std::vector<RunRow> runs;
-  for (const RunRow& run : data.runs)
+std::vector<store::RunRow> runs_of(const ReportData& data, const std::vector<Line>& lines) {
+  std::vector<store::RunRow> runs;
+  for (const store::RunRow& run : data.runs)
     if (std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
           return std::find(line.runs.begin(), line.runs.end(), run.number) != line.runs.end();
         }))
@@ -64,12 +64,12 @@ struct Spread {
 };
 
 /// Returns the mean over the runs that have a value in a bin, not weighted by points.
-Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
+document::Series series_of(const Line& line, const store::BinnedCurves& curves, double factor) {
   std::map<std::int64_t, Spread> bins;
   for (const std::int64_t run : line.runs) {
     const auto own = curves.runs.find(run);
     if (own == curves.runs.end()) continue;
-    for (const CurveBin& bin : own->second) {
+    for (const store::CurveBin& bin : own->second) {
       Spread& spread = bins[bin.bin];
       spread.finite = spread.finite && std::isfinite(bin.mean);
       spread.low = spread.count == 0 ? bin.mean : std::min(spread.low, bin.mean);
@@ -78,7 +78,7 @@ Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
       ++spread.count;
     }
   }
-  Series series{line.name, {}, {}};
+  document::Series series{line.name, {}, {}};
   const double none = std::numeric_limits<double>::quiet_NaN();
   const bool band =
       std::any_of(bins.begin(), bins.end(), [](const auto& bin) { return bin.second.count > 1; });
@@ -100,9 +100,9 @@ struct Curve {
 
 /// Returns whether one curve would flatten another on a linear axis: their highest values differ by a factor
 /// of 100.
-bool spans_decades(const std::vector<Series>& all) {
+bool spans_decades(const std::vector<document::Series>& all) {
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
-  for (const Series& series : all) {
+  for (const document::Series& series : all) {
     double top = 0.0;
     for (const double value : series.y)
       if (std::isfinite(value)) top = std::max(top, value);
@@ -113,7 +113,7 @@ bool spans_decades(const std::vector<Series>& all) {
   return high > 100.0 * low;
 }
 
-std::string end_text(const std::string& unit, const Series& series) {
+std::string end_text(const std::string& unit, const document::Series& series) {
   for (std::size_t i = series.y.size(); i > 0; --i)
     if (std::isfinite(series.y[i - 1]))
       return series.name + " ends at " + short_text(series.y[i - 1]) + (unit.empty() ? "" : " " + unit) +
@@ -136,7 +136,7 @@ Drawn drawn_of(const ReportData& data) {
 
 /// Returns the metrics by which checkpoints are chosen, each once, in the order of the questions.
 std::vector<std::string> choosers_of(const ReportData& data) {
-  if (std::string selected = selected_metric(data.select); !selected.empty()) return {std::move(selected)};
+  if (std::string selected = store::selected_metric(data.select); !selected.empty()) return {std::move(selected)};
   std::vector<std::string> names;
   for (const Question& question : data.questions)
     if (std::string name = "dev/" + question.metric().measure_name();
@@ -145,24 +145,24 @@ std::vector<std::string> choosers_of(const ReportData& data) {
   return names;
 }
 
-std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve& curve, bool explained) {
-  const BinnedCurves curves = batch.curves(curve.metric.name, most_points);
+std::optional<document::Figure> figure_of(store::RunBatch& batch, const Drawn& drawn, const Curve& curve, bool explained) {
+  const store::BinnedCurves curves = batch.curves(curve.metric.name, most_points);
   if (curves.runs.empty()) return std::nullopt;
   const Unit shown = unit_of(curve.metric);
-  LineChart chart;
+  document::LineChart chart;
   chart.x = {"step", ""};
   chart.y = {curve.metric.name, shown.name};
-  Figure figure;
+  document::Figure figure;
   figure.alternative = curve.title + " over the steps. ";
   bool band = false;
   for (const Line& line : drawn.lines) {
-    Series series = series_of(line, curves, shown.factor);
+    document::Series series = series_of(line, curves, shown.factor);
     if (series.x.empty()) continue;
     band = band || !series.low.empty();
     figure.alternative += end_text(chart.y.unit, series);
     chart.series.push_back(std::move(series));
   }
-  if (spans_decades(chart.series)) chart.y.scale = Axis::Scale::logarithmic;
+  if (spans_decades(chart.series)) chart.y.scale = document::Axis::Scale::logarithmic;
   figure.id = "curve-" + block_id(curve.metric.name);
   figure.caption =
       curve.title + std::string(band && !explained ? "; " + std::string(band_text) : "") +
@@ -174,16 +174,16 @@ std::optional<Figure> figure_of(RunBatch& batch, const Drawn& drawn, const Curve
 
 }  // namespace
 
-std::optional<Figure> score_figure(const ReportData& data) {
+std::optional<document::Figure> score_figure(const ReportData& data) {
   const Drawn drawn = drawn_of(data);
-  RunBatch batch(data.store, runs_of(data, drawn.lines));
+  store::RunBatch batch(data.store, runs_of(data, drawn.lines));
   return figure_of(batch, drawn, {data.metrics.of(choosers_of(data).front()), score_title}, false);
 }
 
-Section curves_section(const ReportData& data) {
-  Section section{"curves", "Curves"};
+document::Section curves_section(const ReportData& data) {
+  document::Section section{"curves", "Curves"};
   const Drawn drawn = drawn_of(data);
-  RunBatch batch(data.store, runs_of(data, drawn.lines));
+  store::RunBatch batch(data.store, runs_of(data, drawn.lines));
   const std::vector<Metric> metrics = batch.metrics();
   const std::vector<std::string> choosers = choosers_of(data);
   const bool several = std::any_of(drawn.lines.begin(), drawn.lines.end(),
@@ -203,11 +203,11 @@ Section curves_section(const ReportData& data) {
       section.blocks.push_back(std::move(*figure));
   }
   if (section.blocks.empty())
-    section.blocks.push_back(Notice{"No measurements over the steps were recorded."});
+    section.blocks.push_back(document::Notice{"No measurements over the steps were recorded."});
   else if (several)
     section.blocks.insert(section.blocks.begin(),
-                          Paragraph{"Each curve of a candidate is " + std::string(band_text) + "."});
+                          document::Paragraph{"Each curve of a candidate is " + std::string(band_text) + "."});
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

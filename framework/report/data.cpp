@@ -6,7 +6,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -14,31 +14,31 @@ namespace {
 struct Set {
   std::string role, path, sha256;
   std::size_t runs = 0;
-  const SetFacts* facts = nullptr;  ///< null if no worker reported any
+  const record::SetFacts* facts = nullptr;  ///< null if no worker reported any
   nlohmann::json max_length;
 };
 
 /// Returns the files of a run; for each set that data.split cut from the training file, that file once more.
-std::vector<DatasetRow> with_shares(std::vector<DatasetRow> files, const Started* started) {
-  const auto train = std::ranges::find(files, "train", &DatasetRow::role);
+std::vector<store::DatasetRow> with_shares(std::vector<store::DatasetRow> files, const record::Started* started) {
+  const auto train = std::ranges::find(files, "train", &store::DatasetRow::role);
   if (started == nullptr || train == files.end()) return files;
-  const DatasetRow whole = *train;
+  const store::DatasetRow whole = *train;
   for (const auto& [split, facts] : started->data)
-    if (std::ranges::find(files, split, &DatasetRow::role) == files.end())
+    if (std::ranges::find(files, split, &store::DatasetRow::role) == files.end())
       files.push_back({split, whole.path, whole.sha256});
   return files;
 }
 
 std::vector<Set> sets_of(const ReportData& data) {
   std::vector<Set> sets;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto files = data.datasets.find(run.number);
     if (files == data.datasets.end()) continue;
     nlohmann::json max_length = data.setting(run, "data.max_length");
-    if (const Started* started = data.started(run); started != nullptr && started->max_length)
+    if (const record::Started* started = data.started(run); started != nullptr && started->max_length)
       max_length = *started->max_length;
-    for (const DatasetRow& file : with_shares(files->second, data.started(run))) {
-      const SetFacts* here = data.facts(run, file.role);
+    for (const store::DatasetRow& file : with_shares(files->second, data.started(run))) {
+      const record::SetFacts* here = data.facts(run, file.role);
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
         // Another tokenizer or limit gives other lengths for the same file.
         return set.role == file.role && set.sha256 == file.sha256 &&
@@ -64,17 +64,17 @@ std::vector<Set> sets_of(const ReportData& data) {
   return sets;
 }
 
-TableCell cell_of(const std::optional<std::int64_t>& count) {
-  return count ? count_cell(*count) : TableCell();
+document::TableCell cell_of(const std::optional<std::int64_t>& count) {
+  return count ? count_cell(*count) : document::TableCell();
 }
 
-TableBlock file_table(const std::vector<Set>& sets) {
-  TableBlock table;
+document::TableBlock file_table(const std::vector<Set>& sets) {
+  document::TableBlock table;
   table.id = "data-files";
   table.caption = "Files by their content. A run is identified by the hash, not by the path.";
   table.columns = {{"set", "", false}, {"file", "", false}, {"SHA-256", "", false}, {"runs", "", true}};
   for (const Set& set : sets)
-    table.rows.push_back({set.role, setting_text(set.path), code_cell(set.sha256),
+    table.rows.push_back({set.role, config::setting_text(set.path), code_cell(set.sha256),
                           count_cell(static_cast<std::int64_t>(set.runs))});
   table.notes.push_back("Licences of the data are not recorded.");
   return table;
@@ -85,18 +85,18 @@ std::vector<std::string> count_names(const std::vector<Set>& sets) {
   std::vector<std::string> names;
   for (const Set& set : sets)
     if (set.facts != nullptr)
-      for (const NamedCount& count : set.facts->counts)
+      for (const record::NamedCount& count : set.facts->counts)
         if (std::ranges::find(names, count.name) == names.end()) names.push_back(count.name);
   return names;
 }
 
-TableCell count_cell_of(const SetFacts& facts, const std::string& name) {
-  const auto count = std::ranges::find(facts.counts, name, &NamedCount::name);
-  return count != facts.counts.end() ? count_cell(count->value) : TableCell();
+document::TableCell count_cell_of(const record::SetFacts& facts, const std::string& name) {
+  const auto count = std::ranges::find(facts.counts, name, &record::NamedCount::name);
+  return count != facts.counts.end() ? count_cell(count->value) : document::TableCell();
 }
 
-TableBlock size_table(const std::vector<Set>& sets) {
-  TableBlock table;
+document::TableBlock size_table(const std::vector<Set>& sets) {
+  document::TableBlock table;
   table.id = "data-sizes";
   table.caption =
       "Sizes as the model sees them: tokens are those of the tokenizer and the markers that the task adds; "
@@ -108,13 +108,13 @@ TableBlock size_table(const std::vector<Set>& sets) {
   for (const std::string& name : names) table.columns.push_back({name, "", true});
   for (const Set& set : sets) {
     if (set.facts == nullptr) continue;
-    std::vector<TableCell> row = {
+    std::vector<document::TableCell> row = {
         set.role,
-        setting_text(set.path),
+        config::setting_text(set.path),
         count_cell(set.facts->examples),
         cell_of(set.facts->tokens),
         cell_of(set.facts->longest),
-        set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : TableCell(),
+        set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : document::TableCell(),
         cell_of(set.facts->unknown_tokens)};
     for (const std::string& name : names) row.push_back(count_cell_of(*set.facts, name));
     table.rows.push_back(std::move(row));
@@ -123,8 +123,8 @@ TableBlock size_table(const std::vector<Set>& sets) {
 }
 
 /// Returns the table of labels, one column per set. A set that several tokenizers have read is shown once.
-TableBlock label_table(const std::vector<Set>& sets) {
-  TableBlock table;
+document::TableBlock label_table(const std::vector<Set>& sets) {
+  document::TableBlock table;
   table.id = "data-labels";
   table.caption = "Words by their label (cut words are not counted).";
   table.columns = {{"label", "", false}};
@@ -138,7 +138,7 @@ TableBlock label_table(const std::vector<Set>& sets) {
     });
     if (again) continue;
     shown.push_back(&set);
-    table.columns.push_back({set.role + ", " + setting_text(set.path), "", true});
+    table.columns.push_back({set.role + ", " + config::setting_text(set.path), "", true});
     for (const auto& [label, count] : set.facts->labels)
       if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
   }
@@ -150,24 +150,24 @@ TableBlock label_table(const std::vector<Set>& sets) {
     return left != right ? left < right : a < b;
   });
   for (const std::string& label : labels) {
-    std::vector<TableCell> row = {label};
+    std::vector<document::TableCell> row = {label};
     for (const Set* set : shown) {
       const auto count = set->facts->labels.find(label);
-      row.push_back(count != set->facts->labels.end() ? count_cell(count->second) : TableCell());
+      row.push_back(count != set->facts->labels.end() ? count_cell(count->second) : document::TableCell());
     }
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
+void add_histograms(const std::vector<Set>& sets, std::vector<document::Block>& blocks) {
   constexpr std::size_t most = 3;
   std::size_t number = 0;
   for (const Set& set : sets) {
     if (set.role != "train" || set.facts == nullptr || set.facts->lengths.counts.empty() || number == most)
       continue;
-    const SetFacts& facts = *set.facts;
-    Histogram chart{{"length of an example", "tokens"},
+    const record::SetFacts& facts = *set.facts;
+    document::Histogram chart{{"length of an example", "tokens"},
                     {"examples", ""},
                     0.5,
                     static_cast<double>(facts.lengths.width),
@@ -179,10 +179,10 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
       chart.mark = set.max_length.get<double>();
       chart.mark_name = "max_length";
     }
-    Figure figure;
+    document::Figure figure;
     figure.id = "lengths" + (++number > 1 ? "-" + std::to_string(number) : "");
     figure.caption =
-        "Lengths of the training examples of " + setting_text(set.path) + ", in tokens, after cutting.";
+        "Lengths of the training examples of " + config::setting_text(set.path) + ", in tokens, after cutting.";
     figure.alternative = "A histogram of " + count_cell(facts.examples).text.plain() +
                          " examples; the longest has " + cell_of(facts.longest).text.plain() + " tokens.";
     figure.chart = std::move(chart);
@@ -192,23 +192,23 @@ void add_histograms(const std::vector<Set>& sets, std::vector<Block>& blocks) {
 
 }  // namespace
 
-Section data_section(const ReportData& data) {
-  Section section{"data", "Data"};
+document::Section data_section(const ReportData& data) {
+  document::Section section{"data", "Data"};
   const std::vector<Set> sets = sets_of(data);
   if (sets.empty()) {
-    section.blocks.push_back(Notice{"No data files were recorded."});
+    section.blocks.push_back(document::Notice{"No data files were recorded."});
     return section;
   }
   section.blocks.push_back(file_table(sets));
-  TableBlock sizes = size_table(sets);
+  document::TableBlock sizes = size_table(sets);
   if (sizes.rows.empty())
-    section.blocks.push_back(Notice{"No worker reported the sizes of its data."});
+    section.blocks.push_back(document::Notice{"No worker reported the sizes of its data."});
   else
     section.blocks.push_back(std::move(sizes));
-  TableBlock labels = label_table(sets);
+  document::TableBlock labels = label_table(sets);
   if (!labels.rows.empty()) section.blocks.push_back(std::move(labels));
   add_histograms(sets, section.blocks);
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -26,10 +26,10 @@ struct Told {
 template <class Take>
 std::vector<Told> distinct(const ReportData& data, const Take& take) {
   std::vector<Told> found;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto attempts = data.attempts.find(run.number);
     if (attempts == data.attempts.end()) continue;
-    for (const AttemptRow& attempt : attempts->second) {
+    for (const store::AttemptRow& attempt : attempts->second) {
       const nlohmann::json value = take(attempt);
       if (value.is_null()) continue;
       const auto known =
@@ -46,10 +46,10 @@ std::vector<Told> distinct(const ReportData& data, const Take& take) {
 /// Returns the text of a field; an object, such as the plugins with their hashes, as "adam 299e08f6,
 /// linear_head ab483091".
 std::string field_text(const nlohmann::json& value) {
-  if (!value.is_object()) return setting_text(value);
+  if (!value.is_object()) return config::setting_text(value);
   std::string text;
   for (const auto& [name, part] : value.items())
-    text += (text.empty() ? "" : ", ") + name + " " + setting_text(part).substr(0, 8);
+    text += (text.empty() ? "" : ", ") + name + " " + config::setting_text(part).substr(0, 8);
   return text;
 }
 
@@ -72,16 +72,16 @@ std::pair<std::string, std::string> field_of(const std::string& name, const nloh
 
 /// Adds a row for each field that is equal in all values, and then the fields that differ, with a column for
 /// each value.
-void add_fields(std::vector<Block>& blocks, const std::string& id, const std::string& caption,
+void add_fields(std::vector<document::Block>& blocks, const std::string& id, const std::string& caption,
                 const std::string& what, const std::vector<Told>& all) {
   if (all.empty()) {
-    blocks.push_back(Notice{"No attempt reported its " + what + "."});
+    blocks.push_back(document::Notice{"No attempt reported its " + what + "."});
     return;
   }
   constexpr std::size_t most = 4;
   const std::vector<Told> shown(all.begin(),
                                 all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size())));
-  TableBlock common, table;
+  document::TableBlock common, table;
   common.id = id + "-common";
   common.caption = "What all " + counted(all.size(), what) + " have in common.";
   common.columns = {{"field", "", false}, {"value", "", false}};
@@ -94,7 +94,7 @@ void add_fields(std::vector<Block>& blocks, const std::string& id, const std::st
     const auto value_of = [&](const Told& told) { return told.value.value(field, nlohmann::json()); };
     const bool alike = std::all_of(all.begin(), all.end(),
                                    [&](const Told& told) { return value_of(told) == value_of(all.front()); });
-    std::vector<TableCell> row = {field_of(field, value_of(shown.front())).first};
+    std::vector<document::TableCell> row = {field_of(field, value_of(shown.front())).first};
     for (const Told& told : shown) row.emplace_back(field_of(field, value_of(told)).second);
     if (alike && all.size() > 1) {
       row.resize(2);
@@ -103,7 +103,7 @@ void add_fields(std::vector<Block>& blocks, const std::string& id, const std::st
       table.rows.push_back(std::move(row));
     }
   }
-  std::vector<TableCell> row = {Text("attempts")};
+  std::vector<document::TableCell> row = {document::Text("attempts")};
   for (const Told& told : shown) row.push_back(count_cell(static_cast<std::int64_t>(told.attempts)));
   table.rows.push_back(std::move(row));
   if (shown.size() < all.size())
@@ -121,9 +121,9 @@ nlohmann::json object_or_null(const nlohmann::json& value) {
 
 /// Adds a table of states, followed by their diffs, with the id `what`.
 void add_states(const std::vector<Told>& states, const std::string& what, const std::string& caption,
-                const std::string& table_name, std::vector<Block>& blocks) {
+                const std::string& table_name, std::vector<document::Block>& blocks) {
   if (states.empty()) return;
-  TableBlock table;
+  document::TableBlock table;
   table.id = what;
   table.caption = caption;
   table.columns = {{"state", "", false}, {"uncommitted changes", "lines", true}, {"attempts", "", true}};
@@ -131,7 +131,7 @@ void add_states(const std::vector<Told>& states, const std::string& what, const 
     const std::string diff = state.value["diff"];
     table.rows.push_back(
         {code_cell(state.value["state"]),
-         diff.empty() ? TableCell("none") : count_cell(std::count(diff.begin(), diff.end(), '\n')),
+         diff.empty() ? document::TableCell("none") : count_cell(std::count(diff.begin(), diff.end(), '\n')),
          count_cell(static_cast<std::int64_t>(state.attempts))});
   }
   blocks.push_back(std::move(table));
@@ -139,38 +139,38 @@ void add_states(const std::vector<Told>& states, const std::string& what, const 
     const std::string diff = state.value["diff"];
     if (diff.empty()) continue;
     blocks.push_back(
-        Notice{"Changes on top of " + state.value["state"].get<std::string>() + " that were not committed" +
+        document::Notice{"Changes on top of " + state.value["state"].get<std::string>() + " that were not committed" +
                (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
                                               thousands(static_cast<std::int64_t>(diff.size())) +
                                               " characters, the database (table " + table_name + ") has all:"
                                         : ":")});
-    blocks.push_back(Listing{"diff", diff.substr(0, most_diff), "Uncommitted changes"});
+    blocks.push_back(document::Listing{"diff", diff.substr(0, most_diff), "Uncommitted changes"});
   }
 }
 
-Section code_section(const ReportData& data) {
-  Section section{"code", "Code"};
-  const auto sources = distinct(data, [](const AttemptRow& attempt) {
+document::Section code_section(const ReportData& data) {
+  document::Section section{"code", "Code"};
+  const auto sources = distinct(data, [](const store::AttemptRow& attempt) {
     if (!attempt.source) return nlohmann::json();
-    const SourceVersion& source = *attempt.source;
+    const record::SourceVersion& source = *attempt.source;
     return nlohmann::json{
         {"state",
          source.commit.empty() ? "folder " + source.archive + ", SHA-256 " + source.sha256 : source.commit},
         {"diff", source.diff}};
   });
-  const auto repositories = distinct(data, [](const AttemptRow& attempt) {
+  const auto repositories = distinct(data, [](const store::AttemptRow& attempt) {
     return attempt.commit_hash.empty()
                ? nlohmann::json()
                : nlohmann::json{{"state", attempt.commit_hash}, {"diff", attempt.diff}};
   });
   if (sources.empty())
-    section.blocks.push_back(Notice{
+    section.blocks.push_back(document::Notice{
         "The source of Encore was not recorded: by an earlier version, or by a build that has no record "
         "of it."});
   add_states(sources, "encore-sources", "The source of Encore that the programs were built from.", "source",
              section.blocks);
   if (repositories.empty())
-    section.blocks.push_back(Notice{"The experiment file does not lie in a git repository."});
+    section.blocks.push_back(document::Notice{"The experiment file does not lie in a git repository."});
   add_states(repositories, "code-states", "The repository in which the experiment file lies.", "code",
              section.blocks);
   return section;
@@ -178,16 +178,16 @@ Section code_section(const ReportData& data) {
 
 // --- plugins ---
 
-TableBlock plugin_table(const ReportData& data) {
-  TableBlock table;
+document::TableBlock plugin_table(const ReportData& data) {
+  document::TableBlock table;
   table.id = "plugins";
   table.caption = "Plugin files that were loaded.";
   table.columns = {
       {"plugin", "", false}, {"version", "", false}, {"SHA-256", "", false}, {"attempts", "", true}};
   std::map<std::vector<std::string>, std::int64_t> used;
   for (const auto& [run, attempts] : data.attempts)
-    for (const AttemptRow& attempt : attempts)
-      for (const PluginRow& plugin : attempt.plugins) ++used[{plugin.name, plugin.version, plugin.sha256}];
+    for (const store::AttemptRow& attempt : attempts)
+      for (const store::PluginRow& plugin : attempt.plugins) ++used[{plugin.name, plugin.version, plugin.sha256}];
   for (const auto& [plugin, count] : used)
     table.rows.push_back({plugin[0], plugin[1], code_cell(plugin[2]), count_cell(count)});
   return table;
@@ -195,9 +195,9 @@ TableBlock plugin_table(const ReportData& data) {
 
 // --- compute ---
 
-Section compute_section(const ReportData& data) {
-  Section section{"compute", "Compute"};
-  TableBlock table;
+document::Section compute_section(const ReportData& data) {
+  document::Section section{"compute", "Compute"};
+  document::TableBlock table;
   table.id = "compute-table";
   table.caption =
       "Time between the beginning and the end of attempts, failed ones too. Thread time: the same times "
@@ -205,18 +205,18 @@ Section compute_section(const ReportData& data) {
   table.columns = {
       {"attempts ended", "", false}, {"attempts", "", true},         {"time", "s", true},
       {"thread time", "s", true},    {"end not recorded", "", true}, {"threads not recorded", "", true}};
-  const auto row = [&](const Text& name, const Compute& sum) {
+  const auto row = [&](const document::Text& name, const Compute& sum) {
     table.rows.push_back({name, count_cell(static_cast<std::int64_t>(sum.attempts)),
                           seconds_cell(sum.seconds), seconds_cell(sum.thread_seconds),
                           count_cell(static_cast<std::int64_t>(sum.untimed)),
                           count_cell(static_cast<std::int64_t>(sum.unthreaded))});
   };
   for (const auto& [state, sum] : compute_by_state(data)) row(state, sum);
-  row(Text({strong("all")}), compute_of(data));
+  row(document::Text({strong("all")}), compute_of(data));
   const JobsUsed used = jobs_used(data);
   if (used.joules > 0.0)
     table.notes.push_back("Energy by the accounting of the scheduler, for " + counted(used.jobs, "job") +
-                          ": " + energy_text(used.joules) + ", with all that these jobs have worked on.");
+                          ": " + document::energy_text(used.joules) + ", with all that these jobs have worked on.");
   else
     table.notes.push_back("Energy is not recorded.");
   if (used.peak_bytes > 0)
@@ -228,11 +228,11 @@ Section compute_section(const ReportData& data) {
 
 }  // namespace
 
-Section environment_section(const ReportData& data) {
-  Section section{"environment", "Environment"};
+document::Section environment_section(const ReportData& data) {
+  document::Section section{"environment", "Environment"};
   section.sections.push_back(code_section(data));
-  Section machines{"machines", "Machines and builds"};
-  const auto environments = distinct(data, [](const AttemptRow& attempt) {
+  document::Section machines{"machines", "Machines and builds"};
+  const auto environments = distinct(data, [](const store::AttemptRow& attempt) {
     nlohmann::json environment = object_or_null(attempt.environment);
     if (environment.is_object() && attempt.started_event && attempt.started_event->threads)
       environment["threads"] = *attempt.started_event->threads;
@@ -244,14 +244,14 @@ Section environment_section(const ReportData& data) {
       "are listed for information).",
       "numeric environment", environments);
   add_fields(machines.blocks, "hosts", "Machines.", "host",
-             distinct(data, [](const AttemptRow& attempt) { return object_or_null(attempt.host); }));
+             distinct(data, [](const store::AttemptRow& attempt) { return object_or_null(attempt.host); }));
   add_fields(machines.blocks, "builds", "Builds of the worker.", "build",
-             distinct(data, [](const AttemptRow& attempt) { return object_or_null(attempt.build); }));
-  TableBlock plugins = plugin_table(data);
+             distinct(data, [](const store::AttemptRow& attempt) { return object_or_null(attempt.build); }));
+  document::TableBlock plugins = plugin_table(data);
   if (!plugins.rows.empty()) machines.blocks.push_back(std::move(plugins));
   section.sections.push_back(std::move(machines));
   section.sections.push_back(compute_section(data));
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -25,7 +25,7 @@ struct Judged {
   std::size_t right = 0, wrong = 0, missed = 0;
 };
 
-Judged judge(const PredictedExample& sentence) {
+Judged judge(const analysis::PredictedExample& sentence) {
   std::vector<std::string> predicted = sentence.predicted_labels;
   predicted.resize(sentence.true_labels.size(), "O");
   Judged judged{label_spans(sentence.true_labels), label_spans(predicted)};
@@ -49,8 +49,8 @@ std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& tru
 }
 
 /// Returns the words, with each predicted span marked, and missed spans where nothing was predicted.
-Text marked(const PredictedExample& sentence, const Judged& judged) {
-  std::vector<Span> spans;
+document::Text marked(const analysis::PredictedExample& sentence, const Judged& judged) {
+  std::vector<document::Span> spans;
   const auto words = [&](std::int64_t begin, std::int64_t end) {
     std::string text;
     for (std::int64_t i = begin; i < end; ++i)
@@ -66,7 +66,7 @@ Text marked(const PredictedExample& sentence, const Judged& judged) {
     if (at > 0) spans.push_back({" "});
     if (const auto found = covering(judged.predicted, at); found != judged.predicted.end()) {
       const bool right = std::find(judged.truth.begin(), judged.truth.end(), *found) != judged.truth.end();
-      spans.push_back({words(at, found->end), right ? Span::Kind::right : Span::Kind::wrong,
+      spans.push_back({words(at, found->end), right ? document::Span::Kind::right : document::Span::Kind::wrong,
                        right ? found->label : wrong_label(*found, judged.truth)});
       at = found->end;
       continue;
@@ -78,7 +78,7 @@ Text marked(const PredictedExample& sentence, const Judged& judged) {
            (missed != judged.truth.end() || covering(judged.truth, end) == judged.truth.end()))
       ++end;
     if (missed != judged.truth.end())
-      spans.push_back({words(at, end), Span::Kind::missed, missed->label});
+      spans.push_back({words(at, end), document::Span::Kind::missed, missed->label});
     else
       spans.push_back({words(at, end)});
     at = end;
@@ -87,9 +87,9 @@ Text marked(const PredictedExample& sentence, const Judged& judged) {
 }
 
 /// Returns the list of examples of one kind, for tasks with a label for each word.
-ItemList labelled_examples(const std::vector<PredictedExample>& examples, Kind kind) {
-  ItemList list;
-  for (const PredictedExample& example : examples) {
+document::ItemList labelled_examples(const std::vector<analysis::PredictedExample>& examples, Kind kind) {
+  document::ItemList list;
+  for (const analysis::PredictedExample& example : examples) {
     if (list.items.size() == most_of_kind) break;
     if (example.words.size() > most_words) continue;
     const Judged judged = judge(example);
@@ -119,8 +119,8 @@ std::string excerpt(const std::string& text, const std::string& part) {
 }
 
 /// Returns a record of any other task: its fields, followed by the prediction.
-Text with_answer(const PredictedExample& example) {
-  std::vector<Span> spans;
+document::Text with_answer(const analysis::PredictedExample& example) {
+  std::vector<document::Span> spans;
   for (const auto& [field, whole] : example.input) {
     const std::string text = excerpt(whole, example.predicted);
     if (example.input.size() > 1) spans.push_back(code(field));
@@ -128,12 +128,12 @@ Text with_answer(const PredictedExample& example) {
   }
   const bool right = example.predicted == example.truth;
   spans.push_back({example.predicted.empty() ? "(nothing)" : example.predicted,
-                   right ? Span::Kind::right : Span::Kind::wrong,
+                   right ? document::Span::Kind::right : document::Span::Kind::wrong,
                    right ? "predicted" : "truly " + example.truth});
   return spans;
 }
 
-std::size_t words_in(const PredictedExample& example) {
+std::size_t words_in(const analysis::PredictedExample& example) {
   std::size_t blanks = 0;
   for (const auto& [field, text] : example.input)
     blanks += 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
@@ -142,11 +142,11 @@ std::size_t words_in(const PredictedExample& example) {
 
 /// Returns a list of short examples; if all are long, as the contexts of questions are, excerpts of the first
 /// ones.
-ItemList plain_examples(const std::vector<PredictedExample>& examples, bool right) {
-  const auto is_short = [](const PredictedExample& example) { return words_in(example) <= most_words; };
+document::ItemList plain_examples(const std::vector<analysis::PredictedExample>& examples, bool right) {
+  const auto is_short = [](const analysis::PredictedExample& example) { return words_in(example) <= most_words; };
   const bool any = std::ranges::none_of(examples, is_short);
-  ItemList list;
-  for (const PredictedExample& example : examples) {
+  document::ItemList list;
+  for (const analysis::PredictedExample& example : examples) {
     if (list.items.size() == most_of_kind) break;
     if ((any || is_short(example)) && (example.predicted == example.truth) == right)
       list.items.push_back(with_answer(example));
@@ -154,14 +154,14 @@ ItemList plain_examples(const std::vector<PredictedExample>& examples, bool righ
   return list;
 }
 
-void add_list(const char* title, ItemList list, std::vector<Block>& blocks) {
+void add_list(const char* title, document::ItemList list, std::vector<document::Block>& blocks) {
   if (list.items.empty()) return;
-  blocks.push_back(Paragraph{title});
+  blocks.push_back(document::Paragraph{title});
   blocks.push_back(std::move(list));
 }
 
 /// Returns the introduction: "Examples of test as a has them, ...".
-std::vector<Span> introduction(const std::string& what, const std::string& split, const RunRow& run) {
+std::vector<document::Span> introduction(const std::string& what, const std::string& split, const store::RunRow& run) {
   return {{what + " of " + split + " as "},
           code(run.name),
           {" has them, from its stored predictions: the first few of each kind, in the order of the set and "
@@ -169,25 +169,25 @@ std::vector<Span> introduction(const std::string& what, const std::string& split
            std::to_string(most_words) + " words, not chosen by hand."}};
 }
 
-void add_blocks(const std::vector<PredictedExample>& examples, const std::string& split, const RunRow& run,
-                std::vector<Block>& blocks) {
+void add_blocks(const std::vector<analysis::PredictedExample>& examples, const std::string& split, const store::RunRow& run,
+                std::vector<document::Block>& blocks) {
   const bool labelled = std::all_of(examples.begin(), examples.end(),
-                                    [](const PredictedExample& one) { return one.has_labels(); });
+                                    [](const analysis::PredictedExample& one) { return one.has_labels(); });
   if (!labelled) {
-    blocks.push_back(Paragraph{Text(introduction("Examples", split, run))});
+    blocks.push_back(document::Paragraph{document::Text(introduction("Examples", split, run))});
     add_list("Right:", plain_examples(examples, true), blocks);
     add_list("Not right:", plain_examples(examples, false), blocks);
     return;
   }
-  std::vector<Span> text = introduction("Sentences", split, run);
+  std::vector<document::Span> text = introduction("Sentences", split, run);
   text.insert(text.end(), {{" Marked is what was "},
-                           {"found correctly", Span::Kind::right, "label"},
+                           {"found correctly", document::Span::Kind::right, "label"},
                            {", "},
-                           {"found wrongly", Span::Kind::wrong, "label"},
+                           {"found wrongly", document::Span::Kind::wrong, "label"},
                            {" and "},
-                           {"missed", Span::Kind::missed, "label"},
+                           {"missed", document::Span::Kind::missed, "label"},
                            {"."}});
-  blocks.push_back(Paragraph{Text(std::move(text))});
+  blocks.push_back(document::Paragraph{document::Text(std::move(text))});
   add_list("Everything right:", labelled_examples(examples, Kind::right), blocks);
   add_list("Something wrong was found:", labelled_examples(examples, Kind::wrong), blocks);
   add_list("Something missed:", labelled_examples(examples, Kind::missed), blocks);
@@ -195,29 +195,29 @@ void add_blocks(const std::vector<PredictedExample>& examples, const std::string
 
 /// Adds examples of the first run of the best candidate with predictions, or the reason why there is none.
 void add_examples(const ReportData& data, const Question& question, const std::string& split,
-                  std::vector<Block>& blocks) {
+                  std::vector<document::Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
   std::string problem;
-  for (const Replicate& replicate : question.comparison.candidates[*first].runs) {
+  for (const analysis::Replicate& replicate : question.comparison.candidates[*first].runs) {
     if (!replicate.value) continue;
     try {
-      return add_blocks(read_predictions(data.store, replicate.run, split), split, replicate.run, blocks);
+      return add_blocks(analysis::read_predictions(data.store, replicate.run, split), split, replicate.run, blocks);
     } catch (const Error& error) {
       if (problem.empty()) problem = error.what();
     }
   }
-  if (!problem.empty()) blocks.push_back(Notice{"There are no examples to show: " + problem + "."});
+  if (!problem.empty()) blocks.push_back(document::Notice{"There are no examples to show: " + problem + "."});
 }
 
 }  // namespace
 
-Section examples_section(const ReportData& data) {
-  Section section{"examples", "Examples"};
+document::Section examples_section(const ReportData& data) {
+  document::Section section{"examples", "Examples"};
   for (const Question& question : data.questions) {
     const std::string split = question.metric().split() == "dev" ? "dev" : "test";
     if (data.hides_texts(question, section.id))
-      section.blocks.push_back(Notice{Text({{"Sentences are left out: "},
+      section.blocks.push_back(document::Notice{document::Text({{"Sentences are left out: "},
                                             code("[data] private = true"),
                                             {" forbids showing the data of " + question.title + "."}})});
     else
@@ -226,4 +226,4 @@ Section examples_section(const ReportData& data) {
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

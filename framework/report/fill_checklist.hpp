@@ -6,10 +6,10 @@
 #include "report/checklist.hpp"
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Throws Error, with the nearest name, if there is no checklist of this name.
 void require_checklist(const std::string& name);
 Checklist fill_checklist(const ReportData& data, const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -7,7 +7,7 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -18,14 +18,14 @@ std::vector<Metric> metrics_of(const Question& question, const std::string& spli
   std::vector<Metric> metrics = question.metrics.in_order(question.metric().name, {split});
   std::erase_if(metrics, [&](const Metric& metric) {
     return std::none_of(question.runs.begin(), question.runs.end(),
-                        [&](const RunRow& run) { return result_measure(run, metric.name).has_value(); });
+                        [&](const store::RunRow& run) { return store::result_measure(run, metric.name).has_value(); });
   });
   return metrics;
 }
 
-TableBlock split_table(const ReportData& data, const Question& question, const std::string& split,
+document::TableBlock split_table(const ReportData& data, const Question& question, const std::string& split,
                        const std::vector<Metric>& metrics) {
-  TableBlock table;
+  document::TableBlock table;
   table.id = "measures-" + split + "-" + question.id;
   table.caption = data.caption_of(
       question,
@@ -36,9 +36,9 @@ TableBlock split_table(const ReportData& data, const Question& question, const s
   const std::size_t shown = data.rows_of(question.scored());
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t index = question.order[i];
-    std::vector<TableCell> row = {question.letter(index)};
+    std::vector<document::TableCell> row = {question.letter(index)};
     for (const Metric& metric : metrics)
-      row.push_back(mean_cell(metric, values_of(question.comparison.candidates[index], metric.name)));
+      row.push_back(mean_cell(metric, analysis::values_of(question.comparison.candidates[index], metric.name)));
     table.rows.push_back(std::move(row));
   }
   if (shown < question.scored())
@@ -48,8 +48,8 @@ TableBlock split_table(const ReportData& data, const Question& question, const s
 }
 
 /// Returns a table with one number per row, for programs.
-TableBlock long_table(const Question& question) {
-  TableBlock table;
+document::TableBlock long_table(const Question& question) {
+  document::TableBlock table;
   table.id = "measures-" + question.id;
   table.caption =
       "All measures of the chosen checkpoints: mean and standard deviation over the n complete runs.";
@@ -58,10 +58,10 @@ TableBlock long_table(const Question& question) {
   for (const std::size_t index : question.order)
     for (const std::string& split : splits)
       for (const Metric& metric : metrics_of(question, split)) {
-        const std::vector<double> values = values_of(question.comparison.candidates[index], metric.name);
+        const std::vector<double> values = analysis::values_of(question.comparison.candidates[index], metric.name);
         if (values.empty()) continue;
-        const double mean = mean_of(values), deviation = deviation_of(values);
-        const MeanDigits digits(metric, mean, deviation);
+        const double mean = analysis::mean_of(values), deviation = analysis::deviation_of(values);
+        const analysis::MeanDigits digits(metric, mean, deviation);
         table.rows.push_back(
             {question.letter(index), metric.name, count_cell(static_cast<std::int64_t>(values.size())),
              value_cell(metric, digits, mean), value_cell(metric, digits, deviation), unit_of(metric).name});
@@ -71,20 +71,20 @@ TableBlock long_table(const Question& question) {
 
 }  // namespace
 
-Section measures_section(const ReportData& data) {
-  Section section{"measures", "All measures"};
+document::Section measures_section(const ReportData& data) {
+  document::Section section{"measures", "All measures"};
   for (const Question& question : data.questions) {
     for (const std::string& split : splits) {
       const std::vector<Metric> metrics = metrics_of(question, split);
       if (metrics.empty()) continue;
-      if (TableBlock table = split_table(data, question, split, metrics); !table.rows.empty())
+      if (document::TableBlock table = split_table(data, question, split, metrics); !table.rows.empty())
         section.blocks.push_back(std::move(table));
     }
     if (!data.complete()) continue;
-    if (TableBlock table = long_table(question); !table.rows.empty())
+    if (document::TableBlock table = long_table(question); !table.rows.empty())
       section.blocks.push_back(std::move(table));
   }
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -8,15 +8,15 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
 /// Returns the run whose model is described: of the candidate with the best mean, else the first run.
-const RunRow& shown_run(const ReportData& data) {
+const store::RunRow& shown_run(const ReportData& data) {
   for (const Question& question : data.questions)
     if (const auto first = question.first())
-      for (const Replicate& replicate : question.comparison.candidates[*first].runs)
+      for (const analysis::Replicate& replicate : question.comparison.candidates[*first].runs)
         if (replicate.value) return replicate.run;
   return data.runs.front();
 }
@@ -24,15 +24,15 @@ const RunRow& shown_run(const ReportData& data) {
 // --- model ---
 
 /// Returns the table of parameters of the candidates whose models have the same parts, the best mean first.
-TableBlock size_table(const ReportData& data) {
+document::TableBlock size_table(const ReportData& data) {
   struct Size {
-    const Started* reported;
+    const record::Started* reported;
     std::vector<std::string> names;
   };
   std::vector<Size> sizes;
   for (const Question& question : data.questions)
     for (const std::size_t index : question.order) {
-      const Started* started = data.started(question.comparison.candidates[index].runs.front().run);
+      const record::Started* started = data.started(question.comparison.candidates[index].runs.front().run);
       if (started == nullptr || !started->parameters) continue;
       auto known = std::ranges::find_if(sizes, [&](const Size& one) {
         return one.reported->parameters == started->parameters &&
@@ -41,7 +41,7 @@ TableBlock size_table(const ReportData& data) {
       if (known == sizes.end()) known = sizes.insert(known, {started, {}});
       known->names.push_back(question.letter(index));
     }
-  TableBlock table;
+  document::TableBlock table;
   table.id = "parameters";
   table.caption = "Parameters of the models, as the worker counted them.";
   table.columns = {{"candidates", "", false}, {"part", "", false}, {"parameters", "", true}};
@@ -52,9 +52,9 @@ TableBlock size_table(const ReportData& data) {
     const std::string who = sizes.size() == 1 && names.size() > 1 ? "all"
                             : names.size() > 4 ? names.front() + " and " + counted(names.size() - 1, "other")
                                                : listed(names);
-    for (const PartSize& part : reported->parameter_parts)
+    for (const record::PartSize& part : reported->parameter_parts)
       table.rows.push_back({who, part.part, count_cell(part.parameters)});
-    table.rows.push_back({who, Text({strong("all")}), count_cell(*reported->parameters)});
+    table.rows.push_back({who, document::Text({strong("all")}), count_cell(*reported->parameters)});
   }
   if (shown < sizes.size())
     table.notes.push_back(counted(sizes.size() - shown, "more size") +
@@ -62,11 +62,11 @@ TableBlock size_table(const ReportData& data) {
   return table;
 }
 
-Section model_section(const ReportData& data) {
-  Section section{"model", "Model"};
-  const RunRow& run = shown_run(data);
+document::Section model_section(const ReportData& data) {
+  document::Section section{"model", "Model"};
+  const store::RunRow& run = shown_run(data);
   if (auto chart = architecture_of(data, run)) {
-    Figure figure;
+    document::Figure figure;
     figure.id = "architecture";
     figure.caption =
         "The model of " + run.name +
@@ -75,27 +75,27 @@ Section model_section(const ReportData& data) {
     figure.alternative = "From bottom to top: ";
     for (std::size_t i = 0; i < chart->boxes.size(); ++i)
       figure.alternative += (i == 0 ? "" : ", then ") + chart->boxes[i].name;
-    for (const FlowChart::Group& group : chart->groups)
+    for (const document::FlowChart::Group& group : chart->groups)
       figure.alternative += "; " + group.name + " " + std::to_string(group.times) + " times";
     figure.alternative += ".";
     figure.chart = std::move(*chart);
     section.blocks.push_back(std::move(figure));
   }
-  TableBlock sizes = size_table(data);
+  document::TableBlock sizes = size_table(data);
   if (!sizes.rows.empty())
     section.blocks.push_back(std::move(sizes));
   else
-    section.blocks.push_back(Notice{"No worker reported how many parameters its model has."});
+    section.blocks.push_back(document::Notice{"No worker reported how many parameters its model has."});
   return section;
 }
 
 // --- training ---
 
-std::string levels_text(const Factor& factor, const std::string& key, const ReportData& data) {
+std::string levels_text(const analysis::Factor& factor, const std::string& key, const ReportData& data) {
   std::vector<std::string> seen;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const nlohmann::json value = data.setting(run, key);
-    const std::string text = value.is_null() ? "absent" : setting_text(value);
+    const std::string text = value.is_null() ? "absent" : config::setting_text(value);
     if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
     if (seen.size() > 12) return std::to_string(factor.levels.size()) + " values";
   }
@@ -108,27 +108,27 @@ std::string levels_text(const Factor& factor, const std::string& key, const Repo
 /// "; 600 tokens in the vocabulary", from the reports of the workers.
 std::string vocabulary_text(const ReportData& data) {
   std::set<std::int64_t> sizes;
-  for (const RunRow& run : data.runs)
-    if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
+  for (const store::RunRow& run : data.runs)
+    if (const record::Started* started = data.started(run); started != nullptr && started->vocabulary_size)
       sizes.insert(*started->vocabulary_size);
   std::vector<std::string> texts;
   for (const std::int64_t size : sizes) texts.push_back(thousands(size));
   return texts.empty() ? "" : "; " + listed(texts) + " tokens in the vocabulary";
 }
 
-Section training_section(const ReportData& data) {
-  Section section{"training", "Training"};
+document::Section training_section(const ReportData& data) {
+  document::Section section{"training", "Training"};
   const auto text = [&](const std::string& key) {
-    for (const Factor& factor : data.factors)
+    for (const analysis::Factor& factor : data.factors)
       if (std::find(factor.keys.begin(), factor.keys.end(), key) != factor.keys.end())
         return levels_text(factor, key, data);
-    return setting_text(data.setting(data.runs.front(), key));
+    return config::setting_text(data.setting(data.runs.front(), key));
   };
   const auto options = [&](const std::string& table) {
     std::string list;
     const auto params = data.params.find(data.runs.front().number);
     if (params == data.params.end()) return list;
-    for (const ParamRow& param : params->second)
+    for (const store::ParamRow& param : params->second)
       if (param.key.starts_with(table + ".") && param.key != table + ".type")
         list += (list.empty() ? "" : ", ") + param.key.substr(table.size() + 1) + " " + text(param.key);
     return list;
@@ -140,7 +140,7 @@ Section training_section(const ReportData& data) {
   const auto is_set = [&](const std::string& key) {
     const auto params = data.params.find(data.runs.front().number);
     return params != data.params.end() &&
-           std::ranges::find(params->second, key, &ParamRow::key) != params->second.end();
+           std::ranges::find(params->second, key, &store::ParamRow::key) != params->second.end();
   };
   const std::string batch = is_set("train.batch_tokens") ? text("train.batch_tokens") + " tokens with padding"
                                                          : text("train.batch_size") + " sequences";
@@ -149,22 +149,22 @@ Section training_section(const ReportData& data) {
   const std::string loss_scale = is_set("train.loss_scale") ? ", the loss in backward passes times " +
                                                                   text("train.loss_scale") + " at first"
                                                             : "";
-  ItemList list;
+  document::ItemList list;
   list.items = {
-      Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(data) + "."}}),
-      Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
-      Text({strong("Schedule: "),
+      document::Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(data) + "."}}),
+      document::Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
+      document::Text({strong("Schedule: "),
             {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
             reference("Curves", "curves"),
             {"."}}),
-      Text({strong("Batches: "),
+      document::Text({strong("Batches: "),
             {batch + ", " + text("train.batching") + ", gradient shards " + text("train.gradient_shards") +
              "; " + length + ", patience " + text("train.patience") + " (0: off)."}}),
-      Text({strong("Loss: "),
+      document::Text({strong("Loss: "),
             {"that of the " + text("model.head.type") + " head, label smoothing " +
              text("train.label_smoothing") + "; gradient clipped to norm " + text("train.clip_norm") +
              " (0: not)."}}),
-      Text({strong("Numbers: "),
+      document::Text({strong("Numbers: "),
             {text("train.precision") + loss_scale +
              "; random numbers from counters, keyed by seed, "
              "tensor, step and position."}})};
@@ -184,16 +184,16 @@ std::string line_of(const std::string& at) {
   return numbers ? at.substr(0, column) : at;
 }
 
-Section settings_section(const ReportData& data) {
-  Section section{"settings", "Settings"};
-  std::map<std::string, const Factor*> varied;
-  for (const Factor& factor : data.factors)
+document::Section settings_section(const ReportData& data) {
+  document::Section section{"settings", "Settings"};
+  std::map<std::string, const analysis::Factor*> varied;
+  for (const analysis::Factor& factor : data.factors)
     for (const std::string& key : factor.keys) varied[key] = &factor;
-  std::map<std::string, const ParamRow*> all;
-  for (const RunRow& run : data.runs)
+  std::map<std::string, const store::ParamRow*> all;
+  for (const store::RunRow& run : data.runs)
     if (const auto params = data.params.find(run.number); params != data.params.end())
-      for (const ParamRow& param : params->second) all.try_emplace(param.key, &param);
-  TableBlock table;
+      for (const store::ParamRow& param : params->second) all.try_emplace(param.key, &param);
+  document::TableBlock table;
   table.id = "settings-table";
   table.caption =
       "Every setting as it was resolved, and where it was set; values that differ between runs "
@@ -202,14 +202,14 @@ Section settings_section(const ReportData& data) {
   for (const auto& [key, param] : all) {
     const auto factor = varied.find(key);
     const std::string at =
-        param->source == "default" || param->at.empty() ? param->source : line_of(setting_text(param->at));
+        param->source == "default" || param->at.empty() ? param->source : line_of(config::setting_text(param->at));
     table.rows.push_back(
         {code_cell(key),
-         factor == varied.end() ? setting_text(param->value) : levels_text(*factor->second, key, data),
+         factor == varied.end() ? config::setting_text(param->value) : levels_text(*factor->second, key, data),
          factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
   }
   if (table.rows.empty())
-    section.blocks.push_back(Notice{"No settings were recorded."});
+    section.blocks.push_back(document::Notice{"No settings were recorded."});
   else
     section.blocks.push_back(std::move(table));
   return section;
@@ -217,12 +217,12 @@ Section settings_section(const ReportData& data) {
 
 }  // namespace
 
-Section method_section(const ReportData& data) {
-  Section section{"method", "Method"};
+document::Section method_section(const ReportData& data) {
+  document::Section section{"method", "Method"};
   section.sections = {model_section(data), training_section(data)};
   add_section(section.sections, data_section(data));
   section.sections.push_back(settings_section(data));
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

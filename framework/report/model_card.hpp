@@ -10,12 +10,12 @@
 #include "record/export_answer.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// The complete runs of the same question except for the seed, in the same numeric environment, this one
 /// included: the basis of an interval. By seed.
-std::vector<RunRow> replicates_of(Store& store, const RunRow& run);
+std::vector<store::RunRow> replicates_of(store::Store& store, const store::RunRow& run);
 
-std::string model_card(Store& store, const RunRow& run, const ExportAnswer& model);
+std::string model_card(store::Store& store, const store::RunRow& run, const record::ExportAnswer& model);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "report/wording.hpp"
 #include "store/lineage.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::size_t most_names = 4;
 /// Returns the text of a setting; empty for a value of another type.
 std::string text_setting(const SettingOf& setting, const std::string& key) {
   const nlohmann::json value = setting(key);
-  return value.is_string() ? setting_text(value) : "";
+  return value.is_string() ? config::setting_text(value) : "";
 }
 
 /// Returns the strings of a list as text; empty for values of other types.
@@ -27,7 +27,7 @@ std::string list_setting(const SettingOf& setting, const std::string& key) {
   const nlohmann::json value = setting(key);
   std::vector<std::string> texts;
   if (value.is_array())
-    for (const nlohmann::json& one : value) texts.push_back(setting_text(one));
+    for (const nlohmann::json& one : value) texts.push_back(config::setting_text(one));
   return listed(texts);
 }
 
@@ -38,12 +38,12 @@ std::string kind_of(const SettingOf& setting) {
 
 /// Returns the name of the run that the table `key` names, "base"; for a run of an experiment "base of
 /// base.toml".
-std::string named_run(Store& store, const RunRow& run, const SettingOf& setting, const std::string& key,
-                      Need need) {
+std::string named_run(store::Store& store, const store::RunRow& run, const SettingOf& setting, const std::string& key,
+                      store::Need need) {
   const std::string id = text_setting(setting, key + ".run"),
                     question = text_setting(setting, key + ".question");
   if (id.empty() && question.empty()) return "";
-  const std::optional<ParentRow> parent = store.read_parent(run, need);
+  const std::optional<store::ParentRow> parent = store.read_parent(run, need);
   const std::string name = parent && parent->run ? parent->run->name : id;
   const std::string file = text_setting(setting, key + ".experiment");
   if (file.empty()) return name;
@@ -53,7 +53,7 @@ std::string named_run(Store& store, const RunRow& run, const SettingOf& setting,
 std::string restrictions_of(const SettingOf& setting) {
   std::vector<std::string> parts;
   if (const std::string lora = list_setting(setting, "train.lora"); !lora.empty())
-    parts.push_back("low-rank adapters of rank " + setting_text(setting("train.lora_rank")) + " on " + lora);
+    parts.push_back("low-rank adapters of rank " + config::setting_text(setting("train.lora_rank")) + " on " + lora);
   if (const std::string frozen = list_setting(setting, "train.freeze"); !frozen.empty())
     parts.push_back(frozen + " frozen");
   return parts.empty() ? "" : "with " + listed(parts);
@@ -80,7 +80,7 @@ bool ModelOrigin::same_but_for_names(const ModelOrigin& other) const {
          restrictions == other.restrictions;
 }
 
-ModelOrigin model_origin(Store& store, const RunRow& run, const SettingOf& setting) {
+ModelOrigin model_origin(store::Store& store, const store::RunRow& run, const SettingOf& setting) {
   ModelOrigin origin;
   origin.kind = kind_of(setting);
   origin.is_trained = setting("train.epochs") != nlohmann::json(0);
@@ -88,12 +88,12 @@ ModelOrigin model_origin(Store& store, const RunRow& run, const SettingOf& setti
   if (!origin.start.empty()) {
     origin.source = "folders";
   } else {
-    origin.start = named_run(store, run, setting, "model.from", Need::start);
+    origin.start = named_run(store, run, setting, "model.from", store::Need::start);
     if (!origin.start.empty()) origin.source = "runs";
   }
-  origin.teacher = named_run(store, run, setting, "distil.teacher", Need::teacher);
+  origin.teacher = named_run(store, run, setting, "distil.teacher", store::Need::teacher);
   if (const std::string id = text_setting(setting, "train.retrains"); !id.empty()) {
-    const std::optional<RunRow> before = retrained_by(store, run);
+    const std::optional<store::RunRow> before = store::retrained_by(store, run);
     origin.predecessor = before ? before->name : id;
   }
   if (origin.is_trained) origin.restrictions = restrictions_of(setting);
@@ -118,4 +118,4 @@ std::vector<std::string> further_texts(const std::vector<ModelOrigin>& origins) 
   return texts;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -13,7 +13,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// The value of a run's setting by its key; null if the run has no such setting.
 using SettingOf = std::function<nlohmann::json(const std::string& key)>;
@@ -31,7 +31,7 @@ struct ModelOrigin {
   bool same_but_for_names(const ModelOrigin& other) const;
 };
 
-ModelOrigin model_origin(Store& store, const RunRow& run, const SettingOf& setting);
+ModelOrigin model_origin(store::Store& store, const store::RunRow& run, const SettingOf& setting);
 
 /// Returns "random weights", "the weights of run base" or "the weights of runs a, b and c", for origins that
 /// are equal except for names.
@@ -40,4 +40,4 @@ std::string start_text(const std::vector<ModelOrigin>& origins);
 /// replace run old".
 std::vector<std::string> further_texts(const std::vector<ModelOrigin>& origins);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -6,21 +6,21 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
-std::vector<TableCell> candidate_row(const ReportData& data, const Question& question, std::size_t index) {
-  const Candidate& candidate = question.comparison.candidates[index];
+std::vector<document::TableCell> candidate_row(const ReportData& data, const Question& question, std::size_t index) {
+  const analysis::Candidate& candidate = question.comparison.candidates[index];
   const Metric& metric = question.comparison.options.metric;
-  const MeanDigits digits(metric, candidate.mean, candidate.deviation);
-  const auto low = [&](const std::optional<Interval>& interval) {
-    return interval ? value_cell(metric, digits, interval->low) : TableCell();
+  const analysis::MeanDigits digits(metric, candidate.mean, candidate.deviation);
+  const auto low = [&](const std::optional<analysis::Interval>& interval) {
+    return interval ? value_cell(metric, digits, interval->low) : document::TableCell();
   };
-  const auto high = [&](const std::optional<Interval>& interval) {
-    return interval ? value_cell(metric, digits, interval->high) : TableCell();
+  const auto high = [&](const std::optional<analysis::Interval>& interval) {
+    return interval ? value_cell(metric, digits, interval->high) : document::TableCell();
   };
-  std::vector<TableCell> row = {question.letter(index),
+  std::vector<document::TableCell> row = {question.letter(index),
                                 count_cell(static_cast<std::int64_t>(candidate.runs.size())),
                                 count_cell(static_cast<std::int64_t>(candidate.values.size())),
                                 value_cell(metric, digits, candidate.mean),
@@ -34,24 +34,24 @@ std::vector<TableCell> candidate_row(const ReportData& data, const Question& que
   return row;
 }
 
-std::string verdict_text(const Pair& pair) {
+std::string verdict_text(const analysis::Pair& pair) {
   switch (pair.verdict) {
-    case Verdict::higher:
+    case analysis::Verdict::higher:
       return "first higher";
-    case Verdict::lower:
+    case analysis::Verdict::lower:
       return "first lower";
-    case Verdict::undecided:
+    case analysis::Verdict::undecided:
       return "not distinguished";
-    case Verdict::refused:
+    case analysis::Verdict::refused:
       break;
   }
   return "no test";
 }
 
-std::vector<TableCell> pair_row(const Question& question, const Pair& pair) {
+std::vector<document::TableCell> pair_row(const Question& question, const analysis::Pair& pair) {
   const Metric& metric = question.comparison.options.metric;
   const auto p_cell = [](std::optional<double> p) {
-    return p ? TableCell(p_value_text(*p), *p) : TableCell();
+    return p ? document::TableCell(p_value_text(*p), *p) : document::TableCell();
   };
   const auto of_seeds = [&](double value) { return pair.seeds ? std::optional(value) : std::nullopt; };
   return {question.letter(pair.a),
@@ -69,10 +69,10 @@ std::vector<TableCell> pair_row(const Question& question, const Pair& pair) {
 
 }  // namespace
 
-TableBlock candidate_table(const ReportData& data, const Question& question) {
-  const CompareOptions& options = question.comparison.options;
+document::TableBlock candidate_table(const ReportData& data, const Question& question) {
+  const analysis::CompareOptions& options = question.comparison.options;
   const std::string unit = unit_of(options.metric).name;
-  TableBlock table;
+  document::TableBlock table;
   table.id = "results-" + question.id;
   table.caption = question.title + ", numbers for checking: runs, those with a value (n), and the " +
                   percent_of(options.alpha) + " intervals of the mean by Student's t" +
@@ -93,7 +93,7 @@ TableBlock candidate_table(const ReportData& data, const Question& question) {
   for (std::size_t i = 0; i < shown; ++i)
     table.rows.push_back(candidate_row(data, question, question.order[i]));
   bool few = false;
-  for (const Candidate& candidate : question.comparison.candidates)
+  for (const analysis::Candidate& candidate : question.comparison.candidates)
     few = few || (candidate.bootstrap && candidate.values.size() < 10);
   if (few)
     table.notes.push_back(
@@ -101,11 +101,11 @@ TableBlock candidate_table(const ReportData& data, const Question& question) {
   return table;
 }
 
-TableBlock pair_table(const ReportData& data, const Question& question) {
-  const Comparison& comparison = question.comparison;
+document::TableBlock pair_table(const ReportData& data, const Question& question) {
+  const analysis::Comparison& comparison = question.comparison;
   const std::string unit = unit_of_differences(comparison.options.metric);
   const bool all = comparison.family == comparison.pairs.size();
-  TableBlock table;
+  document::TableBlock table;
   table.id = "pairs-" + question.id;
   table.caption = question.title + ": differences (first less second) with their " +
                   percent_of(comparison.options.alpha) +
@@ -131,4 +131,4 @@ TableBlock pair_table(const ReportData& data, const Question& question) {
   return table;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -9,23 +9,23 @@
 #include "base/number_text.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
-std::string pair_name(const Pair& pair, const std::vector<std::string>& letters) {
+std::string pair_name(const analysis::Pair& pair, const std::vector<std::string>& letters) {
   return letters[pair.a] + " and " + letters[pair.b];
 }
 
 /// Returns the number of seeds that a decision would take: "about 12 seeds", or "about 12 (A and B) to 300
 /// seeds (A and C)".
-std::string seeds_text(std::vector<const Pair*> pairs, const std::vector<std::string>& letters) {
-  const auto needs = [](const Pair* pair) {
+std::string seeds_text(std::vector<const analysis::Pair*> pairs, const std::vector<std::string>& letters) {
+  const auto needs = [](const analysis::Pair* pair) {
     return pair->needed ? static_cast<double>(*pair->needed) : HUGE_VAL;
   };
   const auto [least, most] = std::minmax_element(
-      pairs.begin(), pairs.end(), [&](const Pair* a, const Pair* b) { return needs(a) < needs(b); });
-  const auto text = [](const Pair* pair) {
+      pairs.begin(), pairs.end(), [&](const analysis::Pair* a, const analysis::Pair* b) { return needs(a) < needs(b); });
+  const auto text = [](const analysis::Pair* pair) {
     return pair->needed ? thousands(static_cast<std::int64_t>(*pair->needed)) : std::string("a million");
   };
   if (!(*least)->needed) return "more than a million seeds";
@@ -36,14 +36,14 @@ std::string seeds_text(std::vector<const Pair*> pairs, const std::vector<std::st
 
 }  // namespace
 
-std::string power_text(const Comparison& comparison, const std::vector<std::string>& letters) {
-  const CompareOptions& options = comparison.options;
-  std::vector<const Pair*> open;
-  for (const Pair& pair : comparison.pairs)
-    if (pair.verdict == Verdict::undecided) open.push_back(&pair);
+std::string power_text(const analysis::Comparison& comparison, const std::vector<std::string>& letters) {
+  const analysis::CompareOptions& options = comparison.options;
+  std::vector<const analysis::Pair*> open;
+  for (const analysis::Pair& pair : comparison.pairs)
+    if (pair.verdict == analysis::Verdict::undecided) open.push_back(&pair);
   if (open.empty()) return "";
   const std::string at =
-      number_text(100.0 * options.power) + " % power at alpha " + number_text(options.alpha) +
+      document::number_text(100.0 * options.power) + " % power at alpha " + document::number_text(options.alpha) +
       (comparison.family > 1 ? " over " + std::to_string(comparison.family) + " pairs" : "");
   const std::string who = comparison.pairs.size() == 1
                               ? pair_name(*open.front(), letters) + " are not distinguished"
@@ -52,23 +52,23 @@ std::string power_text(const Comparison& comparison, const std::vector<std::stri
   if (!options.detect)
     return who + "; to show " + (open.size() == 1 ? "the difference" : "the differences") + " seen, with " +
            at + ", would take " + seeds_text(open, letters) + " of each candidate.";
-  std::vector<const Pair*> few;
-  for (const Pair* pair : open)
+  std::vector<const analysis::Pair*> few;
+  for (const analysis::Pair* pair : open)
     if (!pair->needed || *pair->needed > pair->counted) few.push_back(pair);
-  const std::string difference = metric_text(options.metric, *options.detect);
+  const std::string difference = analysis::metric_text(options.metric, *options.detect);
   if (few.empty())
     return who + "; the seeds are enough to show a difference of " + difference + " (" + at + ").";
   return who + "; to show a difference of " + difference + ", with " + at + ", would take " +
          seeds_text(few, letters) + " of each candidate.";
 }
 
-std::vector<std::string> refusal_texts(const Comparison& comparison,
+std::vector<std::string> refusal_texts(const analysis::Comparison& comparison,
                                        const std::vector<std::string>& letters) {
   constexpr std::size_t most_pairs = 6;
   std::vector<std::string> reasons;
   std::vector<std::vector<std::string>> pairs;
-  for (const Pair& pair : comparison.pairs) {
-    if (pair.verdict != Verdict::refused) continue;
+  for (const analysis::Pair& pair : comparison.pairs) {
+    if (pair.verdict != analysis::Verdict::refused) continue;
     const auto known = std::find(reasons.begin(), reasons.end(), pair.reason);
     if (known == reasons.end()) {
       reasons.push_back(pair.reason);
@@ -88,4 +88,4 @@ std::vector<std::string> refusal_texts(const Comparison& comparison,
   return texts;
 }
 
-}  // namespace encore
+}  // namespace encore::report

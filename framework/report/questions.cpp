@@ -10,7 +10,7 @@
 #include "report/report_data.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -22,10 +22,10 @@ constexpr std::size_t most_for_all_pairs = 12;
 constexpr std::size_t most_runs_for_examples = 40;
 
 /// Returns the data that a run was scored on; null if it is not recorded.
-const DatasetRow* set_of(const ReportData& data, const RunRow& run, const std::string& role) {
+const store::DatasetRow* set_of(const ReportData& data, const store::RunRow& run, const std::string& role) {
   const auto files = data.datasets.find(run.number);
   if (files == data.datasets.end()) return nullptr;
-  for (const DatasetRow& file : files->second)
+  for (const store::DatasetRow& file : files->second)
     if (file.role == role) return &file;
   return nullptr;
 }
@@ -72,7 +72,7 @@ std::size_t common_back(const std::vector<std::string>& names, std::size_t front
 /// only failed does not lengthen other names.
 std::vector<std::string> short_names(Question& question) {
   std::vector<std::string> names, scored;
-  for (const Candidate& candidate : question.comparison.candidates) {
+  for (const analysis::Candidate& candidate : question.comparison.candidates) {
     names.push_back(candidate.name);
     if (!candidate.values.empty()) scored.push_back(candidate.name);
   }
@@ -95,8 +95,8 @@ std::vector<std::string> short_names(Question& question) {
 
 // --- tests ---
 
-void test(Store& store, Question& question) {
-  Comparison& comparison = question.comparison;
+void test(store::Store& store, Question& question) {
+  analysis::Comparison& comparison = question.comparison;
   const std::size_t count = question.scored();
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   if (count <= most_for_all_pairs) {
@@ -105,7 +105,7 @@ void test(Store& store, Question& question) {
   } else if (const auto first = question.first()) {
     for (std::size_t i = 1; i < count; ++i) pairs.emplace_back(*first, question.order[i]);
   }
-  test_pairs(store, comparison, pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
+  analysis::test_pairs(store, comparison, pairs, count * (count - (count > 0 ? 1 : 0)) / 2);
 }
 
 // --- groups ---
@@ -117,18 +117,18 @@ struct Scored {
   auto operator<=>(const Scored&) const = default;
 };
 
-using RunGroups = std::map<Scored, std::vector<RunRow>>;
+using RunGroups = std::map<Scored, std::vector<store::RunRow>>;
 
 /// Returns the groups of `runs` by the file that they were scored on: its name and content in the role "test"
 /// or "dev".
-std::map<std::pair<std::string, std::string>, std::vector<RunRow>> by_file(
-    const ReportData& data, const std::vector<RunRow>& runs, const std::vector<std::string>& roles) {
-  std::map<std::pair<std::string, std::string>, std::vector<RunRow>> groups;
-  for (const RunRow& run : runs) {
-    const DatasetRow* file = nullptr;
+std::map<std::pair<std::string, std::string>, std::vector<store::RunRow>> by_file(
+    const ReportData& data, const std::vector<store::RunRow>& runs, const std::vector<std::string>& roles) {
+  std::map<std::pair<std::string, std::string>, std::vector<store::RunRow>> groups;
+  for (const store::RunRow& run : runs) {
+    const store::DatasetRow* file = nullptr;
     for (const std::string& role : roles)
       if (file == nullptr) file = set_of(data, run, role);
-    groups[{file == nullptr ? "" : setting_text(file->path), file == nullptr ? "" : file->sha256}].push_back(
+    groups[{file == nullptr ? "" : config::setting_text(file->path), file == nullptr ? "" : file->sha256}].push_back(
         run);
   }
   return groups;
@@ -136,7 +136,7 @@ std::map<std::pair<std::string, std::string>, std::vector<RunRow>> by_file(
 
 RunGroups groups_of(const ReportData& data) {
   RunGroups groups;
-  const auto add = [&](const std::vector<RunRow>& runs, const Metric& metric) {
+  const auto add = [&](const std::vector<store::RunRow>& runs, const Metric& metric) {
     for (auto& [file, own] : by_file(data, runs, {metric.split()}))
       groups[{file.first, file.second, metric.name}] = std::move(own);
   };
@@ -145,7 +145,7 @@ RunGroups groups_of(const ReportData& data) {
     return groups;
   }
   for (const auto& [file, runs] : by_file(data, data.runs, {"test", "dev"}))
-    add(runs, leading_metric(data.store, runs));
+    add(runs, store::leading_metric(data.store, runs));
   return groups;
 }
 
@@ -158,8 +158,8 @@ std::vector<Question> questions_of(const ReportData& data) {
   for (auto& [scored, runs] : groups) {
     Question question;
     question.runs = std::move(runs);
-    question.metrics = read_metrics(data.store.database(), question.runs);
-    question.factors = factors_of(question.runs, data.params);
+    question.metrics = store::read_metrics(data.store.database(), question.runs);
+    question.factors = analysis::factors_of(question.runs, data.params);
     // The titles of two files with one name contain a hash of the file.
     const bool shared = std::ranges::any_of(groups, [&, &own = scored](const auto& other) {
       return other.first.file == own.file && other.first.content != own.content;
@@ -168,12 +168,12 @@ std::vector<Question> questions_of(const ReportData& data) {
         block_id(scored.metric) + (questions.empty() ? "" : "-" + std::to_string(questions.size() + 1));
     question.title = scored.metric + (scored.file.empty() ? "" : " on " + scored.file) +
                      (shared ? " (" + scored.content.substr(0, 8) + ")" : "");
-    CompareOptions options;
+    analysis::CompareOptions options;
     options.metric = question.metrics.of(scored.metric);
     options.pool = data.options.pool;
     options.examples = data.runs.size() <= most_runs_for_examples;
-    question.comparison = collect_candidates(data.store, question.runs, options);
-    question.order = best_first(question.comparison);
+    question.comparison = analysis::collect_candidates(data.store, question.runs, options);
+    question.order = analysis::best_first(question.comparison);
     question.names = short_names(question);
     question.key = make_key(question.comparison.candidates, question.order, question.names, question.runs,
                             question.factors, lettered);
@@ -189,7 +189,7 @@ std::vector<Question> questions_of(const ReportData& data) {
 std::size_t Question::scored() const {
   return static_cast<std::size_t>(
       std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
-                    [](const Candidate& candidate) { return !std::isnan(candidate.mean); }));
+                    [](const analysis::Candidate& candidate) { return !std::isnan(candidate.mean); }));
 }
 
 std::optional<std::size_t> Question::first() const {
@@ -198,13 +198,13 @@ std::optional<std::size_t> Question::first() const {
 }
 
 bool Question::best(std::size_t candidate) const {
-  const Verdict won = comparison.options.metric.lower_is_better() ? Verdict::lower : Verdict::higher;
-  const Verdict lost = won == Verdict::higher ? Verdict::lower : Verdict::higher;
+  const analysis::Verdict won = comparison.options.metric.lower_is_better() ? analysis::Verdict::lower : analysis::Verdict::higher;
+  const analysis::Verdict lost = won == analysis::Verdict::higher ? analysis::Verdict::lower : analysis::Verdict::higher;
   std::size_t beaten = 0;
-  for (const Pair& pair : comparison.pairs)
+  for (const analysis::Pair& pair : comparison.pairs)
     if ((pair.a == candidate && pair.verdict == won) || (pair.b == candidate && pair.verdict == lost))
       ++beaten;
   return beaten > 0 && beaten + 1 == scored();
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -15,25 +15,25 @@
 #include "store/searches.hpp"
 #include "store/selection.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
 struct Chosen {
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   std::string subject;
 };
 
-Chosen choose(Store& store, const RunSelection& selection) {
-  SelectedRuns selected = select_runs(store, selection);
-  std::vector<RunRow> runs = std::move(selected.runs);
+Chosen choose(store::Store& store, const store::RunSelection& selection) {
+  store::SelectedRuns selected = store::select_runs(store, selection);
+  std::vector<store::RunRow> runs = std::move(selected.runs);
   const std::vector<std::string>& words = selection.words;
   if (runs.empty())
-    throw UnknownRun("there is no run in " + store.path().string() + " to report" +
+    throw store::UnknownRun("there is no run in " + store.path().string() + " to report" +
                      (words.empty() && !selection.narrows() ? "" : " that fits"));
   const bool all = (words.empty() && !selection.narrows()) || words == std::vector<std::string>{"all"};
   const bool is_sweep = !selected.sweep.empty();
-  const bool is_search = is_sweep && find_search_called(store, words.front()).has_value();
+  const bool is_search = is_sweep && store::find_search_called(store, words.front()).has_value();
   std::string subject = all                ? "all runs"
                         : runs.size() == 1 ? "run " + runs.front().name
                         : is_search        ? "search " + words.front()
@@ -44,10 +44,10 @@ Chosen choose(Store& store, const RunSelection& selection) {
 }
 
 /// Makes only the wanted sections, since examples and classes read every prediction.
-std::vector<Section> sections_of(const ReportData& data, const SectionChoice& choice) {
+std::vector<document::Section> sections_of(const ReportData& data, const SectionChoice& choice) {
   struct Part {
     const char* id;
-    Section (*make)(const ReportData&);
+    document::Section (*make)(const ReportData&);
   };
   static const std::vector<Part> full = {
       {"results", results_section},         {"curves", curves_section},
@@ -58,10 +58,10 @@ std::vector<Section> sections_of(const ReportData& data, const SectionChoice& ch
   static const std::vector<Part> brief = {{"results", brief_results_section},
                                           {"searches", brief_searches_section},
                                           {"reproduction", brief_reproduction_section}};
-  std::vector<Section> sections;
+  std::vector<document::Section> sections;
   for (const Part& part : data.options.brief ? brief : full) {
     if (!choice.wants(part.id)) continue;
-    Section section = part.make(data);
+    document::Section section = part.make(data);
     choice.apply(section);
     add_section(sections, std::move(section));
   }
@@ -69,41 +69,41 @@ std::vector<Section> sections_of(const ReportData& data, const SectionChoice& ch
 }
 
 /// Adds the section after the results, if they are there, else first.
-void add_against(Document& document, Section section) {
+void add_against(document::Document& document, document::Section section) {
   const bool results = !document.sections.empty() && document.sections.front().id == "results";
   document.sections.insert(document.sections.begin() + (results ? 1 : 0), std::move(section));
 }
 
 /// The two sides of --against: the runs of this report, and the old ones.
 struct Sides {
-  std::vector<RunRow> now, old;
+  std::vector<store::RunRow> now, old;
   std::string what;  ///< "before 2026-11-01", "runs of wnut17-old"
 };
 
-Sides split(Store& store, const std::vector<RunRow>& runs, const std::string& against) {
+Sides split(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& against) {
   const std::optional<double> date = utc_from(against);
-  if (!date) return {runs, select_runs(store, {.words = {against}}).runs, against};
+  if (!date) return {runs, store::select_runs(store, {.words = {against}}).runs, against};
   Sides sides;
   sides.what = "before " + against;
-  for (const RunRow& run : runs)
+  for (const store::RunRow& run : runs)
     (run.finished && *run.finished < *date ? sides.old : sides.now).push_back(run);
   if (sides.old.empty()) throw Error("none of these runs was finished before " + against + " (UTC)");
   if (sides.now.empty()) throw Error("all of these runs were finished before " + against + " (UTC)");
   return sides;
 }
 
-Document report_of(Store& store, const ReportOptions& options) {
-  const Snapshot snapshot(store.database());
+document::Document report_of(store::Store& store, const ReportOptions& options) {
+  const store::Snapshot snapshot(store.database());
   Chosen chosen = choose(store, options.runs);
   std::optional<Sides> sides;
   if (!options.against.empty()) {
     sides = split(store, chosen.runs, options.against);
     chosen.runs = sides->now;
   }
-  if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
+  if (!options.metric.empty()) analysis::require_metric(store, chosen.runs, options.metric);
   const SectionChoice choice(options);
   const ReportData data = read_report_data(store, chosen.runs, chosen.subject, options);
-  Document document;
+  document::Document document;
   document.title = (options.brief ? "Brief report of " : "Report of ") + chosen.subject;
   document.subtitle = listed(data.metric_names()) + ", " + counted(data.runs.size(), "run");
   document.facts = title_facts(data);
@@ -124,22 +124,22 @@ Document report_of(Store& store, const ReportOptions& options) {
 
 }  // namespace
 
-void add_section(std::vector<Section>& sections, Section section) {
+void add_section(std::vector<document::Section>& sections, document::Section section) {
   if (!section.blocks.empty() || !section.sections.empty()) sections.push_back(std::move(section));
 }
 
-Checklist make_checklist(Store& store, const ReportOptions& options, const std::string& name) {
+Checklist make_checklist(store::Store& store, const ReportOptions& options, const std::string& name) {
   require_checklist(name);
-  return reading_values_of(store, [&] {
-    const Snapshot snapshot(store.database());
+  return analysis::reading_values_of(store, [&] {
+    const store::Snapshot snapshot(store.database());
     const Chosen chosen = choose(store, options.runs);
-    if (!options.metric.empty()) require_metric(store, chosen.runs, options.metric);
+    if (!options.metric.empty()) analysis::require_metric(store, chosen.runs, options.metric);
     return fill_checklist(read_report_data(store, chosen.runs, chosen.subject, options), name);
   });
 }
 
-Document make_report(Store& store, const ReportOptions& options) {
-  return reading_values_of(store, [&] { return report_of(store, options); });
+document::Document make_report(store::Store& store, const ReportOptions& options) {
+  return analysis::reading_values_of(store, [&] { return report_of(store, options); });
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -12,10 +12,10 @@
 #include "document/document.hpp"
 #include "store/selection.hpp"
 
-namespace encore {
+namespace encore::report {
 
 struct ReportOptions {
-  RunSelection runs = {};  ///< empty: every run
+  store::RunSelection runs = {};  ///< empty: every run
   std::string metric =
       {};  ///< split/measure; empty: the measure that selects checkpoints, on test if it is there
   /// The other side of a comparison: runs by a word of store/selection.hpp, or a date "2026-11-01" (UTC):
@@ -31,9 +31,9 @@ struct ReportOptions {
 
 /// Throws UnknownRun if no run is selected, and Error for a metric that none of the runs has, an invalid
 /// date, and an unknown section.
-Document make_report(Store& store, const ReportOptions& options);
+document::Document make_report(store::Store& store, const ReportOptions& options);
 
 /// Every name that `sections` and `without` accept.
 const std::vector<std::string>& report_sections();
 
-}  // namespace encore
+}  // namespace encore::report

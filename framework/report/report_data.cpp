@@ -9,14 +9,14 @@
 #include "report/wording.hpp"
 #include "store/searches.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
 /// Returns how checkpoints are chosen, "max dev/f1", if all runs agree; else "".
 std::string selection_of(const ReportData& data) {
   std::set<std::string> rules;
-  for (const RunRow& run : data.runs) rules.insert(setting_text(data.setting(run, "train.select")));
+  for (const store::RunRow& run : data.runs) rules.insert(config::setting_text(data.setting(run, "train.select")));
   return rules.size() == 1 ? *rules.begin() : "";
 }
 
@@ -31,14 +31,14 @@ std::vector<std::string> ReportData::metric_names() const {
 }
 
 bool ReportData::all_searched(const Question& question) const {
-  return std::ranges::all_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
+  return std::ranges::all_of(question.runs, [&](const store::RunRow& run) { return searched.contains(run.number); });
 }
 
 bool ReportData::any_searched(const Question& question) const {
-  return std::ranges::any_of(question.runs, [&](const RunRow& run) { return searched.contains(run.number); });
+  return std::ranges::any_of(question.runs, [&](const store::RunRow& run) { return searched.contains(run.number); });
 }
 
-const AttemptRow* ReportData::told(const RunRow& run) const {
+const store::AttemptRow* ReportData::told(const store::RunRow& run) const {
   const auto own = attempts.find(run.number);
   if (own == attempts.end()) return nullptr;
   for (auto attempt = own->second.rbegin(); attempt != own->second.rend(); ++attempt)
@@ -46,24 +46,24 @@ const AttemptRow* ReportData::told(const RunRow& run) const {
   return nullptr;
 }
 
-const Started* ReportData::started(const RunRow& run) const {
-  const AttemptRow* attempt = told(run);
+const record::Started* ReportData::started(const store::RunRow& run) const {
+  const store::AttemptRow* attempt = told(run);
   return attempt != nullptr ? &*attempt->started_event : nullptr;
 }
 
-const SetFacts* ReportData::facts(const RunRow& run, const std::string& role) const {
-  const Started* own = started(run);
+const record::SetFacts* ReportData::facts(const store::RunRow& run, const std::string& role) const {
+  const record::Started* own = started(run);
   if (own == nullptr) return nullptr;
   const auto set = own->data.find(role);
   return set != own->data.end() ? &set->second : nullptr;
 }
 
-nlohmann::json ReportData::setting(const RunRow& run, const std::string& key) const {
+nlohmann::json ReportData::setting(const store::RunRow& run, const std::string& key) const {
   const auto own = params.find(run.number);
   if (own == params.end()) return nullptr;
   const auto found =
       std::lower_bound(own->second.begin(), own->second.end(), key,
-                       [](const ParamRow& param, const std::string& name) { return param.key < name; });
+                       [](const store::ParamRow& param, const std::string& name) { return param.key < name; });
   return found != own->second.end() && found->key == key ? found->value : nlohmann::json();
 }
 
@@ -72,7 +72,7 @@ bool ReportData::hides_texts(const Question& question, const std::string& sectio
   if (std::find(named.begin(), named.end(), section) != named.end()) return false;
   // The facts of one run about a set hold for every run that was scored on it.
   return std::any_of(question.runs.begin(), question.runs.end(),
-                     [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
+                     [&](const store::RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
 }
 
 std::string ReportData::caption_of(const Question& question, const std::string& text) const {
@@ -83,12 +83,12 @@ std::size_t ReportData::rows_of(std::size_t all) const {
   return options.most_rows == 0 ? all : std::min(all, options.most_rows);
 }
 
-ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
+ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& subject,
                             const ReportOptions& options) {
   ReportData data{store,
                   options,
                   subject,
-                  read_metrics(store.database(), runs),
+                  store::read_metrics(store.database(), runs),
                   {},
                   runs,
                   {},
@@ -99,10 +99,10 @@ ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const
                   {},
                   {},
                   {},
-                  runs_of_searches(store)};
+                  store::runs_of_searches(store)};
   std::sort(data.runs.begin(), data.runs.end(),
-            [](const RunRow& a, const RunRow& b) { return natural_less(a.name, b.name); });
-  RunBatch batch(store, data.runs);
+            [](const store::RunRow& a, const store::RunRow& b) { return natural_less(a.name, b.name); });
+  store::RunBatch batch(store, data.runs);
   data.params = batch.params();
   data.datasets = batch.datasets();
   data.attempts = batch.attempts();
@@ -110,9 +110,9 @@ ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const
   data.verifications = batch.verifications();
   data.sweeps = batch.sweeps();
   data.select = selection_of(data);
-  data.factors = factors_of(data.runs, data.params);
+  data.factors = analysis::factors_of(data.runs, data.params);
   data.questions = questions_of(data);
   return data;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -17,16 +17,16 @@
 #include "store/run_batch.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// A comparison: the candidates that were scored on the same data, by one metric.
 struct Question {
   std::string id;                    ///< "test-f1", "test-f1-2"
   std::string title;                 ///< "test/f1 on wnut17/test.conll"
-  std::vector<RunRow> runs = {};     ///< in the order of the report
-  Metrics metrics = {};              ///< of these runs
-  std::vector<Factor> factors = {};  ///< in which these runs differ, without the seed
-  Comparison comparison = {};
+  std::vector<store::RunRow> runs = {};     ///< in the order of the report
+  store::Metrics metrics = {};              ///< of these runs
+  std::vector<analysis::Factor> factors = {};  ///< in which these runs differ, without the seed
+  analysis::Comparison comparison = {};
   CandidateKey key = {};                ///< the letters of the candidates
   std::vector<std::string> names = {};  ///< those of the candidates without their common parts
   /// The parts of names that a column of the key leaves out at their beginning and end.
@@ -42,19 +42,19 @@ struct Question {
 };
 
 struct ReportData {
-  Store& store;
+  store::Store& store;
   ReportOptions options;
   std::string subject;       ///< "run a", "sweep b", "all runs"
-  Metrics metrics;           ///< of the runs, with their meaning there
+  store::Metrics metrics;           ///< of the runs, with their meaning there
   std::string select;        ///< the choice of checkpoints: "max dev/f1"; empty if runs differ in it
-  std::vector<RunRow> runs;  ///< by name, numbers in it by value
-  RunBatch::ByRun<ParamRow> params;
-  RunBatch::ByRun<DatasetRow> datasets;
-  RunBatch::ByRun<AttemptRow> attempts;
-  RunBatch::ByRun<ArtifactRow> artifacts;
-  RunBatch::ByRun<VerificationRow> verifications;
-  std::vector<SweepRow> sweeps;
-  std::vector<Factor> factors;  ///< without the seed
+  std::vector<store::RunRow> runs;  ///< by name, numbers in it by value
+  store::RunBatch::ByRun<store::ParamRow> params;
+  store::RunBatch::ByRun<store::DatasetRow> datasets;
+  store::RunBatch::ByRun<store::AttemptRow> attempts;
+  store::RunBatch::ByRun<store::ArtifactRow> artifacts;
+  store::RunBatch::ByRun<store::VerificationRow> verifications;
+  std::vector<store::SweepRow> sweeps;
+  std::vector<analysis::Factor> factors;  ///< without the seed
   std::vector<Question> questions;
   std::set<std::int64_t> searched;  ///< runs that a search has proposed, or trained again
 
@@ -64,13 +64,13 @@ struct ReportData {
   bool all_searched(const Question& question) const;
   bool any_searched(const Question& question) const;
   /// Returns the run's last attempt whose worker reported its start; null if none did.
-  const AttemptRow* told(const RunRow& run) const;
+  const store::AttemptRow* told(const store::RunRow& run) const;
   /// Returns the report of the start of that attempt; null if there is none.
-  const Started* started(const RunRow& run) const;
+  const record::Started* started(const store::RunRow& run) const;
   /// Returns the worker's report about one of the run's data sets ("train"); null if no attempt reported it.
-  const SetFacts* facts(const RunRow& run, const std::string& role) const;
+  const record::SetFacts* facts(const store::RunRow& run, const std::string& role) const;
   /// Returns a setting's value; null if the run does not have the setting.
-  nlohmann::json setting(const RunRow& run, const std::string& key) const;
+  nlohmann::json setting(const store::RunRow& run, const std::string& key) const;
   /// Returns whether a section must not show examples of the question's data: a run forbids it, and the user
   /// did not name the section.
   bool hides_texts(const Question& question, const std::string& section) const;
@@ -88,7 +88,7 @@ struct ReportData {
 /// settings and data sets.
 std::vector<Question> questions_of(const ReportData& data);
 
-ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,
+ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& subject,
                             const ReportOptions& options);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -5,24 +5,24 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
 /// The largest number of notices of one kind; further ones are counted.
 constexpr std::size_t most_notices = 6;
 
-void add_notices(const Question& question, std::vector<Block>& blocks) {
+void add_notices(const Question& question, std::vector<document::Block>& blocks) {
   const std::vector<std::string>& notices = question.comparison.notices;
   for (std::size_t i = 0; i < std::min(most_notices, notices.size()); ++i)
-    blocks.push_back(Notice{notices[i] + "."});
+    blocks.push_back(document::Notice{notices[i] + "."});
   if (notices.size() > most_notices)
-    blocks.push_back(Notice{counted(notices.size() - most_notices, "more notice") +
+    blocks.push_back(document::Notice{counted(notices.size() - most_notices, "more notice") +
                             " of this kind; exp compare shows all."});
 }
 
-std::vector<Block> question_blocks(const ReportData& data, const Question& question) {
-  std::vector<Block> blocks = answer_blocks(data, question);
+std::vector<document::Block> question_blocks(const ReportData& data, const Question& question) {
+  std::vector<document::Block> blocks = answer_blocks(data, question);
   if (!question.comparison.pairs.empty()) blocks.push_back(pair_table(data, question));
   blocks.push_back(candidate_table(data, question));
   return blocks;
@@ -30,26 +30,26 @@ std::vector<Block> question_blocks(const ReportData& data, const Question& quest
 
 }  // namespace
 
-std::vector<Block> answer_blocks(const ReportData& data, const Question& question) {
-  std::vector<Block> blocks;
+std::vector<document::Block> answer_blocks(const ReportData& data, const Question& question) {
+  std::vector<document::Block> blocks;
   add_notices(question, blocks);
-  for (TableBlock& table : answer_tables(data, question)) blocks.push_back(std::move(table));
+  for (document::TableBlock& table : answer_tables(data, question)) blocks.push_back(std::move(table));
   if (has_picture(question)) blocks.push_back(answer_figure(question));
   return blocks;
 }
 
-Section brief_results_section(const ReportData& data) {
+document::Section brief_results_section(const ReportData& data) {
   constexpr std::size_t most_questions = 3;
-  Section section{"results", "Results"};
+  document::Section section{"results", "Results"};
   bool drawn = false;
   for (std::size_t i = 0; i < std::min(most_questions, data.questions.size()); ++i)
-    for (Block& block : answer_blocks(data, data.questions[i])) {
-      const bool figure = std::holds_alternative<Figure>(block);
+    for (document::Block& block : answer_blocks(data, data.questions[i])) {
+      const bool figure = std::holds_alternative<document::Figure>(block);
       if (!figure || !drawn) section.blocks.push_back(std::move(block));
       drawn = drawn || figure;
     }
   if (data.questions.size() > most_questions)
-    section.blocks.push_back(Paragraph{counted(data.questions.size() - most_questions, "more set") +
+    section.blocks.push_back(document::Paragraph{counted(data.questions.size() - most_questions, "more set") +
                                        " of data are in the full report."});
   // A lone value has nothing to compare with: its origin is drawn.
   if (!drawn)
@@ -57,10 +57,10 @@ Section brief_results_section(const ReportData& data) {
   return section;
 }
 
-Section results_section(const ReportData& data) {
-  Section section{"results", "Results"};
+document::Section results_section(const ReportData& data) {
+  document::Section section{"results", "Results"};
   if (data.questions.size() > 1)
-    section.blocks.push_back(Paragraph{
+    section.blocks.push_back(document::Paragraph{
         "The runs were scored on " + std::to_string(data.questions.size()) +
         " sets of data. Scores on different sets are not compared: each set has its own table and its "
         "own tests."});
@@ -73,4 +73,4 @@ Section results_section(const ReportData& data) {
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

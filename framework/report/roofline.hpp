@@ -8,11 +8,11 @@
 #include "analysis/bench_summary.hpp"
 #include "document/drawing.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Returns the drawing of the kernels with the largest shares whose work is known; the key counts the others.
 /// It has margins, for a file of its own. Throws Error if the work of all kernels, or a limit of the machine,
 /// is unknown.
-Drawing draw_roofline(const BenchSummary& summary, const StepSummary& step);
+document::Drawing draw_roofline(const analysis::BenchSummary& summary, const analysis::StepSummary& step);
 
-}  // namespace encore
+}  // namespace encore::report

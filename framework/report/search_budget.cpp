@@ -12,7 +12,7 @@
 #include "config/core_schema.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -22,16 +22,16 @@ constexpr std::size_t most_draws = 200;
 constexpr std::size_t fewest_draws = 4;
 
 /// Returns the settings that no variable of the space sets, from the first run of the search.
-std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const SearchView& view) {
+std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const analysis::SearchView& view) {
   std::map<std::string, nlohmann::json> constants;
-  for (const TrialRow& trial : view.record.trials) {
+  for (const store::TrialRow& trial : view.record.trials) {
     const auto params = trial.runs.empty() ? data.params.end() : data.params.find(trial.runs.front());
     if (params == data.params.end()) continue;
-    for (const ParamRow& param : params->second) {
-      const bool varied = std::ranges::any_of(view.space, [&](const RandomVariable& variable) {
+    for (const store::ParamRow& param : params->second) {
+      const bool varied = std::ranges::any_of(view.space, [&](const plan::RandomVariable& variable) {
         return param.key == variable.key || param.key.starts_with(variable.key + ".");
       });
-      if (!varied && param.key != "seed" && !only_describes(param.key)) constants[param.key] = param.value;
+      if (!varied && param.key != "seed" && !config::only_describes(param.key)) constants[param.key] = param.value;
     }
     break;
   }
@@ -40,7 +40,7 @@ std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const
 
 /// Returns whether random draws of one search are also draws of the other: space and constant settings are
 /// equal. Options that only one of the two runs has are ignored, because they belong to different choices.
-bool asks_the_same(const ReportData& data, const SearchView& a, const SearchView& b) {
+bool asks_the_same(const ReportData& data, const analysis::SearchView& a, const analysis::SearchView& b) {
   if (a.row.space != b.row.space || a.row.backend != b.row.backend || a.options.epochs != b.options.epochs ||
       a.options.objectives.size() != 1 || b.options.objectives.size() != 1 ||
       a.options.objectives.front().metric != b.options.objectives.front().metric)
@@ -61,20 +61,20 @@ struct Draws {
   bool pruned = false;  ///< there are draws, but a search with pruning has no final score of most of them
 };
 
-Draws random_draws(const ReportData& data, const SearchView& view, const std::deque<SearchView>& searches) {
+Draws random_draws(const ReportData& data, const analysis::SearchView& view, const std::deque<analysis::SearchView>& searches) {
   Draws draws;
   std::set<std::int64_t> seen;  // two searches with one seed draw the same runs
-  for (const SearchView& other : searches) {
+  for (const analysis::SearchView& other : searches) {
     if (!asks_the_same(data, view, other)) continue;
-    const std::vector<std::size_t> trials = random_trials(other);
-    if (other.options.pruning != search::Pruning::none) {
+    const std::vector<std::size_t> trials = analysis::random_trials(other);
+    if (other.options.pruning != plan::search::Pruning::none) {
       draws.pruned = draws.pruned || !trials.empty();
       continue;
     }
     for (const std::size_t trial : trials) {
-      const search::TrialState& state = other.leaderboard.states[trial];
+      const plan::search::TrialState& state = other.leaderboard.states[trial];
       const std::vector<std::int64_t>& runs = other.record.trials[trial].runs;
-      if (!state.last || state.last == search::Outcome::repeated) continue;
+      if (!state.last || state.last == plan::search::Outcome::repeated) continue;
       if (!runs.empty() && !seen.insert(runs.front()).second) continue;
       draws.searches.insert(other.row.name);
       const double value = state.has_values() ? state.measured.back()->values.front() : std::nan("");
@@ -92,8 +92,8 @@ Draws random_draws(const ReportData& data, const SearchView& view, const std::de
 }
 
 /// Returns the best score so far as steps; a step rises where a trial has ended.
-Series observed_series(const std::vector<BudgetPoint>& points, const Unit& unit) {
-  Series series{"best so far", {}, {}};
+document::Series observed_series(const std::vector<analysis::BudgetPoint>& points, const Unit& unit) {
+  document::Series series{"best so far", {}, {}};
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (i > 0 && points[i].best != points[i - 1].best) {
       series.x.push_back(points[i].trainings);
@@ -105,9 +105,9 @@ Series observed_series(const std::vector<BudgetPoint>& points, const Unit& unit)
   return series;
 }
 
-TableBlock budget_table(const SearchView& view, const Metric& metric, const std::vector<BudgetPoint>& points,
+document::TableBlock budget_table(const analysis::SearchView& view, const Metric& metric, const std::vector<analysis::BudgetPoint>& points,
                         const std::string& id) {
-  TableBlock table;
+  document::TableBlock table;
   table.id = "budget-" + id;
   table.caption = "Search " + view.row.name + ": the best " + metric.name +
                   " of complete trials after each improvement, and at the end.";
@@ -120,9 +120,9 @@ TableBlock budget_table(const SearchView& view, const Metric& metric, const std:
   return table;
 }
 
-TableBlock draws_table(const SearchView& view, const Metric& metric, const std::vector<double>& best,
-                       const std::vector<Interval>& intervals, const std::string& id) {
-  TableBlock table;
+document::TableBlock draws_table(const analysis::SearchView& view, const Metric& metric, const std::vector<double>& best,
+                       const std::vector<analysis::Interval>& intervals, const std::string& id) {
+  document::TableBlock table;
   table.id = "random-best-" + id;
   table.caption = "Search " + view.row.name + ": the best " + metric.name +
                   " to be expected of N random draws, with 95 % (bootstrap over the draws).";
@@ -138,7 +138,7 @@ TableBlock draws_table(const SearchView& view, const Metric& metric, const std::
 }
 
 /// Returns a text that describes the two curves, or why one is missing.
-std::string explanation(const SearchView& view, const Draws& draws) {
+std::string explanation(const analysis::SearchView& view, const Draws& draws) {
   std::string text =
       "A training is one trial to its end; pruned and failed trials count by their length. The best "
       "so far "
@@ -148,7 +148,7 @@ std::string explanation(const SearchView& view, const Draws& draws) {
     text += "Random search is the expected best of n independent draws (Dodge et al. 2019), from the " +
             counted(draws.values.size(), "random trial") + " of " +
             listed({draws.searches.begin(), draws.searches.end()});
-    if (view.options.method == search::Method::tpe && draws.searches.contains(view.row.name))
+    if (view.options.method == plan::search::Method::tpe && draws.searches.contains(view.row.name))
       text += ", including the first ones of tpe";
     text += draws.without > 0 ? "; " + std::to_string(draws.without) +
                                     " of them ended without a score and count as the worst one seen. "
@@ -172,46 +172,46 @@ std::string explanation(const SearchView& view, const Draws& draws) {
 
 }  // namespace
 
-std::vector<Block> budget_blocks(const ReportData& data, const SearchView& view,
-                                 const std::deque<SearchView>& searches, const std::string& id) {
+std::vector<document::Block> budget_blocks(const ReportData& data, const analysis::SearchView& view,
+                                 const std::deque<analysis::SearchView>& searches, const std::string& id) {
   if (view.options.objectives.size() != 1) return {};
-  const std::vector<BudgetPoint> points = best_so_far(view);
+  const std::vector<analysis::BudgetPoint> points = analysis::best_so_far(view);
   if (points.size() < 2) return {};
-  const search::Objective& objective = view.options.objectives.front();
+  const plan::search::Objective& objective = view.options.objectives.front();
   const Metric metric = data.metrics.of(objective.metric);
   const Unit unit = unit_of(metric);
-  LineChart chart{{"trainings", ""}, {metric.name, unit.name}, {observed_series(points, unit)}};
-  Figure figure;
-  figure.alternative = "A curve of the best so far, from " + metric_text(metric, points.front().best) +
-                       " to " + metric_text(metric, points.back().best) + " after " +
-                       number_text(points.back().trainings) + " trainings. ";
-  std::vector<Block> tables;
+  document::LineChart chart{{"trainings", ""}, {metric.name, unit.name}, {observed_series(points, unit)}};
+  document::Figure figure;
+  figure.alternative = "A curve of the best so far, from " + analysis::metric_text(metric, points.front().best) +
+                       " to " + analysis::metric_text(metric, points.back().best) + " after " +
+                       document::number_text(points.back().trainings) + " trainings. ";
+  std::vector<document::Block> tables;
   tables.push_back(budget_table(view, metric, points, id));
   const Draws draws = random_draws(data, view, searches);
   if (draws.values.size() >= fewest_draws) {
     const std::size_t most = std::min(most_draws, draws.values.size());
-    const std::vector<double> best = expected_best(draws.values, objective.maximize, most);
-    const std::vector<Interval> intervals = expected_best_intervals(draws.values, objective.maximize, most);
-    Series random{"random search, expected, 95 %", {}, {}};
+    const std::vector<double> best = analysis::expected_best(draws.values, objective.maximize, most);
+    const std::vector<analysis::Interval> intervals = analysis::expected_best_intervals(draws.values, objective.maximize, most);
+    document::Series random{"random search, expected, 95 %", {}, {}};
     for (std::size_t n = 1; n <= most; ++n) {
       random.x.push_back(static_cast<double>(n));
       random.y.push_back(unit.factor * best[n - 1]);
       random.low.push_back(unit.factor * intervals[n - 1].low);
       random.high.push_back(unit.factor * intervals[n - 1].high);
     }
-    figure.alternative += "Random search: from " + metric_text(metric, best.front()) + " with one draw to " +
-                          metric_text(metric, best.back()) + " with " + std::to_string(most) + ".";
+    figure.alternative += "Random search: from " + analysis::metric_text(metric, best.front()) + " with one draw to " +
+                          analysis::metric_text(metric, best.back()) + " with " + std::to_string(most) + ".";
     chart.series.push_back(std::move(random));
     tables.push_back(draws_table(view, metric, best, intervals, id));
   }
   figure.id = "figure-budget-" + id;
   figure.caption = "Search " + view.row.name + ": the best " + metric.name + " against the budget.";
   figure.chart = std::move(chart);
-  std::vector<Block> blocks;
+  std::vector<document::Block> blocks;
   blocks.push_back(std::move(figure));
-  blocks.push_back(Paragraph{explanation(view, draws)});
-  for (Block& table : tables) blocks.push_back(std::move(table));
+  blocks.push_back(document::Paragraph{explanation(view, draws)});
+  for (document::Block& table : tables) blocks.push_back(std::move(table));
   return blocks;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -11,11 +11,11 @@
 #include "analysis/search_view.hpp"
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Returns the blocks for a search with one objective, otherwise none. Random draws are taken from all
 /// `searches` of the same space and experiment.
-std::vector<Block> budget_blocks(const ReportData& data, const SearchView& view,
-                                 const std::deque<SearchView>& searches, const std::string& id);
+std::vector<document::Block> budget_blocks(const ReportData& data, const analysis::SearchView& view,
+                                 const std::deque<analysis::SearchView>& searches, const std::string& id);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,10 +10,10 @@
 #include "plan/search/importance.hpp"
 #include "report/search_subject.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Returns the maps of the pairs with the largest shares, in which effects of both variables and their
 /// interaction count.
-std::vector<Figure> search_maps(const SearchSubject& subject, const search::Importance& found);
+std::vector<document::Figure> search_maps(const SearchSubject& subject, const plan::search::Importance& found);
 
-}  // namespace encore
+}  // namespace encore::report

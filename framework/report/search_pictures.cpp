@@ -15,11 +15,11 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
-using Found = search::Importance;
+using Found = plan::search::Importance;
 
 constexpr std::size_t most_slices = 6;
 constexpr std::size_t most_axes = 7;  // of parallel coordinates, without the score
@@ -30,21 +30,21 @@ double share_percent(double share) {
   return std::max(0.0, 100.0 * share);
 }
 
-TableCell percent_cell(double share) {
-  return {number_text(share_percent(share)), share_percent(share)};
+document::TableCell percent_cell(double share) {
+  return {document::number_text(share_percent(share)), share_percent(share)};
 }
 
 // --- importance ---
 
-Figure importance_figure(const SearchSubject& subject, const Found& found) {
-  BarChart chart{{"variance explained", "%"}, true, {}};
-  Figure figure;
+document::Figure importance_figure(const SearchSubject& subject, const Found& found) {
+  document::BarChart chart{{"variance explained", "%"}, true, {}};
+  document::Figure figure;
   figure.alternative = "Bars. ";
   for (const std::size_t variable : found.order()) {
-    const search::Share& share = found.alone()[variable];
+    const plan::search::Share& share = found.alone()[variable];
     chart.bars.push_back({subject.labels[variable], share_percent(share.share), share_percent(share.low),
                           share_percent(share.high)});
-    figure.alternative += subject.labels[variable] + ": " + number_text(share_percent(share.share)) + " %. ";
+    figure.alternative += subject.labels[variable] + ": " + document::number_text(share_percent(share.share)) + " %. ";
   }
   figure.id = "figure-importance-" + subject.id;
   figure.caption = subject.title() + ": how much of the variance of " + subject.metric.name +
@@ -53,8 +53,8 @@ Figure importance_figure(const SearchSubject& subject, const Found& found) {
   return figure;
 }
 
-TableBlock importance_table(const SearchSubject& subject, const Found& found) {
-  TableBlock table;
+document::TableBlock importance_table(const SearchSubject& subject, const Found& found) {
+  document::TableBlock table;
   table.id = "importance-" + subject.id;
   table.caption = subject.title() + ": shares of the variance of " + subject.metric.name +
                   " over the space, each variable alone, and pairs beyond what both explain alone "
@@ -64,12 +64,12 @@ TableBlock importance_table(const SearchSubject& subject, const Found& found) {
                   "each of which saw the trials drawn with replacement. An estimate below 0 is written as 0.";
   table.columns = {
       {"variables", "", false}, {"explained", "%", true}, {"from", "%", true}, {"to", "%", true}};
-  const auto add = [&](const std::string& name, const search::Share& share) {
+  const auto add = [&](const std::string& name, const plan::search::Share& share) {
     table.rows.push_back(
         {name, percent_cell(share.share), percent_cell(share.low), percent_cell(share.high)});
   };
   for (const std::size_t variable : found.order()) add(subject.labels[variable], found.alone()[variable]);
-  for (const search::PairShare& pair : found.pairs())
+  for (const plan::search::PairShare& pair : found.pairs())
     add(subject.labels[pair.a] + " and " + subject.labels[pair.b], pair.interaction);
   table.notes.push_back("Scores of " + counted(found.trials(), "trial") + " after " +
                         length_text(subject.view.options.unit, found.epochs()) +
@@ -92,14 +92,14 @@ TableBlock importance_table(const SearchSubject& subject, const Found& found) {
 
 // --- one variable against the score ---
 
-Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::size_t number) {
-  const RandomVariable& axis = subject.view.space[variable];
-  ScatterChart chart;
+document::Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::size_t number) {
+  const plan::RandomVariable& axis = subject.view.space[variable];
+  document::ScatterChart chart;
   chart.x = {subject.labels[variable], ""};
-  if (is_logarithmic(axis)) chart.x.scale = Axis::Scale::logarithmic;
+  if (is_logarithmic(axis)) chart.x.scale = document::Axis::Scale::logarithmic;
   chart.y = {subject.metric.name, subject.unit.name};
   chart.categories = names_of_values(axis);
-  std::map<std::int64_t, ScatterChart::Group> groups;  // by the length of the trials
+  std::map<std::int64_t, document::ScatterChart::Group> groups;  // by the length of the trials
   std::size_t count = 0;
   for (std::size_t trial = 0; trial < subject.view.leaderboard.states.size(); ++trial) {
     if (!subject.view.leaderboard.states[trial].has_values() || !subject.trial(trial).active[variable])
@@ -107,7 +107,7 @@ Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::siz
     const std::int64_t epochs = subject.is_complete(trial)
                                     ? std::numeric_limits<std::int64_t>::max()
                                     : subject.view.leaderboard.states[trial].measured.back()->epochs;
-    ScatterChart::Group& group = groups[epochs];
+    document::ScatterChart::Group& group = groups[epochs];
     group.name = state_text(subject, trial);
     group.points.push_back({subject.coordinate(trial, variable),
                             subject.unit.factor * subject.value(trial),
@@ -118,7 +118,7 @@ Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::siz
   }
   for (auto group = groups.rbegin(); group != groups.rend(); ++group)
     chart.groups.push_back(std::move(group->second));
-  Figure figure;
+  document::Figure figure;
   figure.id = "slice-" + std::to_string(number) + "-" + subject.id;
   figure.caption = subject.title() + ": " + subject.metric.name + " of each trial against " +
                    subject.labels[variable] + ", by the length of its training.";
@@ -129,15 +129,15 @@ Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::siz
 
 // --- all together ---
 
-Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size_t>& variables) {
-  const SearchView& view = subject.view;
-  ParallelChart chart;
+document::Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size_t>& variables) {
+  const analysis::SearchView& view = subject.view;
+  document::ParallelChart chart;
   for (const std::size_t variable : variables) {
-    ParallelChart::Dimension dimension{subject.labels[variable], {}, is_logarithmic(view.space[variable])};
+    document::ParallelChart::Dimension dimension{subject.labels[variable], {}, is_logarithmic(view.space[variable])};
     dimension.categories = names_of_values(view.space[variable]);
     chart.dimensions.push_back(std::move(dimension));
   }
-  const bool pruned = view.options.pruning != search::Pruning::none;
+  const bool pruned = view.options.pruning != plan::search::Pruning::none;
   if (pruned) chart.dimensions.push_back({name_of(view.options.unit), {}, false});
   chart.dimensions.push_back(
       {subject.metric.name + (subject.unit.name.empty() ? "" : " (" + subject.unit.name + ")"), {}, false});
@@ -145,9 +145,9 @@ Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t trial = 0;
        trial < view.leaderboard.states.size() && chart.lines.size() < most_trials_drawn; ++trial) {
-    const search::TrialState& state = view.leaderboard.states[trial];
+    const plan::search::TrialState& state = view.leaderboard.states[trial];
     if (!state.has_values()) continue;
-    ParallelChart::Line line{"trial " + std::to_string(trial + 1), {}};
+    document::ParallelChart::Line line{"trial " + std::to_string(trial + 1), {}};
     for (const std::size_t variable : variables)
       line.values.push_back(subject.trial(trial).active[variable] ? subject.coordinate(trial, variable)
                                                                   : none);
@@ -155,7 +155,7 @@ Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size
     line.values.push_back(subject.unit.factor * subject.value(trial));
     chart.lines.push_back(std::move(line));
   }
-  Figure figure;
+  document::Figure figure;
   figure.id = "parallel-" + subject.id;
   figure.caption =
       subject.title() + ": one line per trial through its settings to the last score that it has" +
@@ -167,7 +167,7 @@ Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size
   return figure;
 }
 
-void add_pictures(const SearchSubject& subject, std::vector<Block>& blocks) {
+void add_pictures(const SearchSubject& subject, std::vector<document::Block>& blocks) {
   const std::optional<Found> found =
       Found::of(subject.view.space, subject.view.options, subject.view.history(), subject.objective);
   std::vector<std::size_t> order(subject.view.space.size());
@@ -177,24 +177,24 @@ void add_pictures(const SearchSubject& subject, std::vector<Block>& blocks) {
     blocks.push_back(importance_figure(subject, *found));
     blocks.push_back(importance_table(subject, *found));
   } else {
-    blocks.push_back(Paragraph{"The importance of variables needs at least " +
-                               std::to_string(search::fewest_trials) + " different scores."});
+    blocks.push_back(document::Paragraph{"The importance of variables needs at least " +
+                               std::to_string(plan::search::fewest_trials) + " different scores."});
   }
   for (std::size_t i = 0; i < std::min(most_slices, order.size()); ++i)
     blocks.push_back(slice_figure(subject, order[i], i + 1));
   if (order.size() > most_slices)
-    blocks.push_back(Paragraph{counted(order.size() - most_slices, "more variable") +
+    blocks.push_back(document::Paragraph{counted(order.size() - most_slices, "more variable") +
                                " that explain less are not drawn."});
   if (found)
-    for (Figure& map : search_maps(subject, *found)) blocks.push_back(std::move(map));
+    for (document::Figure& map : search_maps(subject, *found)) blocks.push_back(std::move(map));
   if (order.size() > most_axes) order.resize(most_axes);
   blocks.push_back(parallel_figure(subject, order));
 }
 
 }  // namespace
 
-std::vector<Block> search_pictures(const ReportData& data, const SearchView& view, const std::string& id) {
-  std::vector<Block> blocks;
+std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view, const std::string& id) {
+  std::vector<document::Block> blocks;
   if (view.leaderboard.order.size() < 2) return blocks;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
     const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
@@ -207,4 +207,4 @@ std::vector<Block> search_pictures(const ReportData& data, const SearchView& vie
   return blocks;
 }
 
-}  // namespace encore
+}  // namespace encore::report

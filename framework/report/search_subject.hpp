@@ -13,20 +13,20 @@
 #include "report/report_data.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// The number of cells of a map along a variable of numbers.
 inline constexpr std::size_t map_cells = 12;
 
-bool is_logarithmic(const RandomVariable& variable);
+bool is_logarithmic(const plan::RandomVariable& variable);
 /// Returns whether the variable is a short range of integers, each of which has a cell.
-bool has_few_values(const RandomVariable& variable);
+bool has_few_values(const plan::RandomVariable& variable);
 /// Returns the name of each value of a variable with few values; empty for other variables.
-std::vector<std::string> names_of_values(const RandomVariable& variable);
+std::vector<std::string> names_of_values(const plan::RandomVariable& variable);
 
 /// One objective of a search, with the facts that all its pictures need.
 struct SearchSubject {
-  const SearchView& view;
+  const analysis::SearchView& view;
   std::size_t objective;
   Metric metric;
   Unit unit;
@@ -34,17 +34,17 @@ struct SearchSubject {
   std::string id;                   ///< ends the ids of blocks
 
   std::string title() const { return "Search " + view.row.name; }
-  const search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
+  const plan::search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
   /// Returns the last score of the trial; NaN if it has none.
   double value(std::size_t number) const;
   /// Returns the coordinate of a trial. For a variable with few values it is the index of the value.
   double coordinate(std::size_t number, std::size_t variable) const;
   bool is_complete(std::size_t number) const {
-    return view.leaderboard.states[number].last == search::Outcome::complete;
+    return view.leaderboard.states[number].last == plan::search::Outcome::complete;
   }
 };
 
 /// Returns the length of a trial with a score: "complete" or "after 3 epochs".
 std::string state_text(const SearchSubject& subject, std::size_t trial);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,20 +10,20 @@
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
-using Searches = std::deque<SearchView>;
+using Searches = std::deque<analysis::SearchView>;
 
 /// The number of best trials in a table for people.
 constexpr std::size_t most_best_trials = 10;
 
-bool has_run_of(const SearchRecord& record, const ReportData& data) {
+bool has_run_of(const store::SearchRecord& record, const ReportData& data) {
   const auto is_reported = [&](std::int64_t number) {
-    return std::ranges::any_of(data.runs, [&](const RunRow& run) { return run.number == number; });
+    return std::ranges::any_of(data.runs, [&](const store::RunRow& run) { return run.number == number; });
   };
-  return std::ranges::any_of(record.trials, [&](const TrialRow& trial) {
+  return std::ranges::any_of(record.trials, [&](const store::TrialRow& trial) {
     return std::ranges::any_of(trial.runs, is_reported) ||
            std::ranges::any_of(trial.confirmations, is_reported);
   });
@@ -32,31 +32,31 @@ bool has_run_of(const SearchRecord& record, const ReportData& data) {
 /// Returns the searches, oldest first, so that ids stay the same if another search follows.
 Searches searches_of(const ReportData& data) {
   Searches searches;
-  std::vector<SearchRow> rows = list_searches(data.store);
+  std::vector<store::SearchRow> rows = store::list_searches(data.store);
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    SearchRecord record = read_search(data.store, *row);
+    store::SearchRecord record = store::read_search(data.store, *row);
     if (has_run_of(record, data)) searches.emplace_back(std::move(*row), std::move(record));
   }
   return searches;
 }
 
-std::string objectives_text(const search::SearchOptions& options) {
+std::string objectives_text(const plan::search::SearchOptions& options) {
   std::string text;
-  for (const search::Objective& objective : options.objectives)
-    text += (text.empty() ? "" : ", ") + search::text_of(objective);
+  for (const plan::search::Objective& objective : options.objectives)
+    text += (text.empty() ? "" : ", ") + plan::search::text_of(objective);
   return text;
 }
 
 /// Returns the best value of a search with one objective. Several objectives have a front and no best value.
-TableCell best_cell(const ReportData& data, const SearchView& view) {
+document::TableCell best_cell(const ReportData& data, const analysis::SearchView& view) {
   if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
   const double best =
       view.leaderboard.states[view.leaderboard.winners.front()].measured.back()->values.front();
   return value_cell(data.metrics.of(view.options.objectives.front().metric), best);
 }
 
-TableBlock cost_table(const ReportData& data, const Searches& searches) {
-  TableBlock table;
+document::TableBlock cost_table(const ReportData& data, const Searches& searches) {
+  document::TableBlock table;
   table.id = "search-costs";
   table.caption =
       "Searches that proposed runs of this report, with all that they have trained, including pruned and "
@@ -68,54 +68,54 @@ TableBlock cost_table(const ReportData& data, const Searches& searches) {
                    {"pruned", "", true},     {"failed", "", true},     {"repeated", "", true},
                    {"excluded", "", true},   {"searching", "s", true}, {"confirming", "s", true},
                    {"best", "", true}};
-  for (const SearchView& view : searches) {
+  for (const analysis::SearchView& view : searches) {
     const auto count = [&](const char* state) {
       return count_cell(static_cast<std::int64_t>(view.leaderboard.count(state)));
     };
-    const double confirming = search::seconds_of_confirmations(view.history());
-    table.rows.push_back({view.row.name, search::name_of(view.options.method),
-                          search::name_of(view.options.pruning), objectives_text(view.options),
+    const double confirming = plan::search::seconds_of_confirmations(view.history());
+    table.rows.push_back({view.row.name, plan::search::name_of(view.options.method),
+                          plan::search::name_of(view.options.pruning), objectives_text(view.options),
                           count_cell(static_cast<std::int64_t>(view.leaderboard.states.size())),
                           count("complete"), count("pruned"), count("failed"), count("repeated"),
-                          count("excluded"), seconds_cell(search::seconds_in(view.history()) - confirming),
+                          count("excluded"), seconds_cell(plan::search::seconds_in(view.history()) - confirming),
                           seconds_cell(confirming), best_cell(data, view)});
   }
   return table;
 }
 
-TableBlock best_table(const ReportData& data, const SearchView& view, const std::string& id) {
-  TableBlock table;
+document::TableBlock best_table(const ReportData& data, const analysis::SearchView& view, const std::string& id) {
+  document::TableBlock table;
   table.id = "best-trials-" + id;
   table.caption = "Search " + view.row.name +
                   ": the best trials as the search saw them, those that were trained longest first.";
   table.columns = {{"trial", "", true}, {"state", "", false}, {name_of(view.options.unit), "", true}};
-  for (const search::Objective& objective : view.options.objectives)
+  for (const plan::search::Objective& objective : view.options.objectives)
     table.columns.push_back({objective.metric, unit_of(data.metrics.of(objective.metric)).name, true});
   const std::vector<std::string> labels = view.labels();
   for (std::size_t i = 0; i < labels.size(); ++i)
-    table.columns.push_back({labels[i], "", view.space[i].law != RandomVariable::Law::choice});
+    table.columns.push_back({labels[i], "", view.space[i].law != plan::RandomVariable::Law::choice});
   const std::vector<std::size_t>& order = view.leaderboard.order;
   const std::size_t shown = data.complete() ? order.size() : std::min(order.size(), most_best_trials);
   for (std::size_t place = 0; place < shown; ++place) {
     const std::size_t trial = order[place];
-    const search::Observation& last = *view.leaderboard.states[trial].measured.back();
-    std::vector<TableCell>& row = table.rows.emplace_back();
+    const plan::search::Observation& last = *view.leaderboard.states[trial].measured.back();
+    std::vector<document::TableCell>& row = table.rows.emplace_back();
     row.push_back(count_cell(static_cast<std::int64_t>(trial) + 1));
     row.emplace_back(view.leaderboard.state(trial));
     row.push_back(count_cell(last.epochs));
     for (std::size_t j = 0; j < last.values.size(); ++j)
       row.push_back(value_cell(data.metrics.of(view.options.objectives[j].metric), last.values[j]));
-    const search::Trial& point = view.history().trials[trial];
+    const plan::search::Trial& point = view.history().trials[trial];
     for (std::size_t i = 0; i < view.space.size(); ++i) {
       if (!point.active[i])
         row.emplace_back();
-      else if (view.space[i].law == RandomVariable::Law::choice)
-        row.emplace_back(search::value_text(view.space[i], point.point[i]));
+      else if (view.space[i].law == plan::RandomVariable::Law::choice)
+        row.emplace_back(plan::search::value_text(view.space[i], point.point[i]));
       else
-        row.emplace_back(search::value_text(view.space[i], point.point[i]), point.point[i]);
+        row.emplace_back(plan::search::value_text(view.space[i], point.point[i]), point.point[i]);
     }
   }
-  for (const std::string& notice : undefined_notices(view)) table.notes.push_back(notice + ".");
+  for (const std::string& notice : analysis::undefined_notices(view)) table.notes.push_back(notice + ".");
   if (shown < order.size())
     table.notes.push_back(counted(order.size() - shown, "more trial") +
                           " are in the CSV and JSON of this report.");
@@ -124,13 +124,13 @@ TableBlock best_table(const ReportData& data, const SearchView& view, const std:
 
 // --- fresh seeds ---
 
-TableBlock confirmation_table(const ReportData& data, const SearchView& view, std::size_t objective,
-                              const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
+document::TableBlock confirmation_table(const ReportData& data, const analysis::SearchView& view, std::size_t objective,
+                              const std::vector<analysis::ConfirmedTrial>& confirmed, const std::string& id) {
   const std::string& name = view.options.objectives[objective].metric;
   const Metric metric = data.metrics.of(name);
   const Metric on_test = data.metrics.of("test/" + name.substr(name.find('/') + 1));
   const Unit unit = unit_of(metric);
-  TableBlock table;
+  document::TableBlock table;
   table.id = "confirmed-" + id;
   table.caption =
       "Search " + view.row.name + ": its best trials trained again with seeds that no trial had, by " + name +
@@ -144,7 +144,7 @@ TableBlock confirmation_table(const ReportData& data, const SearchView& view, st
                    {"to", unit.name, true},
                    {"fresh less selected", unit_of_differences(metric), true},
                    {on_test.name + ", fresh mean", unit.name, true}};
-  for (const ConfirmedTrial& one : confirmed) {
+  for (const analysis::ConfirmedTrial& one : confirmed) {
     const std::string seeds = one.fresh.size() == one.wanted
                                   ? std::to_string(one.wanted)
                                   : std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted);
@@ -152,28 +152,28 @@ TableBlock confirmation_table(const ReportData& data, const SearchView& view, st
     table.rows.push_back({count_cell(static_cast<std::int64_t>(one.trial) + 1),
                           value_cell(metric, one.selected),
                           {seeds, static_cast<double>(one.fresh.size())},
-                          any ? value_cell(metric, one.mean()) : TableCell(),
-                          one.interval ? value_cell(metric, one.interval->low) : TableCell(),
-                          one.interval ? value_cell(metric, one.interval->high) : TableCell(),
-                          any ? value_cell(metric, one.mean() - one.selected) : TableCell(),
-                          one.tested.empty() ? TableCell() : value_cell(on_test, mean_of(one.tested))});
+                          any ? value_cell(metric, one.mean()) : document::TableCell(),
+                          one.interval ? value_cell(metric, one.interval->low) : document::TableCell(),
+                          one.interval ? value_cell(metric, one.interval->high) : document::TableCell(),
+                          any ? value_cell(metric, one.mean() - one.selected) : document::TableCell(),
+                          one.tested.empty() ? document::TableCell() : value_cell(on_test, analysis::mean_of(one.tested))});
   }
   return table;
 }
 
 /// Returns the figure with the score at selection beside that of every fresh seed.
-Figure confirmation_figure(const ReportData& data, const SearchView& view, std::size_t objective,
-                           const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
+document::Figure confirmation_figure(const ReportData& data, const analysis::SearchView& view, std::size_t objective,
+                           const std::vector<analysis::ConfirmedTrial>& confirmed, const std::string& id) {
   const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
   const Unit unit = unit_of(metric);
-  ScatterChart chart;
+  document::ScatterChart chart;
   chart.x = {"trial", ""};
   chart.y = {metric.name, unit.name};
-  ScatterChart::Group selected{"selected", {}}, seeds{"fresh seeds", {}}, mean{"fresh mean, 95 %", {}};
-  Figure figure;
+  document::ScatterChart::Group selected{"selected", {}}, seeds{"fresh seeds", {}}, mean{"fresh mean, 95 %", {}};
+  document::Figure figure;
   figure.alternative = "Points. ";
   for (std::size_t i = 0; i < confirmed.size(); ++i) {
-    const ConfirmedTrial& one = confirmed[i];
+    const analysis::ConfirmedTrial& one = confirmed[i];
     const std::string name = "trial " + std::to_string(one.trial + 1);
     const auto place = static_cast<double>(i);
     chart.categories.push_back(name);
@@ -182,14 +182,14 @@ Figure confirmation_figure(const ReportData& data, const SearchView& view, std::
       seeds.points.push_back(
           {place, unit.factor * one.fresh[k], {}, {}, name + ", seed " + std::to_string(one.seeds[k])});
     if (one.fresh.empty()) continue;
-    ScatterChart::Point point{place, unit.factor * one.mean(), {}, {}, name + ", fresh mean"};
+    document::ScatterChart::Point point{place, unit.factor * one.mean(), {}, {}, name + ", fresh mean"};
     if (one.interval) {
       point.low = unit.factor * one.interval->low;
       point.high = unit.factor * one.interval->high;
     }
     mean.points.push_back(std::move(point));
-    figure.alternative += name + ": selected " + metric_text(metric, one.selected) + ", fresh mean " +
-                          metric_text(metric, one.mean()) + ". ";
+    figure.alternative += name + ": selected " + analysis::metric_text(metric, one.selected) + ", fresh mean " +
+                          analysis::metric_text(metric, one.mean()) + ". ";
   }
   chart.groups = {std::move(selected), std::move(mean), std::move(seeds)};
   figure.id = "figure-confirmed-" + id;
@@ -199,18 +199,18 @@ Figure confirmation_figure(const ReportData& data, const SearchView& view, std::
   return figure;
 }
 
-std::string best_text(const Metric& metric, const ConfirmedTrial& best) {
+std::string best_text(const Metric& metric, const analysis::ConfirmedTrial& best) {
   const std::string& unit = unit_of(metric).name;
   std::string text = "Trial " + std::to_string(best.trial + 1) + " has the best mean over fresh seeds, " +
-                     metric_text(metric, best.mean()) + (unit.empty() ? "" : " " + unit);
+                     analysis::metric_text(metric, best.mean()) + (unit.empty() ? "" : " " + unit);
   if (best.interval)
-    text += " (95 %: " + metric_text(metric, best.interval->low) + " to " +
-            metric_text(metric, best.interval->high) + ")";
-  return text + "; it was chosen with " + metric_text(metric, best.selected) + ".";
+    text += " (95 %: " + analysis::metric_text(metric, best.interval->low) + " to " +
+            analysis::metric_text(metric, best.interval->high) + ")";
+  return text + "; it was chosen with " + analysis::metric_text(metric, best.selected) + ".";
 }
 
-Paragraph curse_text(const ReportData& data, const SearchView& view,
-                     const std::vector<ConfirmedTrial>& confirmed) {
+document::Paragraph curse_text(const ReportData& data, const analysis::SearchView& view,
+                     const std::vector<analysis::ConfirmedTrial>& confirmed) {
   std::string text =
       "A later trial depends on the scores of earlier ones, and the best of many trials is partly luck: "
       "the "
@@ -235,11 +235,11 @@ Paragraph curse_text(const ReportData& data, const SearchView& view,
   return {text};
 }
 
-void add_confirmations(const ReportData& data, const SearchView& view, const std::string& id,
-                       bool with_figure, std::vector<Block>& blocks) {
-  std::vector<ConfirmedTrial> first;
+void add_confirmations(const ReportData& data, const analysis::SearchView& view, const std::string& id,
+                       bool with_figure, std::vector<document::Block>& blocks) {
+  std::vector<analysis::ConfirmedTrial> first;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
-    const std::vector<ConfirmedTrial> confirmed = confirmed_trials(data.store, view, objective);
+    const std::vector<analysis::ConfirmedTrial> confirmed = analysis::confirmed_trials(data.store, view, objective);
     if (objective == 0) {
       first = confirmed;
       blocks.push_back(curse_text(data, view, confirmed));
@@ -258,27 +258,27 @@ std::string id_of(std::size_t number) {
 
 }  // namespace
 
-Section searches_section(const ReportData& data) {
-  Section section{"searches", "Searches"};
+document::Section searches_section(const ReportData& data) {
+  document::Section section{"searches", "Searches"};
   const Searches searches = searches_of(data);
   if (searches.empty()) return section;
   section.blocks.push_back(cost_table(data, searches));
   for (std::size_t i = 0; i < searches.size(); ++i) {
-    const SearchView& view = searches[i];
-    std::vector<Block>& blocks =
+    const analysis::SearchView& view = searches[i];
+    std::vector<document::Block>& blocks =
         searches.size() == 1
             ? section.blocks
-            : section.sections.emplace_back(Section{id_of(i), "Search " + view.row.name}).blocks;
+            : section.sections.emplace_back(document::Section{id_of(i), "Search " + view.row.name}).blocks;
     blocks.push_back(best_table(data, view, id_of(i)));
     add_confirmations(data, view, id_of(i), true, blocks);
-    for (Block& block : budget_blocks(data, view, searches, id_of(i))) blocks.push_back(std::move(block));
-    for (Block& block : search_pictures(data, view, id_of(i))) blocks.push_back(std::move(block));
+    for (document::Block& block : budget_blocks(data, view, searches, id_of(i))) blocks.push_back(std::move(block));
+    for (document::Block& block : search_pictures(data, view, id_of(i))) blocks.push_back(std::move(block));
   }
   return section;
 }
 
-Section brief_searches_section(const ReportData& data) {
-  Section section{"searches", "Searches"};
+document::Section brief_searches_section(const ReportData& data) {
+  document::Section section{"searches", "Searches"};
   const Searches searches = searches_of(data);
   if (searches.empty()) return section;
   section.blocks.push_back(cost_table(data, searches));
@@ -287,4 +287,4 @@ Section brief_searches_section(const ReportData& data) {
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

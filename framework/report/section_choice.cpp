@@ -8,7 +8,7 @@
 
 #include "base/nearest.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -65,47 +65,47 @@ bool holds(const std::vector<std::string>& list, const std::string& id) {
 
 // --- references ---
 
-void collect_ids(const std::vector<Block>& blocks, std::set<std::string>& ids) {
-  for (const Block& block : blocks) {
-    if (const auto* table = std::get_if<TableBlock>(&block)) ids.insert(table->id);
-    if (const auto* figure = std::get_if<Figure>(&block)) ids.insert(figure->id);
+void collect_ids(const std::vector<document::Block>& blocks, std::set<std::string>& ids) {
+  for (const document::Block& block : blocks) {
+    if (const auto* table = std::get_if<document::TableBlock>(&block)) ids.insert(table->id);
+    if (const auto* figure = std::get_if<document::Figure>(&block)) ids.insert(figure->id);
   }
 }
 
-void collect_ids(const Section& section, std::set<std::string>& ids) {
+void collect_ids(const document::Section& section, std::set<std::string>& ids) {
   ids.insert(section.id);
   collect_ids(section.blocks, ids);
-  for (const Section& inner : section.sections) collect_ids(inner, ids);
+  for (const document::Section& inner : section.sections) collect_ids(inner, ids);
 }
 
 class Unlinker {
  public:
   explicit Unlinker(std::set<std::string> ids) : ids_(std::move(ids)) {}
 
-  void operator()(Text& text) const {
-    for (Span& span : text.spans)
-      if (span.kind == Span::Kind::reference && !ids_.contains(span.target))
+  void operator()(document::Text& text) const {
+    for (document::Span& span : text.spans)
+      if (span.kind == document::Span::Kind::reference && !ids_.contains(span.target))
         span = {(span.text.empty() ? "a section" : span.text) + " (left out here)"};
   }
-  void operator()(Paragraph& paragraph) const { (*this)(paragraph.text); }
-  void operator()(Notice& notice) const { (*this)(notice.text); }
-  void operator()(ItemList& list) const {
-    for (Text& item : list.items) (*this)(item);
+  void operator()(document::Paragraph& paragraph) const { (*this)(paragraph.text); }
+  void operator()(document::Notice& notice) const { (*this)(notice.text); }
+  void operator()(document::ItemList& list) const {
+    for (document::Text& item : list.items) (*this)(item);
   }
-  void operator()(Listing&) const {}
-  void operator()(Figure& figure) const { (*this)(figure.caption); }
-  void operator()(TableBlock& table) const {
+  void operator()(document::Listing&) const {}
+  void operator()(document::Figure& figure) const { (*this)(figure.caption); }
+  void operator()(document::TableBlock& table) const {
     (*this)(table.caption);
     for (auto& row : table.rows)
-      for (TableCell& cell : row) (*this)(cell.text);
-    for (Text& note : table.notes) (*this)(note);
+      for (document::TableCell& cell : row) (*this)(cell.text);
+    for (document::Text& note : table.notes) (*this)(note);
   }
-  void operator()(std::vector<Block>& blocks) const {
-    for (Block& block : blocks) std::visit(*this, block);
+  void operator()(std::vector<document::Block>& blocks) const {
+    for (document::Block& block : blocks) std::visit(*this, block);
   }
-  void operator()(Section& section) const {
+  void operator()(document::Section& section) const {
     (*this)(section.blocks);
-    for (Section& inner : section.sections) (*this)(inner);
+    for (document::Section& inner : section.sections) (*this)(inner);
   }
 
  private:
@@ -145,21 +145,21 @@ bool SectionChoice::wants(const std::string& id) const {
          });
 }
 
-void SectionChoice::apply(Section& section) const {
+void SectionChoice::apply(document::Section& section) const {
   const bool whole = named(section.id);
   if (!whole) section.blocks.clear();
-  std::erase_if(section.sections, [&](const Section& inner) {
+  std::erase_if(section.sections, [&](const document::Section& inner) {
     return refused(inner.id) || (!whole && !holds(wanted_, inner.id));
   });
 }
 
-void unlink_missing(Document& document) {
+void unlink_missing(document::Document& document) {
   std::set<std::string> ids;
   collect_ids(document.abstract, ids);
-  for (const Section& section : document.sections) collect_ids(section, ids);
+  for (const document::Section& section : document.sections) collect_ids(section, ids);
   const Unlinker unlink(std::move(ids));
   unlink(document.abstract);
-  for (Section& section : document.sections) unlink(section);
+  for (document::Section& section : document.sections) unlink(section);
 }
 
-}  // namespace encore
+}  // namespace encore::report

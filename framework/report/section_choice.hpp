@@ -6,7 +6,7 @@
 #include "document/document.hpp"
 #include "report/report.hpp"
 
-namespace encore {
+namespace encore::report {
 
 class SectionChoice {
  public:
@@ -17,7 +17,7 @@ class SectionChoice {
   /// Returns whether the section, or one in it, is wanted.
   bool wants(const std::string& id) const;
   /// Removes the unwanted parts of a wanted section.
-  void apply(Section& section) const;
+  void apply(document::Section& section) const;
 
  private:
   bool named(const std::string& id) const;
@@ -27,6 +27,6 @@ class SectionChoice {
 };
 
 /// Turns references to missing parts of the document into text.
-void unlink_missing(Document& document);
+void unlink_missing(document::Document& document);
 
-}  // namespace encore
+}  // namespace encore::report

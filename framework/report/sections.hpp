@@ -12,68 +12,68 @@
 #include "document/document.hpp"
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// abstract.cpp: the question, the runs, the answer with its uncertainty, and whether it was verified.
-std::vector<Block> abstract_blocks(const ReportData& data);
+std::vector<document::Block> abstract_blocks(const ReportData& data);
 std::vector<std::pair<std::string, std::string>> title_facts(const ReportData& data);
 
 /// results.cpp: for each question the answer, its tests, and notices about them.
-Section results_section(const ReportData& data);
+document::Section results_section(const ReportData& data);
 /// The answers alone, with one picture.
-Section brief_results_section(const ReportData& data);
+document::Section brief_results_section(const ReportData& data);
 /// Notices, table and picture of a question.
-std::vector<Block> answer_blocks(const ReportData& data, const Question& question);
+std::vector<document::Block> answer_blocks(const ReportData& data, const Question& question);
 /// answer.cpp: each candidate, its mean and its test; a wide key has a table of its own.
-std::vector<TableBlock> answer_tables(const ReportData& data, const Question& question);
+std::vector<document::TableBlock> answer_tables(const ReportData& data, const Question& question);
 /// Returns whether there is more than one value to draw.
 bool has_picture(const Question& question);
-Figure answer_figure(const Question& question);
+document::Figure answer_figure(const Question& question);
 /// numbers.cpp: the numbers behind the answer, for checking.
-TableBlock candidate_table(const ReportData& data, const Question& question);
-TableBlock pair_table(const ReportData& data, const Question& question);
+document::TableBlock candidate_table(const ReportData& data, const Question& question);
+document::TableBlock pair_table(const ReportData& data, const Question& question);
 /// measures.cpp: mean and deviation of all measures.
-Section measures_section(const ReportData& data);
+document::Section measures_section(const ReportData& data);
 /// trials.cpp: the number of trials, how one is chosen, and the expected best of n.
-Section trials_section(const ReportData& data);
+document::Section trials_section(const ReportData& data);
 /// searches.cpp: the cost of the searches that proposed these runs, the scores of their winners, and
 /// the influence of the parameters.
-Section searches_section(const ReportData& data);
+document::Section searches_section(const ReportData& data);
 /// Cost and winners alone.
-Section brief_searches_section(const ReportData& data);
+document::Section brief_searches_section(const ReportData& data);
 /// search_pictures.cpp: importance, every parameter against the score, two at once (search_maps.hpp), and all
 /// together.
-std::vector<Block> search_pictures(const ReportData& data, const SearchView& view, const std::string& id);
+std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view, const std::string& id);
 /// classes.cpp: precision, recall and F1 of each class; confused classes.
-Section classes_section(const ReportData& data);
+document::Section classes_section(const ReportData& data);
 /// curves.cpp: measurements over the steps, with a band over seeds.
-Section curves_section(const ReportData& data);
+document::Section curves_section(const ReportData& data);
 /// The score that chooses checkpoints alone; empty if it was not recorded.
-std::optional<Figure> score_figure(const ReportData& data);
+std::optional<document::Figure> score_figure(const ReportData& data);
 /// sweep_pictures.cpp: the influence of the parameters on the score, and the times of the runs.
-Section sweep_section(const ReportData& data);
+document::Section sweep_section(const ReportData& data);
 /// examples.cpp: sentences with correct, wrong and missed predictions.
-Section examples_section(const ReportData& data);
+document::Section examples_section(const ReportData& data);
 /// attention.cpp: the attention of heads in examples that the best candidate has kept.
-Section attention_section(const ReportData& data);
+document::Section attention_section(const ReportData& data);
 /// service.cpp: the inputs of a server, compared with the development set.
-Section service_section(const ReportData& data);
+document::Section service_section(const ReportData& data);
 /// method.cpp: model, training and settings.
-Section method_section(const ReportData& data);
+document::Section method_section(const ReportData& data);
 /// data.cpp: files, sizes, lengths, labels, cut examples. Part of the method.
-Section data_section(const ReportData& data);
+document::Section data_section(const ReportData& data);
 /// environment.cpp: code, build, machines, plugins, compute.
-Section environment_section(const ReportData& data);
+document::Section environment_section(const ReportData& data);
 /// reproduction.cpp: commands, digests, verdicts, and facts that were not recorded.
-Section reproduction_section(const ReportData& data);
+document::Section reproduction_section(const ReportData& data);
 /// commands.cpp: the commands and the experiment files, part of the reproduction.
-Section command_section(const ReportData& data);
+document::Section command_section(const ReportData& data);
 /// The commands on half a page.
-Section brief_reproduction_section(const ReportData& data);
+document::Section brief_reproduction_section(const ReportData& data);
 /// against.cpp: another set of runs, compared with this one.
-Section against_section(const ReportData& data, const ReportData& old, const std::string& what);
+document::Section against_section(const ReportData& data, const ReportData& old, const std::string& what);
 
 /// report.cpp: adds a section unless it is empty.
-void add_section(std::vector<Section>& sections, Section section);
+void add_section(std::vector<document::Section>& sections, document::Section section);
 
-}  // namespace encore
+}  // namespace encore::report

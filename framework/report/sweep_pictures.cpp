@@ -11,7 +11,7 @@
 #include "report/timeline.hpp"
 #include "report/wording.hpp"
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
@@ -27,8 +27,8 @@ struct Scored {
 
 Scored scored_runs(const Question& question) {
   std::map<std::int64_t, double> values;
-  for (const Candidate& candidate : question.comparison.candidates)
-    for (const Replicate& replicate : candidate.runs)
+  for (const analysis::Candidate& candidate : question.comparison.candidates)
+    for (const analysis::Replicate& replicate : candidate.runs)
       if (replicate.value) values[replicate.run.number] = *replicate.value;
   Scored scored;
   for (std::size_t i = 0; i < question.runs.size(); ++i)
@@ -42,25 +42,25 @@ Scored scored_runs(const Question& question) {
 // --- importance ---
 
 struct Importance {
-  const Factor* factor = nullptr;  ///< null: the seed
+  const analysis::Factor* factor = nullptr;  ///< null: the seed
   std::string name;
-  MainEffect effect;
+  analysis::MainEffect effect;
 };
 
-std::optional<MainEffect> effect_of_seed(const Question& question, const Scored& scored) {
+std::optional<analysis::MainEffect> effect_of_seed(const Question& question, const Scored& scored) {
   std::map<std::uint64_t, std::size_t> levels;
   std::vector<std::size_t> level;
   for (const std::size_t run : scored.runs)
     level.push_back(levels.try_emplace(question.runs[run].seed, levels.size()).first->second);
-  return main_effect(scored.values, level);
+  return analysis::main_effect(scored.values, level);
 }
 
 std::vector<Importance> importances(const Question& question, const Scored& scored) {
   std::vector<Importance> all;
-  for (const Factor& factor : question.factors) {
+  for (const analysis::Factor& factor : question.factors) {
     std::vector<std::size_t> level;
     for (const std::size_t run : scored.runs) level.push_back(factor.level[run]);
-    const auto effect = main_effect(scored.values, level);
+    const auto effect = analysis::main_effect(scored.values, level);
     const std::size_t with = factor.keys.size() - 1;
     if (effect)
       all.push_back(
@@ -75,12 +75,12 @@ std::vector<Importance> importances(const Question& question, const Scored& scor
 
 /// Returns the adjusted share in percent. It is a difference of two estimates, and 0 if chance alone would
 /// explain more.
-double adjusted_percent(const MainEffect& effect) {
+double adjusted_percent(const analysis::MainEffect& effect) {
   return std::max(0.0, 100.0 * effect.adjusted);
 }
 
-TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
-  TableBlock table;
+document::TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
+  document::TableBlock table;
   table.id = "importance-" + question.id;
   table.caption = question.title + ": how much of the variance of the score over " + counted(runs, "run") +
                   " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
@@ -99,10 +99,10 @@ TableBlock importance_table(const Question& question, const std::vector<Importan
         {one.name,
          count_cell(static_cast<std::int64_t>(one.effect.levels)),
          count_cell(static_cast<std::int64_t>(one.effect.values)),
-         {number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
-         {number_text(adjusted_percent(one.effect)), adjusted_percent(one.effect)},
-         one.effect.f ? number_cell(*one.effect.f) : TableCell(),
-         one.effect.p ? TableCell(p_value_text(*one.effect.p), *one.effect.p) : TableCell()});
+         {document::number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
+         {document::number_text(adjusted_percent(one.effect)), adjusted_percent(one.effect)},
+         one.effect.f ? number_cell(*one.effect.f) : document::TableCell(),
+         one.effect.p ? document::TableCell(p_value_text(*one.effect.p), *one.effect.p) : document::TableCell()});
   table.notes.push_back(
       "p is not corrected for the number of parameters, and the rest of the variance belongs to "
       "interactions and to constant settings. With fewer than about ten runs per value the shares "
@@ -119,13 +119,13 @@ TableBlock importance_table(const Question& question, const std::vector<Importan
   return table;
 }
 
-Figure importance_figure(const Question& question, const std::vector<Importance>& all) {
-  BarChart chart{{"variance explained", "%"}, true, {}};
-  Figure figure;
+document::Figure importance_figure(const Question& question, const std::vector<Importance>& all) {
+  document::BarChart chart{{"variance explained", "%"}, true, {}};
+  document::Figure figure;
   figure.alternative = "Bars. ";
   for (const Importance& one : all) {
     chart.bars.push_back({one.name, 100.0 * one.effect.share, {}, {}});
-    figure.alternative += one.name + ": " + number_text(100.0 * one.effect.share) + " %. ";
+    figure.alternative += one.name + ": " + document::number_text(100.0 * one.effect.share) + " %. ";
   }
   figure.id = "figure-importance-" + question.id;
   figure.caption = question.title + ": share of the variance that each parameter alone explains.";
@@ -135,7 +135,7 @@ Figure importance_figure(const Question& question, const std::vector<Importance>
 
 // --- one parameter against the score ---
 
-bool spans_decades(const Factor& factor) {
+bool spans_decades(const analysis::Factor& factor) {
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   for (const nlohmann::json& level : factor.levels) {
     low = std::min(low, level.get<double>());
@@ -144,16 +144,16 @@ bool spans_decades(const Factor& factor) {
   return low > 0.0 && high / low >= 20.0;
 }
 
-Figure scatter_figure(const Question& question, const Scored& scored, const Factor& factor,
+document::Figure scatter_figure(const Question& question, const Scored& scored, const analysis::Factor& factor,
                       std::size_t number) {
   const Unit unit = unit_of(question.metric());
-  ScatterChart chart;
+  document::ScatterChart chart;
   chart.x = {factor.label, ""};
-  if (factor.numeric && spans_decades(factor)) chart.x.scale = Axis::Scale::logarithmic;
+  if (factor.numeric && spans_decades(factor)) chart.x.scale = document::Axis::Scale::logarithmic;
   chart.y = {question.metric().name, unit.name};
   if (!factor.numeric)
-    for (const nlohmann::json& level : factor.levels) chart.categories.push_back(level_text(level));
-  ScatterChart::Group group{"runs", {}};
+    for (const nlohmann::json& level : factor.levels) chart.categories.push_back(analysis::level_text(level));
+  document::ScatterChart::Group group{"runs", {}};
   for (std::size_t i = 0; i < scored.runs.size(); ++i) {
     const std::size_t level = factor.level[scored.runs[i]];
     group.points.push_back({factor.numeric ? factor.levels[level].get<double>() : static_cast<double>(level),
@@ -162,7 +162,7 @@ Figure scatter_figure(const Question& question, const Scored& scored, const Fact
                             {},
                             question.runs[scored.runs[i]].name});
   }
-  Figure figure;
+  document::Figure figure;
   figure.id = "parameter-" + std::to_string(number) + "-" + question.id;
   figure.caption = question.title + ": the score of each complete run against " + factor.label + ".";
   figure.alternative = "Points. ";
@@ -171,8 +171,8 @@ Figure scatter_figure(const Question& question, const Scored& scored, const Fact
     for (std::size_t i = 0; i < scored.runs.size(); ++i)
       if (factor.level[scored.runs[i]] == level) values.push_back(scored.values[i]);
     if (!values.empty())
-      figure.alternative += factor.label + " " + level_text(factor.levels[level]) + ": mean " +
-                            metric_text(question.metric(), mean_of(values)) + ", n " +
+      figure.alternative += factor.label + " " + analysis::level_text(factor.levels[level]) + ": mean " +
+                            analysis::metric_text(question.metric(), analysis::mean_of(values)) + ", n " +
                             std::to_string(values.size()) + ". ";
   }
   chart.groups.push_back(std::move(group));
@@ -184,26 +184,26 @@ Figure scatter_figure(const Question& question, const Scored& scored, const Fact
 
 /// Returns "The highest score, 79.83 %, has optimizer.learning_rate 0.004."
 std::string highest_text(const Question& question, const Scored& scored,
-                         const std::vector<const Factor*>& factors) {
+                         const std::vector<const analysis::Factor*>& factors) {
   const auto highest = std::max_element(scored.values.begin(), scored.values.end());
   if (highest == scored.values.end()) return "No run has a score.";
   const std::size_t run = scored.runs[static_cast<std::size_t>(highest - scored.values.begin())];
   std::vector<std::string> settings;
-  for (const Factor* factor : factors)
-    settings.push_back(factor->label + " " + level_text(factor->levels[factor->level[run]]));
+  for (const analysis::Factor* factor : factors)
+    settings.push_back(factor->label + " " + analysis::level_text(factor->levels[factor->level[run]]));
   const std::string& unit = unit_of(question.metric()).name;
-  return "The highest score, " + metric_text(question.metric(), *highest) + (unit.empty() ? "" : " " + unit) +
+  return "The highest score, " + analysis::metric_text(question.metric(), *highest) + (unit.empty() ? "" : " " + unit) +
          ", has " + listed(settings) + ".";
 }
 
-Figure parallel_figure(const Question& question, const Scored& scored,
-                       const std::vector<const Factor*>& factors) {
+document::Figure parallel_figure(const Question& question, const Scored& scored,
+                       const std::vector<const analysis::Factor*>& factors) {
   const Unit unit = unit_of(question.metric());
-  ParallelChart chart;
-  for (const Factor* factor : factors) {
-    ParallelChart::Dimension dimension{factor->label, {}, factor->numeric && spans_decades(*factor)};
+  document::ParallelChart chart;
+  for (const analysis::Factor* factor : factors) {
+    document::ParallelChart::Dimension dimension{factor->label, {}, factor->numeric && spans_decades(*factor)};
     if (!factor->numeric)
-      for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(level_text(level));
+      for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(analysis::level_text(level));
     chart.dimensions.push_back(std::move(dimension));
   }
   chart.dimensions.push_back(
@@ -212,8 +212,8 @@ Figure parallel_figure(const Question& question, const Scored& scored,
   for (std::size_t i = 0; i < scored.runs.size(); ++i) values[scored.runs[i]] = scored.values[i];
   std::size_t without = 0;
   for (std::size_t run = 0; run < std::min(most_parallel_lines, question.runs.size()); ++run) {
-    ParallelChart::Line line{question.runs[run].name, {}};
-    for (const Factor* factor : factors) {
+    document::ParallelChart::Line line{question.runs[run].name, {}};
+    for (const analysis::Factor* factor : factors) {
       const std::size_t level = factor->level[run];
       line.values.push_back(factor->numeric ? factor->levels[level].get<double>()
                                             : static_cast<double>(level));
@@ -224,7 +224,7 @@ Figure parallel_figure(const Question& question, const Scored& scored,
                                                 : unit.factor * value->second);
     chart.lines.push_back(std::move(line));
   }
-  Figure figure;
+  document::Figure figure;
   figure.id = "parallel-" + question.id;
   figure.caption = question.title + ": one line per run through its parameters to its score" +
                    (without > 0 ? "; " + counted(without, "run") + " without a score." : ".") +
@@ -238,21 +238,21 @@ Figure parallel_figure(const Question& question, const Scored& scored,
   return figure;
 }
 
-void add_question(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
+void add_question(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
   if (data.all_searched(question)) return;  // the section "searches" has it
   const Scored scored = scored_runs(question);
   const std::vector<Importance> all = importances(question, scored);
-  std::vector<const Factor*> factors;
+  std::vector<const analysis::Factor*> factors;
   for (const Importance& one : all)
     if (one.factor != nullptr) factors.push_back(one.factor);
   if (factors.empty()) return;
   blocks.push_back(importance_figure(question, all));
   blocks.push_back(importance_table(question, all, scored.values.size()));
   std::size_t number = 0;
-  for (const Factor* factor : factors)
+  for (const analysis::Factor* factor : factors)
     if (++number <= most_scatters) blocks.push_back(scatter_figure(question, scored, *factor, number));
   if (factors.size() > most_scatters)
-    blocks.push_back(Paragraph{counted(factors.size() - most_scatters, "more parameter") +
+    blocks.push_back(document::Paragraph{counted(factors.size() - most_scatters, "more parameter") +
                                " that explain less are not drawn."});
   if (factors.size() > most_dimensions) factors.resize(most_dimensions);
   blocks.push_back(parallel_figure(question, scored, factors));
@@ -260,21 +260,21 @@ void add_question(const ReportData& data, const Question& question, std::vector<
 
 }  // namespace
 
-Section sweep_section(const ReportData& data) {
-  Section section{"sweep", "Parameters and the score"};
+document::Section sweep_section(const ReportData& data) {
+  document::Section section{"sweep", "Parameters and the score"};
   for (const Question& question : data.questions) add_question(data, question, section.blocks);
   std::size_t untimed = 0;
-  TimelineChart chart = timeline_of(data, untimed);
+  document::TimelineChart chart = timeline_of(data, untimed);
   if (chart.bars.size() < 2) return section;
-  Figure figure;
+  document::Figure figure;
   figure.id = "timeline";
   figure.caption = "Times of the runs, on as many lanes as a host had attempts running at once" +
                    std::string(untimed > 0 ? "; " + counted(untimed, "attempt") +
                                                  " whose end was not recorded have no bar."
                                            : ".");
   double end = 0.0;
-  std::map<Tone, std::size_t> ends;
-  for (const TimelineChart::Bar& bar : chart.bars) {
+  std::map<document::Tone, std::size_t> ends;
+  for (const document::TimelineChart::Bar& bar : chart.bars) {
     end = std::max(end, bar.end);
     ++ends[bar.tone];
   }
@@ -282,10 +282,10 @@ Section sweep_section(const ReportData& data) {
   for (const auto& [tone, meaning] : chart.legend)
     parts.push_back(std::to_string(ends[tone]) + " " + meaning);
   figure.alternative = counted(chart.bars.size(), "attempt") + " on " + counted(chart.lanes.size(), "lane") +
-                       " within " + duration_text(end) + ": " + listed(parts) + ".";
+                       " within " + document::duration_text(end) + ": " + listed(parts) + ".";
   figure.chart = std::move(chart);
   section.blocks.push_back(std::move(figure));
   return section;
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -6,18 +6,18 @@
 #include <algorithm>
 #include <tuple>
 
-namespace encore {
+namespace encore::report {
 
 namespace {
 
-Tone tone_of(RunState state) {
+document::Tone tone_of(store::RunState state) {
   switch (state) {
-    case RunState::completed:
-      return Tone::good;
-    case RunState::failed:
-      return Tone::bad;
+    case store::RunState::completed:
+      return document::Tone::good;
+    case store::RunState::failed:
+      return document::Tone::bad;
     default:
-      return Tone::missing;
+      return document::Tone::missing;
   }
 }
 
@@ -25,21 +25,21 @@ struct Entry {
   std::string host;
   double begin, end;
   std::string name;
-  Tone tone;
+  document::Tone tone;
 };
 
 std::vector<Entry> entries_of(const ReportData& data, std::size_t& untimed) {
   std::vector<Entry> entries;
   untimed = 0;
-  for (const RunRow& run : data.runs) {
+  for (const store::RunRow& run : data.runs) {
     const auto attempts = data.attempts.find(run.number);
     if (attempts == data.attempts.end()) continue;
-    for (const AttemptRow& attempt : attempts->second) {
+    for (const store::AttemptRow& attempt : attempts->second) {
       if (!attempt.finished) {
         ++untimed;
         continue;
       }
-      std::string name = run.name + ", " + name_of(attempt.state);
+      std::string name = run.name + ", " + store::name_of(attempt.state);
       if (attempts->second.size() > 1) name += ", attempt " + std::to_string(attempt.ordinal);
       entries.push_back(
           {attempt.holder.host, attempt.started, *attempt.finished, std::move(name), tone_of(attempt.state)});
@@ -53,8 +53,8 @@ std::vector<Entry> entries_of(const ReportData& data, std::size_t& untimed) {
 
 }  // namespace
 
-TimelineChart timeline_of(const ReportData& data, std::size_t& untimed) {
-  TimelineChart chart;
+document::TimelineChart timeline_of(const ReportData& data, std::size_t& untimed) {
+  document::TimelineChart chart;
   const std::vector<Entry> entries = entries_of(data, untimed);
   double first = 0.0;
   for (const Entry& entry : entries) first = first == 0.0 ? entry.begin : std::min(first, entry.begin);
@@ -77,12 +77,12 @@ TimelineChart timeline_of(const ReportData& data, std::size_t& untimed) {
     free[number] = entry.end;
     chart.bars.push_back({base + number, entry.begin - first, entry.end - first, entry.name, entry.tone});
   }
-  for (const auto& [tone, meaning] : {std::pair<Tone, std::string>{Tone::good, "completed"},
-                                      {Tone::bad, "failed"},
-                                      {Tone::missing, "interrupted, stopped, lost or running"}})
+  for (const auto& [tone, meaning] : {std::pair<document::Tone, std::string>{document::Tone::good, "completed"},
+                                      {document::Tone::bad, "failed"},
+                                      {document::Tone::missing, "interrupted, stopped, lost or running"}})
     if (std::any_of(chart.bars.begin(), chart.bars.end(), [&](const auto& bar) { return bar.tone == tone; }))
       chart.legend.emplace_back(tone, meaning);
   return chart;
 }
 
-}  // namespace encore
+}  // namespace encore::report

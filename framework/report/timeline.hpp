@@ -6,9 +6,9 @@
 #include "document/chart.hpp"
 #include "report/report_data.hpp"
 
-namespace encore {
+namespace encore::report {
 
 /// Returns the chart. Attempts whose end was not recorded have no bar; `untimed` counts them.
-TimelineChart timeline_of(const ReportData& data, std::size_t& untimed);
+document::TimelineChart timeline_of(const ReportData& data, std::size_t& untimed);
 
-}  // namespace encore
+}  // namespace encore::report

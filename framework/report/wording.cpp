@@ -11,7 +11,7 @@
 #include "analysis/comparison.hpp"
 #include "base/number_text.hpp"
 
-namespace encore {
+namespace encore::report {
 
 std::string utc_text(double time) {
   const auto seconds = static_cast<std::time_t>(std::floor(time));
@@ -53,7 +53,7 @@ std::string p_value_text(double p) {
 }
 
 std::string percent_of(double alpha) {
-  return number_text(100.0 * (1.0 - alpha)) + " %";
+  return document::number_text(100.0 * (1.0 - alpha)) + " %";
 }
 
 Unit unit_of(const Metric& metric) {
@@ -64,54 +64,54 @@ std::string unit_of_differences(const Metric& metric) {
   return metric.is_fraction() ? "points" : metric.meaning.unit;
 }
 
-TableCell value_cell(const Metric& metric, double value) {
+document::TableCell value_cell(const Metric& metric, double value) {
   if (std::isnan(value)) return {};
-  return {metric_text(metric, value), unit_of(metric).factor * value};
+  return {analysis::metric_text(metric, value), unit_of(metric).factor * value};
 }
 
-TableCell value_cell(const Metric& metric, const MeanDigits& digits, double value) {
+document::TableCell value_cell(const Metric& metric, const analysis::MeanDigits& digits, double value) {
   if (std::isnan(value)) return {};
   return {digits.text(value), unit_of(metric).factor * value};
 }
 
-TableCell value_cell(const Metric& metric, std::optional<double> value) {
-  return value ? value_cell(metric, *value) : TableCell();
+document::TableCell value_cell(const Metric& metric, std::optional<double> value) {
+  return value ? value_cell(metric, *value) : document::TableCell();
 }
 
-TableCell mean_cell(const Metric& metric, const std::vector<double>& values) {
-  const MeanDigits digits(metric, mean_of(values), deviation_of(values));
-  TableCell cell = value_cell(metric, digits, mean_of(values));
-  if (values.size() > 1) cell.text = cell.text.plain() + " ± " + digits.text(deviation_of(values));
+document::TableCell mean_cell(const Metric& metric, const std::vector<double>& values) {
+  const analysis::MeanDigits digits(metric, analysis::mean_of(values), analysis::deviation_of(values));
+  document::TableCell cell = value_cell(metric, digits, analysis::mean_of(values));
+  if (values.size() > 1) cell.text = cell.text.plain() + " ± " + digits.text(analysis::deviation_of(values));
   return cell;
 }
 
-TableCell count_cell(std::int64_t count) {
+document::TableCell count_cell(std::int64_t count) {
   return {thousands(count), static_cast<double>(count)};
 }
 
-TableCell number_cell(double number) {
+document::TableCell number_cell(double number) {
   if (std::isnan(number)) return {};
-  return {number_text(number), number};
+  return {document::number_text(number), number};
 }
 
-TableCell seconds_cell(double seconds) {
+document::TableCell seconds_cell(double seconds) {
   return {seconds < 100.0 ? fixed_text(seconds, 1) : thousands(std::llround(seconds)), seconds};
 }
 
-TableCell code_cell(const std::string& text) {
-  return text.empty() ? TableCell() : TableCell(Text({code(text)}));
+document::TableCell code_cell(const std::string& text) {
+  return text.empty() ? document::TableCell() : document::TableCell(document::Text({code(text)}));
 }
 
-Span code(std::string text) {
-  return {std::move(text), Span::Kind::code};
+document::Span code(std::string text) {
+  return {std::move(text), document::Span::Kind::code};
 }
 
-Span strong(std::string text) {
-  return {std::move(text), Span::Kind::strong};
+document::Span strong(std::string text) {
+  return {std::move(text), document::Span::Kind::strong};
 }
 
-Span reference(std::string text, std::string target) {
-  return {std::move(text), Span::Kind::reference, std::move(target)};
+document::Span reference(std::string text, std::string target) {
+  return {std::move(text), document::Span::Kind::reference, std::move(target)};
 }
 
-}  // namespace encore
+}  // namespace encore::report

@@ -14,9 +14,12 @@
 #include "document/document.hpp"
 #include "document/quantity.hpp"
 
-namespace encore {
-
+namespace encore::analysis {
 class MeanDigits;
+}
+
+namespace encore::report {
+
 
 /// Returns "2026-01-31 23:59:59 UTC" for a time in seconds since 1970.
 std::string utc_text(double time);
@@ -40,19 +43,19 @@ Unit unit_of(const Metric& metric);
 /// Returns the unit of a difference: two values in percent differ by percentage points, "points".
 std::string unit_of_differences(const Metric& metric);
 
-TableCell value_cell(const Metric& metric, double value);  ///< empty for NaN
-TableCell value_cell(const Metric& metric, std::optional<double> value);
+document::TableCell value_cell(const Metric& metric, double value);  ///< empty for NaN
+document::TableCell value_cell(const Metric& metric, std::optional<double> value);
 /// Returns the cell of a mean, or of a value with the digits of a mean.
-TableCell value_cell(const Metric& metric, const MeanDigits& digits, double value);
+document::TableCell value_cell(const Metric& metric, const analysis::MeanDigits& digits, double value);
 /// Returns "91.18 ± 0.25": mean and standard deviation. The cell is sorted and exported by the mean.
-TableCell mean_cell(const Metric& metric, const std::vector<double>& values);
-TableCell count_cell(std::int64_t count);
-TableCell number_cell(double number);
-TableCell seconds_cell(double seconds);        ///< of a column in seconds
-TableCell code_cell(const std::string& text);  ///< empty for empty text
+document::TableCell mean_cell(const Metric& metric, const std::vector<double>& values);
+document::TableCell count_cell(std::int64_t count);
+document::TableCell number_cell(double number);
+document::TableCell seconds_cell(double seconds);        ///< of a column in seconds
+document::TableCell code_cell(const std::string& text);  ///< empty for empty text
 
-Span code(std::string text);
-Span strong(std::string text);
-Span reference(std::string text, std::string target);
+document::Span code(std::string text);
+document::Span strong(std::string text);
+document::Span reference(std::string text, std::string target);
 
-}  // namespace encore
+}  // namespace encore::report

@@ -10,7 +10,7 @@
 #include "runner/prepare_work.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr auto dispossessed_patience = std::chrono::seconds(10);
 
 }  // namespace
 
-Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
+Attempt::Attempt(store::Store& store, const RunTask& task, const WorkerPlace& place, const store::Lease& lease,
                  RunObserver& observer)
     : store_(store),
       lease_(lease),
@@ -27,17 +27,17 @@ Attempt::Attempt(Store& store, const RunTask& task, const WorkerPlace& place, co
       folder_(store.run_folder(lease.run_id)),
       log_(folder_ / log_name(lease.ordinal)),
       recorder_(store, lease_, observer),
-      follower_(folder_ / spool_name(lease.ordinal), observer, {lease.run_id, lease.ordinal}),
+      follower_(folder_ / record::spool_name(lease.ordinal), observer, {lease.run_id, lease.ordinal}),
       launched_(place.launcher != nullptr),
       step_timeout_(launched_ ? std::chrono::seconds(0) : task.step_timeout) {
   outcome_.began = true;
   try {
     start(task, place);
-  } catch (const LeaseLost& error) {
+  } catch (const store::LeaseLost& error) {
     dispossess(error);
   } catch (const Error& error) {
     // Nothing speaks against the run itself: the disk may be full, or a worker cannot be started.
-    outcome_.state = RunState::interrupted;
+    outcome_.state = store::RunState::interrupted;
     outcome_.reason = error.what();
     phase_ = Phase::recording;
   }
@@ -53,7 +53,7 @@ bool Attempt::advance() {
   try {
     if (phase_ == Phase::working) work();
     if (phase_ == Phase::recording) record();
-  } catch (const LeaseLost& error) {
+  } catch (const store::LeaseLost& error) {
     dispossess(error);
   }
   if (phase_ == Phase::dispossessed && (!worker_ || worker_->end() || Clock::now() > deadline_)) finish();
@@ -127,7 +127,7 @@ void Attempt::ask_to_stop(StopCause cause) {
   if (phase_ == Phase::recording) impatient_ = true;
   if (phase_ != Phase::working || asked_) return;
   asked_ = cause;
-  worker_->send(ControlCommand::stop);
+  worker_->send(record::ControlCommand::stop);
 }
 
 void Attempt::kill() {
@@ -156,12 +156,12 @@ void Attempt::record() {
   Recorder::Finish how = Recorder::Finish::later;
   try {
     how = recorder_.finish(outcome_.state, outcome_.reason);
-  } catch (const LeaseLost&) {
+  } catch (const store::LeaseLost&) {
     throw;
   } catch (const Error& error) {
     // Its spool is incomplete, so the attempt cannot be completed; or it cannot be read at all.
-    if (outcome_.state == RunState::completed) {
-      outcome_.state = RunState::lost;
+    if (outcome_.state == store::RunState::completed) {
+      outcome_.state = store::RunState::lost;
       outcome_.reason = error.what();
     } else {
       how = recorder_.failed(error);
@@ -177,8 +177,8 @@ void Attempt::record() {
 /// that this process would have written.
 bool Attempt::ended_in_passing() {
   if (!launched_) return false;
-  const RunRow row = store_.read_run(lease_.run);
-  if (row.attempts != lease_.ordinal || row.state == RunState::running) return false;
+  const store::RunRow row = store_.read_run(lease_.run);
+  if (row.attempts != lease_.ordinal || row.state == store::RunState::running) return false;
   follow();
   outcome_.state = row.state;
   outcome_.reason = row.reason;
@@ -186,12 +186,12 @@ bool Attempt::ended_in_passing() {
   return true;
 }
 
-void Attempt::dispossess(const LeaseLost& error) {
+void Attempt::dispossess(const store::LeaseLost& error) {
   if (ended_in_passing()) return;
-  outcome_.state = RunState::lost;
+  outcome_.state = store::RunState::lost;
   outcome_.reason = error.what();
   outcome_.taken_over = true;
-  if (worker_) worker_->send(ControlCommand::stop);
+  if (worker_) worker_->send(record::ControlCommand::stop);
   deadline_ = Clock::now() + dispossessed_patience;
   phase_ = Phase::dispossessed;
 }
@@ -205,4 +205,4 @@ void Attempt::finish() {
   phase_ = Phase::over;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

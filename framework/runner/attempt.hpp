@@ -19,17 +19,17 @@
 #include "runner/worker.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct RunOutcome {
   bool began =
       false;  ///< false: another process works on it, or has worked on it meanwhile; or it is blocked
   bool blocked = false;  ///< the run that it starts from has no weights; `reason` says why
-  RunState state = RunState::lost;
+  store::RunState state = store::RunState::lost;
   std::string reason;
   std::int64_t step = 0;  ///< the last one that the worker reported
   bool paused = false;    ///< ended in order at a rung, as the task demanded
-  std::optional<Concluded> result;
+  std::optional<record::Concluded> result;
   std::string log_tail;  ///< last lines of the worker's log, if it ended without a report
   std::string plugin;    ///< file of the plugin whose code ran when a signal ended the worker, or empty
   bool recorded = true;  ///< false: the store did not take the end yet; the next `exp run` merges it
@@ -42,7 +42,7 @@ struct RunOutcome {
 class Attempt {
  public:
   /// Starts the worker. If that fails, outcome() says why; nothing is thrown.
-  Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
+  Attempt(store::Store& store, const RunTask& task, const WorkerPlace& place, const store::Lease& lease,
           RunObserver& observer);
 
   /// Processes what has happened since the last call, without waiting. Returns true once the attempt is over
@@ -56,7 +56,7 @@ class Attempt {
   void kill();
 
   const RunOutcome& outcome() const { return outcome_; }
-  const Lease& lease() const { return lease_; }
+  const store::Lease& lease() const { return lease_; }
   /// Becomes readable once the worker has ended; -1 if nothing reports that.
   int exit_descriptor() const { return worker_ ? worker_->exit_descriptor() : -1; }
   bool working() const { return phase_ == Phase::working; }
@@ -73,12 +73,12 @@ class Attempt {
   void end_worker();
   void judge(WorkerEnd end);
   void record();
-  void dispossess(const LeaseLost& error);
+  void dispossess(const store::LeaseLost& error);
   bool ended_in_passing();
   void finish();
 
-  Store& store_;
-  const Lease lease_;
+  store::Store& store_;
+  const store::Lease lease_;
   RunObserver& observer_;
   const std::filesystem::path folder_;
   const std::filesystem::path log_;
@@ -99,4 +99,4 @@ class Attempt {
   Clock::time_point deadline_{};  ///< of a worker without a lease
 };
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -11,24 +11,24 @@
 
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
 constexpr std::size_t log_tail_bytes = 2000;
 
-JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const std::filesystem::path& log) {
+JudgedEnd judge_last_word(const KnownEnd& known, const record::Ended& last_word, const std::filesystem::path& log) {
   JudgedEnd judged{.reason = last_word.reason, .paused = last_word.epochs.has_value()};
   switch (last_word.ending) {
-    case Ending::completed:
-      judged.state = RunState::completed;
+    case record::Ending::completed:
+      judged.state = store::RunState::completed;
       break;
-    case Ending::failed:
-      judged.state = RunState::failed;
+    case record::Ending::failed:
+      judged.state = store::RunState::failed;
       judged.log_tail = tail_of(log);
       break;
-    case Ending::interrupted:
-      judged.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
+    case record::Ending::interrupted:
+      judged.state = known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted;
       if (known.asked == StopCause::failure) judged.reason += " because another run failed (--fail-fast)";
       break;
   }
@@ -38,7 +38,7 @@ JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const s
 /// Judges an attempt whose worker never began: that does not count against the run, which can be started
 /// again.
 JudgedEnd judge_failed_launch(const KnownEnd& known) {
-  return {.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted,
+  return {.state = known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted,
           .reason = known.end.instead};
 }
 
@@ -50,19 +50,19 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   const ProcessEnd& end = known.end.process;
   JudgedEnd judged;
   judged.log_tail = tail_of(log);
-  const std::optional<CrashLine> crash = find_crash_line(judged.log_tail);
+  const std::optional<record::CrashLine> crash = record::find_crash_line(judged.log_tail);
   const std::string where = crash ? " during " + crash->work : "";
   if (crash) judged.plugin = crash->plugin;
   const bool timed_out = known.end.silent.count() > 0;
   if (timed_out) {
-    judged.state = RunState::failed;
+    judged.state = store::RunState::failed;
   } else if (known.asked) {
-    judged.state = *known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
+    judged.state = *known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted;
   } else {
     // After a signal or a full disk the run can be resumed. A worker that exits before its first report
     // cannot run at all.
     const bool never_began = end.signal == 0 && end.exit_code != 0 && known.step == 0;
-    judged.state = never_began ? RunState::failed : RunState::lost;
+    judged.state = never_began ? store::RunState::failed : store::RunState::lost;
   }
   if (!known.end.instead.empty())
     judged.reason = known.end.instead;
@@ -102,4 +102,4 @@ std::string log_name(int attempt) {
   return "attempt-" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits + ".log";
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -13,7 +13,7 @@
 #include "runner/worker.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// The reason for which an attempt is asked to end.
 enum class StopCause {
@@ -23,7 +23,7 @@ enum class StopCause {
 };
 
 struct KnownEnd {
-  std::optional<Ended> last_word;
+  std::optional<record::Ended> last_word;
   WorkerEnd end;
   std::optional<StopCause> asked = {};
   std::string ended_because = {};  ///< not empty where the control program ended it
@@ -31,7 +31,7 @@ struct KnownEnd {
 };
 
 struct JudgedEnd {
-  RunState state = RunState::lost;
+  store::RunState state = store::RunState::lost;
   std::string reason = {};
   bool paused = false;        ///< at a rung, where it was asked to
   std::string log_tail = {};  ///< of the worker's log, if it did not end in order
@@ -50,4 +50,4 @@ std::string last_line_of(const std::filesystem::path& log);
 /// Returns "attempt-0001.log".
 std::string log_name(int attempt);
 
-}  // namespace encore
+}  // namespace encore::runner

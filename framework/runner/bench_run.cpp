@@ -16,7 +16,7 @@
 #include "runner/attempt_end.hpp"
 #include "runner/machine_noise.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 using nlohmann::json;
 
@@ -26,7 +26,7 @@ namespace {
 class Measuring {
  public:
   Measuring(const BenchWorker& worker, const std::filesystem::path& folder, const std::atomic<int>& stop)
-      : worker_(worker), log_(folder / "worker.log"), reader_(folder / spool_name(1)), stop_(stop) {
+      : worker_(worker), log_(folder / "worker.log"), reader_(folder / record::spool_name(1)), stop_(stop) {
     worker.request.save(folder);
     std::vector<std::string> arguments = {"bench", "--run-folder", folder.string()};
     if (worker.place.threads > 0)
@@ -39,14 +39,14 @@ class Measuring {
   /// Waits for the next event of this kind. Throws Error when the worker ends before.
   template <class Kind>
   Kind wait_for() {
-    for (SpoolRecord record;;) {
+    for (record::SpoolRecord record;;) {
       while (reader_.next(record)) {
-        if (record.kind != SpoolKind::event) continue;
-        const ReadEvent read = record.event();
+        if (record.kind != record::SpoolKind::event) continue;
+        const record::ReadEvent read = record.event();
         if (!read.problem.empty()) throw Error(worker_.name + ": " + read.problem);
         if (!read.event) continue;
         if (const auto* wanted = std::get_if<Kind>(&*read.event)) return *wanted;
-        if (const auto* ended = std::get_if<Ended>(&*read.event))
+        if (const auto* ended = std::get_if<record::Ended>(&*read.event))
           throw Error(worker_.name + ": " + ended->reason);
       }
       if (stop_.load() > 0) throw Error("stopped; nothing was stored");
@@ -56,29 +56,29 @@ class Measuring {
       ended_ = process_->wait_for(std::chrono::milliseconds(5));  // what it wrote last is read once more
     }
   }
-  void measure() { process_->send(ControlCommand::measure); }
+  void measure() { process_->send(record::ControlCommand::measure); }
   const BenchWorker& worker() const { return worker_; }
 
  private:
   const BenchWorker& worker_;
   std::filesystem::path log_;
-  SpoolReader reader_;
+  record::SpoolReader reader_;
   const std::atomic<int>& stop_;
   std::optional<WorkerProcess> process_;
   std::optional<ProcessEnd> ended_;
 };
 
-void add_samples(BenchCase& one, const Samples& samples) {
+void add_samples(store::BenchCase& one, const record::Samples& samples) {
   for (const auto& [quantity, seconds] : samples) one.samples[quantity].push_back(seconds);
 }
 
 /// Returns a case for the machine itself, then the cases of the request in their order.
-std::vector<BenchCase> make_cases(const BenchWorker& worker, const BenchStarted& started) {
-  std::vector<BenchCase> cases;
+std::vector<store::BenchCase> make_cases(const BenchWorker& worker, const record::BenchStarted& started) {
+  std::vector<store::BenchCase> cases;
   json settings = {{"backend", worker.backend}, {"threads", started.threads}};
   if (worker.place.ranks > 1) settings["ranks"] = worker.place.ranks;
   const auto add = [&](const std::string& name, bool machine, const json& of_case) {
-    BenchCase& one = cases.emplace_back();
+    store::BenchCase& one = cases.emplace_back();
     one.name = name;
     one.machine = machine;
     one.settings = settings;
@@ -93,18 +93,18 @@ std::vector<BenchCase> make_cases(const BenchWorker& worker, const BenchStarted&
   return cases;
 }
 
-void take_round(const BenchWorker& worker, const BenchRound& round, std::vector<BenchCase>& cases) {
+void take_round(const BenchWorker& worker, const record::BenchRound& round, std::vector<store::BenchCase>& cases) {
   if (round.warm_up) return;
   add_samples(cases.front(), round.machine);
   for (std::size_t k = 0; k < worker.request.cases.size(); ++k)
     add_samples(cases[k + 1], round.cases.at(worker.request.cases[k].name));
 }
 
-void take_facts(const BenchWorker& worker, const BenchFacts& facts, std::vector<BenchCase>& cases) {
+void take_facts(const BenchWorker& worker, const record::BenchFacts& facts, std::vector<store::BenchCase>& cases) {
   cases.front().facts = facts.machine.value();
   cases.front().facts["peak_bytes"] = facts.peak_bytes;
   for (std::size_t k = 0; k < worker.request.cases.size(); ++k) {
-    const BenchCaseFacts& of_case = facts.cases.at(worker.request.cases[k].name);
+    const record::BenchCaseFacts& of_case = facts.cases.at(worker.request.cases[k].name);
     cases[k + 1].environment = of_case.environment.value();
     cases[k + 1].facts = of_case.facts.value();
   }
@@ -112,20 +112,20 @@ void take_facts(const BenchWorker& worker, const BenchFacts& facts, std::vector<
 
 }  // namespace
 
-BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
+store::BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
                       const std::atomic<int>& stop,
                       const std::function<void(const BenchProgress&)>& progress) {
   ENCORE_REQUIRE(!workers.empty(), "somebody measures");
-  BenchResult result;
+  store::BenchResult result;
   NoiseMeter noise;
   const std::int64_t rounds = workers.front().request.rounds;
   std::vector<std::unique_ptr<Measuring>> all;
-  std::vector<std::vector<BenchCase>> cases;
+  std::vector<std::vector<store::BenchCase>> cases;
   for (std::size_t k = 0; k < workers.size(); ++k) {
     progress({workers[k].name, -1, rounds});
     all.push_back(
         std::make_unique<Measuring>(workers[k], folder / ("worker-" + std::to_string(k + 1)), stop));
-    cases.push_back(make_cases(workers[k], all.back()->wait_for<BenchStarted>()));
+    cases.push_back(make_cases(workers[k], all.back()->wait_for<record::BenchStarted>()));
   }
   noise.begin();
   for (std::int64_t round = 0; round <= rounds; ++round)
@@ -133,17 +133,17 @@ BenchResult run_bench(const std::filesystem::path& folder, const std::vector<Ben
       const std::size_t turn = (k + static_cast<std::size_t>(round)) % all.size();
       progress({workers[turn].name, round, rounds});
       all[turn]->measure();
-      take_round(workers[turn], all[turn]->wait_for<BenchRound>(), cases[turn]);
+      take_round(workers[turn], all[turn]->wait_for<record::BenchRound>(), cases[turn]);
     }
   noise.end();
   for (std::size_t k = 0; k < all.size(); ++k)
-    take_facts(workers[k], all[k]->wait_for<BenchFacts>(), cases[k]);
+    take_facts(workers[k], all[k]->wait_for<record::BenchFacts>(), cases[k]);
   all.clear();
   result.noise = noise.found();
-  for (std::vector<BenchCase>& of_worker : cases)
+  for (std::vector<store::BenchCase>& of_worker : cases)
     result.cases.insert(result.cases.end(), std::make_move_iterator(of_worker.begin()),
                         std::make_move_iterator(of_worker.end()));
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -14,14 +14,14 @@
 #include "runner/worker_process.hpp"
 #include "store/bench_result.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct BenchWorker {
   std::string name;  ///< "openmp, 2 threads"
   std::string backend;
   std::filesystem::path program;
   WorkerPlace place;
-  BenchRequest request;
+  record::BenchRequest request;
   /// The settings of each case of the request in a result (BenchCase::settings).
   std::vector<nlohmann::json> settings;
 };
@@ -34,8 +34,8 @@ struct BenchProgress {
 
 /// Returns cases with their samples and `noise`; the caller adds the rest. The folder keeps what the workers
 /// wrote. Throws Error with a worker's own words when one fails, and when `stop` becomes positive.
-BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
+store::BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
                       const std::atomic<int>& stop,
                       const std::function<void(const BenchProgress&)>& progress);
 
-}  // namespace encore
+}  // namespace encore::runner

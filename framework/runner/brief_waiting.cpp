@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 constexpr double spin_seconds = 2e-4;
@@ -52,4 +52,4 @@ std::map<std::string, std::string> brief_waiting() {
   return {{"GOMP_SPINCOUNT", std::to_string(rounds)}};
 }
 
-}  // namespace encore
+}  // namespace encore::runner

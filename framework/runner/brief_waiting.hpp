@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-namespace encore {
+namespace encore::runner {
 
 /// Returns variables for the environment of a worker; empty if the user has chosen (OMP_WAIT_POLICY,
 /// GOMP_SPINCOUNT).
 std::map<std::string, std::string> brief_waiting();
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -12,20 +12,20 @@
 #include "record/check_request.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
-std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<const Specification*>& specifications,
+std::vector<config::Problem> check_with_worker(const std::filesystem::path& worker,
+                                       const std::vector<const record::Specification*>& specifications,
                                        const std::function<void(std::size_t, std::size_t)>& checked) {
   // The places stay here: the answer names options.
-  CheckRequest request;
-  std::vector<const Specification*> asked;
-  for (const Specification* specification : specifications)
+  record::CheckRequest request;
+  std::vector<const record::Specification*> asked;
+  for (const record::Specification* specification : specifications)
     if (request.add(*specification)) asked.push_back(specification);
   if (asked.empty()) return {};
   std::size_t done = 0;
   const auto seen = [&](std::string_view text) {
-    done += checks_per_line * static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    done += record::checks_per_line * static_cast<std::size_t>(std::ranges::count(text, '\n'));
     if (checked) checked(std::min(done, asked.size()), asked.size());
   };
   const ProgramOutput answer = run_program(worker, {"check"}, request.text(), {.seen = seen});
@@ -36,14 +36,14 @@ std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
     throw Error(worker.string() + " check ended with " + answer.end.text() + " and no answer" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
 
-  Problems problems;
-  for (const auto& [index, key, message] : from_json_object<std::vector<CheckProblem>>(found)) {
+  config::Problems problems;
+  for (const auto& [index, key, message] : from_json_object<std::vector<record::CheckProblem>>(found)) {
     if (index >= asked.size()) throw Error(worker.string() + " check answered about an unknown run");
-    const Specification& specification = *asked[index];
-    const Place place = key.empty() ? Place() : place_of(specification.origin, key);
+    const record::Specification& specification = *asked[index];
+    const config::Place place = key.empty() ? config::Place() : config::place_of(specification.origin, key);
     problems.add(place, key, place.known() || key.empty() ? message : key + ": " + message);
   }
   return problems.all();
 }
 
-}  // namespace encore
+}  // namespace encore::runner

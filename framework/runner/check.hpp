@@ -12,14 +12,14 @@
 #include "config/error.hpp"
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// Runs `encore-worker check`, unless there is nothing to check. Each problem has the place where its option
 /// was written. A problem that several runs share is reported once. `checked` is called from time to time
 /// with the number of runs that are checked and the number of all runs. Throws Error if the worker itself
 /// cannot run.
-std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<const Specification*>& specifications,
+std::vector<config::Problem> check_with_worker(const std::filesystem::path& worker,
+                                       const std::vector<const record::Specification*>& specifications,
                                        const std::function<void(std::size_t, std::size_t)>& checked = {});
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -9,7 +9,7 @@
 #include "record/source_record.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -35,10 +35,10 @@ CodeState read_code_state(const std::filesystem::path& folder) try {
   if (state.commit.empty()) return state;
   state.changed = !git(state.folder, {"status", "--porcelain", "--untracked-files=no"}).empty();
   if (!state.changed) return state;
-  state.diff = limited_diff(git(state.folder, {"diff", "--no-color", "--no-ext-diff", "HEAD"}));
+  state.diff = record::limited_diff(git(state.folder, {"diff", "--no-color", "--no-ext-diff", "HEAD"}));
   return state;
 } catch (const Error&) {
   return {};
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace encore {
+namespace encore::runner {
 
 struct CodeState {
   std::string folder;  ///< top of the work tree; empty where the folder is in none
@@ -19,4 +19,4 @@ struct CodeState {
 /// Returns an empty state if there is no git or no repository; never throws for that.
 CodeState read_code_state(const std::filesystem::path& folder);
 
-}  // namespace encore
+}  // namespace encore::runner

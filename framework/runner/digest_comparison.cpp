@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -16,16 +16,16 @@ bool is_block(const std::string& scope) {
 
 }  // namespace
 
-DigestComparison::DigestComparison(const std::vector<DigestRow>& expected, std::int64_t begin,
+DigestComparison::DigestComparison(const std::vector<store::DigestRow>& expected, std::int64_t begin,
                                    std::int64_t end) {
-  for (const DigestRow& row : expected) {
+  for (const store::DigestRow& row : expected) {
     if (row.step < begin || row.step > end) continue;
     expected_[row.step][row.scope] = {row.value, row.attempt, false, std::nullopt};
     ++size_;
   }
 }
 
-void DigestComparison::take(const Digested& digest) {
+void DigestComparison::take(const record::Digested& digest) {
   take(digest.step, digest.scope, digest.sha256);
   for (const auto& [path, value] : digest.tensors) take(digest.step, path, value);
 }
@@ -77,4 +77,4 @@ std::size_t DigestComparison::agreeing() const {
   return count;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

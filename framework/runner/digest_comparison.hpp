@@ -13,7 +13,7 @@
 #include "record/events.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// The first step at which the two do not agree.
 struct DigestDifference {
@@ -27,7 +27,7 @@ struct DigestDifference {
 class DigestComparison {
  public:
   /// Only digests of steps from `begin` to `end`, both included, count.
-  DigestComparison(const std::vector<DigestRow>& expected, std::int64_t begin, std::int64_t end);
+  DigestComparison(const std::vector<store::DigestRow>& expected, std::int64_t begin, std::int64_t end);
 
   bool empty() const { return expected_.empty(); }
   std::size_t size() const { return size_; }
@@ -36,7 +36,7 @@ class DigestComparison {
 
   /// Adds a digest of the second training. A step that it reports twice (before and after a kill) must agree
   /// both times.
-  void take(const Digested& digest);
+  void take(const record::Digested& digest);
   /// Returns the first difference among the steps whose digests were all reported.
   std::optional<DigestDifference> difference() const;
   /// Returns the first difference after the second training has ended: a digest that it did not report counts
@@ -61,4 +61,4 @@ class DigestComparison {
   std::size_t size_ = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -16,7 +16,7 @@
 #include "record/spool.hpp"
 #include "record/spool_reader.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -60,17 +60,17 @@ std::vector<DriftFigures> figures_of(const std::vector<TensorDistance>& tensors,
 
 }  // namespace
 
-std::vector<StepDrift> step_drifts(Store& store, const RunRow& a, const RunRow& b) {
+std::vector<StepDrift> step_drifts(store::Store& store, const store::RunRow& a, const store::RunRow& b) {
   std::set<std::int64_t> steps_of_a;
-  for (const CheckpointRow& checkpoint : store.read_checkpoints(a.number))
+  for (const store::CheckpointRow& checkpoint : store.read_checkpoints(a.number))
     if (checkpoint.on_disk) steps_of_a.insert(checkpoint.step);
   std::set<std::int64_t> steps;
-  for (const CheckpointRow& checkpoint : store.read_checkpoints(b.number))
+  for (const store::CheckpointRow& checkpoint : store.read_checkpoints(b.number))
     if (checkpoint.on_disk && steps_of_a.contains(checkpoint.step)) steps.insert(checkpoint.step);
   std::vector<StepDrift> drifts;
   for (const std::int64_t step : steps)
-    drifts.push_back({step, tensor_distances(store.run_folder(a.id) / checkpoint_path(step),
-                                             store.run_folder(b.id) / checkpoint_path(step))});
+    drifts.push_back({step, tensor_distances(store.run_folder(a.id) / record::checkpoint_path(step),
+                                             store.run_folder(b.id) / record::checkpoint_path(step))});
   return drifts;
 }
 
@@ -105,11 +105,11 @@ CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b
   return drift;
 }
 
-std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedMetric wanted) {
+std::map<std::string, Curve> read_curves(store::Store& store, std::int64_t run, WantedMetric wanted) {
   std::map<std::string, Curve> curves;
-  for (const MetricRow& metric : store.read_metrics(run)) {
+  for (const store::MetricRow& metric : store.read_metrics(run)) {
     if (!wanted(metric.name)) continue;
-    for (const CurvePoint& point : store.read_curve(run, metric.name))
+    for (const store::CurvePoint& point : store.read_curve(run, metric.name))
       curves[metric.name][point.step] = point.value;
   }
   return curves;
@@ -117,20 +117,20 @@ std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedM
 
 std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted) {
   std::map<std::string, Curve> curves;
-  for (int attempt = 1; std::filesystem::exists(run_folder / spool_name(attempt)); ++attempt) {
-    SpoolReader spool(run_folder / spool_name(attempt));
+  for (int attempt = 1; std::filesystem::exists(run_folder / record::spool_name(attempt)); ++attempt) {
+    record::SpoolReader spool(run_folder / record::spool_name(attempt));
     std::map<std::uint32_t, std::string> metrics;
-    for (SpoolRecord record; spool.next(record);) {
-      if (record.kind == SpoolKind::metric)
+    for (record::SpoolRecord record; spool.next(record);) {
+      if (record.kind == record::SpoolKind::metric)
         metrics[record.metric] = record.name;
-      else if (record.kind == SpoolKind::point && wanted(metrics[record.metric]))
+      else if (record.kind == record::SpoolKind::point && wanted(metrics[record.metric]))
         curves[metrics[record.metric]][record.step] = record.value;
     }
   }
   return curves;
 }
 
-std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run) {
+std::map<std::string, Curve> loss_curves(store::Store& store, std::int64_t run) {
   return read_curves(store, run, is_loss);
 }
 
@@ -154,4 +154,4 @@ DriftReport drift_of(const std::vector<StepDrift>& steps, std::vector<CurveDrift
   return drift;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -15,7 +15,7 @@
 #include "runner/tensor_distance.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// The distances of two trainings at a step of which both have a checkpoint.
 struct StepDrift {
@@ -25,7 +25,7 @@ struct StepDrift {
 
 /// Returns the distances at every step of which both runs have a checkpoint on disk. Throws Error for a file
 /// that is not a checkpoint.
-std::vector<StepDrift> step_drifts(Store& store, const RunRow& a, const RunRow& b);
+std::vector<StepDrift> step_drifts(store::Store& store, const store::RunRow& a, const store::RunRow& b);
 
 /// Returns the parameters of a step summed up by layer, in the order of the model: "embedding", "encoder.0",
 /// ..., "encoder.10", "head". A layer's name is the path of its tensors up to the first number, else its
@@ -50,12 +50,12 @@ CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b
 /// Returns whether the curve of a metric is wanted.
 using WantedMetric = bool (*)(std::string_view metric);
 /// Returns the wanted curves of a run by name, from the database.
-std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedMetric wanted);
+std::map<std::string, Curve> read_curves(store::Store& store, std::int64_t run, WantedMetric wanted);
 /// Returns the wanted curves from the spools of a run folder. A later attempt overrides an earlier one.
 std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted);
 
 /// Return every curve of a loss ("train/loss", "dev/loss") of a run, by name.
-std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run);
+std::map<std::string, Curve> loss_curves(store::Store& store, std::int64_t run);
 std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder);
 
 /// Compares the curves that both trainings have.
@@ -114,4 +114,4 @@ void list(auto& field, A<DriftReport> auto& drift) {
 
 DriftReport drift_of(const std::vector<StepDrift>& steps, std::vector<CurveDrift> curves, double tolerance);
 
-}  // namespace encore
+}  // namespace encore::runner

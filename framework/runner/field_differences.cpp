@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -36,4 +36,4 @@ nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json&
   return differences;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

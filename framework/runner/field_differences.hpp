@@ -5,10 +5,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+namespace encore::runner {
 
 /// Returns [{"field", "run", "verification"}], with a dot before the members of an object ("plugins.adam");
 /// null if a side lacks the field.
 nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification);
 
-}  // namespace encore
+}  // namespace encore::runner

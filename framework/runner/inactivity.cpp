@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -28,8 +28,8 @@ bool Inactivity::noticeable() const {
   return seconds > std::max({shortest, many_steps * usual_step, many_pauses * longest_pause});
 }
 
-Inactivity inactivity_of(const RunRow& run, double now) {
-  const Progressed progress = run.progress.value_or(Progressed{});
+Inactivity inactivity_of(const store::RunRow& run, double now) {
+  const record::Progressed progress = run.progress.value_or(record::Progressed{});
   const double last = run.progress ? run.progress_time : run.started.value_or(now);
   return {.seconds = std::max(0.0, now - last),
           .usual_step = progress.step_seconds,
@@ -45,4 +45,4 @@ std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double secon
   return seconds >= static_cast<double>(time.count()) ? std::optional(time) : std::nullopt;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -10,7 +10,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct Inactivity {
   double seconds = 0.0;        ///< since the last step, or since the worker's start where there was none
@@ -25,7 +25,7 @@ struct Inactivity {
 
 /// Returns the inactivity of a run from the database's row of its latest attempt; `now` is in seconds since
 /// 1970.
-Inactivity inactivity_of(const RunRow& run, double now);
+Inactivity inactivity_of(const store::RunRow& run, double now);
 
 /// The stage of a worker, as its spool shows it.
 enum class WorkerStage : std::uint8_t {
@@ -39,4 +39,4 @@ enum class WorkerStage : std::uint8_t {
 std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double seconds,
                                                  std::chrono::seconds limit);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -15,19 +15,19 @@
 #include "runner/stop_request.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
 constexpr std::size_t most_job_bytes = std::size_t{1} << 20;
 
 std::filesystem::path beside_spool(const std::filesystem::path& run_folder, int attempt, const char* ending) {
-  return (run_folder / spool_name(attempt)).replace_extension(ending);
+  return (run_folder / record::spool_name(attempt)).replace_extension(ending);
 }
 
 std::filesystem::path request_path(const std::filesystem::path& run_folder, int attempt,
-                                   ControlCommand command) {
-  return run_folder / (std::string(name_of(command)) + "-" + std::to_string(attempt));
+                                   record::ControlCommand command) {
+  return run_folder / (std::string(record::name_of(command)) + "-" + std::to_string(attempt));
 }
 
 /// Returns null if the file has no readable JSON.
@@ -57,12 +57,12 @@ void save_order(const WorkOrder& order, const WorkerPlace& place) {
                                {"rank_launcher", place.rank_launcher},
                                {"job", order.job},
                                {"step_timeout", order.step_timeout.count()}};
-  save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
+  world::save_file(order_file(order.run_folder, order.attempt), json.dump(1) + "\n");
 }
 
 StoredOrder load_order(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file))
-    throw Error("no order " + file.string() + " on " + this_process().host +
+    throw Error("no order " + file.string() + " on " + world::this_process().host +
                 ": the folder of the database must lie on a file system that this machine shares with the "
                 "one where exp run was called, under the same path");
   StoredOrder stored;
@@ -93,7 +93,7 @@ void write_report(const std::filesystem::path& run_folder, int attempt, const Jo
   if (!report.yielded.empty()) json["yielded"] = report.yielded;
   if (report.silent.count() > 0) json["silent"] = report.silent.count();
   if (report.end) json["end"] = {{"exit_code", report.end->exit_code}, {"signal", report.end->signal}};
-  replace_file(beside_spool(run_folder, attempt, ".job"), json.dump() + "\n");
+  world::replace_file(beside_spool(run_folder, attempt, ".job"), json.dump() + "\n");
 }
 
 std::optional<JobReport> read_report(const std::filesystem::path& run_folder, int attempt) {
@@ -125,8 +125,8 @@ static void list(auto& field, A<Succession> auto& next) {
 Succession save_succession(const std::filesystem::path& run_folder, int attempt, const Succession& wanted) {
   const std::filesystem::path file = beside_spool(run_folder, attempt, ".next");
   // Only one of two processes can make a link, also on a network file system.
-  const std::filesystem::path aside = file.string() + "." + wanted.token + std::string(aside_suffix);
-  save_file(aside, to_json_object(wanted).dump() + "\n");
+  const std::filesystem::path aside = file.string() + "." + wanted.token + std::string(world::aside_suffix);
+  world::save_file(aside, to_json_object(wanted).dump() + "\n");
   std::error_code there, ignored;
   std::filesystem::create_hard_link(aside, file, there);
   std::filesystem::remove(aside, ignored);
@@ -148,15 +148,15 @@ std::string silence_text(const std::string& host) {
          " s: the machine, or what it shares with this one, is down";
 }
 
-void request_command(const std::filesystem::path& run_folder, int attempt, ControlCommand command) {
-  if (command == ControlCommand::stop) return request_stop(run_folder, attempt, StopWish::checkpoint);
-  save_file(request_path(run_folder, attempt, command), "");
+void request_command(const std::filesystem::path& run_folder, int attempt, record::ControlCommand command) {
+  if (command == record::ControlCommand::stop) return request_stop(run_folder, attempt, StopWish::checkpoint);
+  world::save_file(request_path(run_folder, attempt, command), "");
 }
 
-bool take_request(const std::filesystem::path& run_folder, int attempt, ControlCommand command) {
-  if (command == ControlCommand::stop) return requested_stop(run_folder, attempt) != StopWish::none;
+bool take_request(const std::filesystem::path& run_folder, int attempt, record::ControlCommand command) {
+  if (command == record::ControlCommand::stop) return requested_stop(run_folder, attempt) != StopWish::none;
   std::error_code absent;
   return std::filesystem::remove(request_path(run_folder, attempt, command), absent);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

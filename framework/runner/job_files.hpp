@@ -13,7 +13,7 @@
 #include "record/control_pipe.hpp"
 #include "runner/worker.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// The time between two reports of a keeper.
 inline constexpr std::chrono::seconds beat_interval(5);
@@ -69,8 +69,8 @@ std::optional<Succession> read_succession(const std::filesystem::path& run_folde
 std::string silence_text(const std::string& host);
 
 /// Asks the keeper to pass a command on to its worker.
-void request_command(const std::filesystem::path& run_folder, int attempt, ControlCommand command);
+void request_command(const std::filesystem::path& run_folder, int attempt, record::ControlCommand command);
 /// Returns whether that was requested, and removes the request, except to stop.
-bool take_request(const std::filesystem::path& run_folder, int attempt, ControlCommand command);
+bool take_request(const std::filesystem::path& run_folder, int attempt, record::ControlCommand command);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -18,7 +18,7 @@
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -55,7 +55,7 @@ class JobKeeper {
     const bool was_here = before && before->token == order_.token;
     if (was_here && (!before->problem.empty() || (before->end && before->yielded.empty()))) return Kept::done;
     if (leaves_to_scheduler()) return Kept::not_begun;
-    const ProcessIdentity here = this_process();
+    const world::ProcessIdentity here = world::this_process();
     report_ = {.token = order_.token, .host = here.host, .pid = here.pid};
     if (requested_stop(order_.run_folder, order_.attempt) != StopWish::none || signals_.stop > 0)
       return give_up("it was asked to stop before its worker began");
@@ -63,7 +63,7 @@ class JobKeeper {
       if (was_here) succeed(*before);
       beat();  // a later process then knows that a worker may be there
       worker_.emplace(order_.program, order_.arguments, order_.log, place_);
-      follower_.emplace(order_.run_folder / spool_name(order_.attempt), observer_);
+      follower_.emplace(order_.run_folder / record::spool_name(order_.attempt), observer_);
     } catch (const Error& error) {
       return give_up(error.what());
     }
@@ -73,7 +73,7 @@ class JobKeeper {
  private:
   /// It reads what its worker appends to the spool only to measure its inactivity.
   class SilentObserver final : public RunObserver {
-    void happened(const Event&) override {}
+    void happened(const record::Event&) override {}
     void noticed(const std::string&) override {}
   };
 
@@ -127,7 +127,7 @@ class JobKeeper {
     enter(save_succession(order_.run_folder, order_.attempt,
                           {.of = order_.token,
                            .attempt = order_.attempt + 1,
-                           .token = make_lease_token(order_.attempt + 1),
+                           .token = store::make_lease_token(order_.attempt + 1),
                            .reason = why}));
     report_.token = order_.token;
   }
@@ -143,21 +143,21 @@ class JobKeeper {
     set_argument(order_.arguments, "--lease", next.token);
     if (!owned) return;
     save_order(order_, place_);
-    replace_file(order_.run_folder / lease_file_name, order_.token + "\n");
+    world::replace_file(order_.run_folder / store::lease_file_name, order_.token + "\n");
   }
 
   /// Returns whether the lease file has this attempt's token. An attempt that takes over writes its own
   /// token.
   bool owns_run() const {
     try {
-      return read_file(order_.run_folder / lease_file_name, most_lease_bytes) == order_.token + "\n";
+      return read_file(order_.run_folder / store::lease_file_name, most_lease_bytes) == order_.token + "\n";
     } catch (const UnreadableFile&) {
       return false;
     }
   }
 
   void look() {
-    for (const ControlCommand command : {ControlCommand::checkpoint, ControlCommand::prune})
+    for (const record::ControlCommand command : {record::ControlCommand::checkpoint, record::ControlCommand::prune})
       if (take_request(order_.run_folder, order_.attempt, command)) worker_->send(command);
     const StopWish wish = requested_stop(order_.run_folder, order_.attempt);
     if (wish != StopWish::none || signals_.stop > 0 || signals_.yield > 0) ask_to_stop();
@@ -192,7 +192,7 @@ class JobKeeper {
   }
 
   void ask_to_stop() {
-    if (!asked_) worker_->send(ControlCommand::stop);
+    if (!asked_) worker_->send(record::ControlCommand::stop);
     asked_ = true;
   }
 
@@ -201,7 +201,7 @@ class JobKeeper {
   void beat() {
     last_beat_ = KeeperClock::now();
     ++report_.beats;
-    report_.time = now_seconds();
+    report_.time = world::now_seconds();
     try {
       write_report(order_.run_folder, order_.attempt, report_);
     } catch (const Error&) {
@@ -236,4 +236,4 @@ KeptJobs keep_jobs(const std::vector<std::filesystem::path>& orders, const JobSi
   return kept;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace encore {
+namespace encore::runner {
 
 /// The requests that signals have made to the job; handlers count them.
 struct JobSignals {
@@ -35,4 +35,4 @@ struct KeptJobs {
 /// that cannot be read, before anything is started.
 KeptJobs keep_jobs(const std::vector<std::filesystem::path>& orders, const JobSignals& signals);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -16,7 +16,7 @@
 #include "runner/slurm/queue_view.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -73,7 +73,7 @@ constexpr double late_report_seconds = 20.0;
 
 class LaunchedRun {
  public:
-  LaunchedRun(Store& store, const HeldByJob& held, QueueView& queue)
+  LaunchedRun(store::Store& store, const store::HeldByJob& held, QueueView& queue)
       : store_(store),
         queue_(queue),
         lease_(held.lease),
@@ -101,11 +101,11 @@ class LaunchedRun {
   /// Ends this attempt because its job was started again and has begun another one, which continues the run.
   bool succeed(const Succession& next, const JobReport* report) {
     store_.merge(lease_);
-    JudgedEnd judged{.state = RunState::lost, .reason = next.reason};
+    JudgedEnd judged{.state = store::RunState::lost, .reason = next.reason};
     if (report != nullptr && report->end) judged = judge(end_of(*report), next.reason);
     // A run that is begun again has not ended for good.
-    if (judged.state != RunState::interrupted) judged.state = RunState::lost;
-    HeldByJob held = held_;
+    if (judged.state != store::RunState::interrupted) judged.state = store::RunState::lost;
+    store::HeldByJob held = held_;
     held.lease = store_.succeed_attempt(lease_, judged.state, judged.reason, next.attempt, next.token);
     return LaunchedRun(store_, held, queue_).settle();
   }
@@ -113,8 +113,8 @@ class LaunchedRun {
   bool look(const JobReport* report) {
     const std::optional<Seen> before = seen_from(store_.read_note(lease_, job_note));
     Seen now{.beats = report != nullptr ? report->beats : 0,
-             .time = now_seconds(),
-             .by = this_process().host,
+             .time = world::now_seconds(),
+             .by = world::this_process().host,
              .behind = before ? before->behind : 0.0};
     const bool again = before && before->beats == now.beats && before->by == now.by;
     if (again) {
@@ -142,13 +142,13 @@ class LaunchedRun {
     Seen now{.beats = report != nullptr                  ? report->beats
                       : unsubmitted && status.submission ? status.submission->beats
                                                          : 0,
-             .time = now_seconds(),
-             .by = this_process().host,
+             .time = world::now_seconds(),
+             .by = world::this_process().host,
              .behind = before ? before->behind : 0.0,
              .over_since = before ? before->over_since : 0.0};
     const bool again = before && before->beats == now.beats && before->by == now.by;
     if (again) now.time = before->time;
-    if (unsubmitted && is_abandoned(status, again ? now_seconds() - now.time : 0.0)) return abandon(status);
+    if (unsubmitted && is_abandoned(status, again ? world::now_seconds() - now.time : 0.0)) return abandon(status);
     const bool begun = report != nullptr && !report->end;
     now.scheduler = {{"job", status.job.id},
                      {"state", status.job.state},
@@ -158,11 +158,11 @@ class LaunchedRun {
     if (!over)
       now.over_since = 0.0;
     else if (now.over_since == 0.0)
-      now.over_since = now_seconds();
+      now.over_since = world::now_seconds();
     // A job that was never started, and a worker whose end is known, have nothing more to report.
     const bool all_told =
         (status.stage == JobStage::over && status.job.nodes.empty()) || (report != nullptr && report->end);
-    if (over && (all_told || now_seconds() - now.over_since > late_report_seconds))
+    if (over && (all_told || world::now_seconds() - now.over_since > late_report_seconds))
       return finish_with_job(status, report);
     if (now != before) note(before, now, report);
     return false;
@@ -172,9 +172,9 @@ class LaunchedRun {
   /// does not know the job; or Slurm has refused it.
   bool is_abandoned(const JobStatus& status, double silence) const {
     if (!status.submission || status.submission->stage == SubmissionStage::refused) return true;
-    const Liveness liveness = liveness_of(status.submission->submitter);
-    return liveness == Liveness::gone ||
-           (liveness == Liveness::unknown && silence > static_cast<double>(longest_silence.count()));
+    const world::Liveness liveness = world::liveness_of(status.submission->submitter);
+    return liveness == world::Liveness::gone ||
+           (liveness == world::Liveness::unknown && silence > static_cast<double>(longest_silence.count()));
   }
 
   /// Ends a run that will never be begun. A call of sbatch may still be in progress; its job then finds the
@@ -182,7 +182,7 @@ class LaunchedRun {
   bool abandon(const JobStatus& status) {
     if (status.submission && status.submission->stage == SubmissionStage::refused)
       return finish({.instead = status.submission->waits_for, .launched = false});
-    const JudgedEnd end{.state = RunState::interrupted,
+    const JudgedEnd end{.state = store::RunState::interrupted,
                         .reason = "its job was never submitted: the exp run that packed it has ended"};
     cancel_by_name(job_->submission);
     write(end);
@@ -222,19 +222,19 @@ class LaunchedRun {
   std::string clock_text(double behind) const {
     return "the clock of " + held_.holder.host + " is about " +
            std::to_string(std::llround(std::abs(behind) / 60.0)) + " minutes " +
-           (behind > 0 ? "behind" : "ahead of") + " the one of " + this_process().host +
+           (behind > 0 ? "behind" : "ahead of") + " the one of " + world::this_process().host +
            ": times of its events are by that clock; set both by NTP (chronyd, systemd-timesyncd)";
   }
 
   /// `remark` is what is known beside the worker's own report.
   JudgedEnd judge(const WorkerEnd& end, const std::string& remark) {
     KnownEnd known{.last_word = last_word_of(store_, lease_.run, lease_.ordinal), .end = end};
-    if (const RunRow run = store_.read_run(lease_.run); run.progress) known.step = run.progress->step;
+    if (const store::RunRow run = store_.read_run(lease_.run); run.progress) known.step = run.progress->step;
     const StopWish wish = requested_stop(folder_, lease_.ordinal);
     if (wish != StopWish::none) known.asked = StopCause::command;
     if (wish == StopWish::kill) known.ended_because = "its worker was killed by exp stop --kill";
     JudgedEnd judged = judge_end(known, folder_ / log_name(lease_.ordinal));
-    if (!remark.empty() && judged.state != RunState::completed)
+    if (!remark.empty() && judged.state != store::RunState::completed)
       judged.reason += (judged.reason.empty() ? "" : "; ") + remark;
     return judged;
   }
@@ -248,49 +248,49 @@ class LaunchedRun {
   void write(const JudgedEnd& judged) {
     try {
       store_.finish_attempt(lease_, judged.state, judged.reason);
-    } catch (const LeaseLost&) {
+    } catch (const store::LeaseLost&) {
       throw;
-    } catch (const DatabaseError&) {
+    } catch (const store::DatabaseError&) {
       throw;
     } catch (const Error& error) {
       // Its spool is incomplete, so that it cannot be completed.
-      store_.finish_attempt(lease_, RunState::lost, error.what());
+      store_.finish_attempt(lease_, store::RunState::lost, error.what());
     }
   }
 
-  Store& store_;
+  store::Store& store_;
   QueueView& queue_;
-  const Lease lease_;
-  const HeldByJob held_;
+  const store::Lease lease_;
+  const store::HeldByJob held_;
   const std::filesystem::path folder_;
   const std::optional<JobName> job_;  ///< of Slurm; nothing: launched by a command
 };
 
 }  // namespace
 
-std::optional<Ended> last_word_of(Store& store, std::int64_t run, std::int64_t attempt) {
-  std::optional<Ended> last;
-  for (const EventRow& row : store.read_events(run, Ended::type))
+std::optional<record::Ended> last_word_of(store::Store& store, std::int64_t run, std::int64_t attempt) {
+  std::optional<record::Ended> last;
+  for (const store::EventRow& row : store.read_events(run, record::Ended::type))
     if (row.attempt == attempt)
-      if (const std::optional<Event> event = read_event(row.body.dump()).event)
-        handle(*event, [&](const Ended& ended) { last = ended; });
+      if (const std::optional<record::Event> event = record::read_event(row.body.dump()).event)
+        record::handle(*event, [&](const record::Ended& ended) { last = ended; });
   return last;
 }
 
-std::vector<RunRow> settle_launched(Store& store) {
-  std::vector<RunRow> ended;
-  const std::vector<HeldByJob> all = store.attempts_of_jobs();
+std::vector<store::RunRow> settle_launched(store::Store& store) {
+  std::vector<store::RunRow> ended;
+  const std::vector<store::HeldByJob> all = store.attempts_of_jobs();
   const FinishedSubmissions finished(store);
   QueueView queue(store.runs_folder());
   JobAccounts accounts(store);
   finished.want(queue);
   accounts.want(queue);
-  for (const HeldByJob& held : all)
+  for (const store::HeldByJob& held : all)
     if (const std::optional<JobName> job = job_of(held.holder)) queue.want(*job);
-  for (const HeldByJob& held : all) {
+  for (const store::HeldByJob& held : all) {
     try {
       if (LaunchedRun(store, held, queue).settle()) ended.push_back(store.read_run(held.lease.run));
-    } catch (const LeaseLost&) {
+    } catch (const store::LeaseLost&) {
       // Another control program has ended it meanwhile.
     }
   }
@@ -299,10 +299,10 @@ std::vector<RunRow> settle_launched(Store& store) {
   return ended;
 }
 
-std::optional<SchedulerNote> scheduler_note(Store& store, const RunRow& run) {
-  if (run.state != RunState::running || !job_of(run.holder)) return std::nullopt;
+std::optional<SchedulerNote> scheduler_note(store::Store& store, const store::RunRow& run) {
+  if (run.state != store::RunState::running || !job_of(run.holder)) return std::nullopt;
   SchedulerNote note;
-  for (const EventRow& row : store.read_events(run.number, job_note)) {
+  for (const store::EventRow& row : store.read_events(run.number, job_note)) {
     if (row.attempt != run.attempts || !row.body.is_object()) continue;
     const nlohmann::json scheduler = row.body.value("scheduler", nlohmann::json());
     if (!scheduler.is_object()) continue;
@@ -311,7 +311,7 @@ std::optional<SchedulerNote> scheduler_note(Store& store, const RunRow& run) {
             .text = scheduler.value("text", ""),
             .begun = scheduler.value("begun", false)};
   }
-  if (note.text.empty()) note.text = "in the hands of " + place_text(run.holder);
+  if (note.text.empty()) note.text = "in the hands of " + world::place_text(run.holder);
   return note;
 }
 
@@ -319,16 +319,16 @@ void settle_launched_in_passing(const std::filesystem::path& database) {
   try {
     if (!std::filesystem::exists(database)) return;
     {
-      Store looked(database, OpenMode::read);
+      store::Store looked(database, store::OpenMode::read);
       if (looked.attempts_of_jobs().empty() && FinishedSubmissions(looked).empty() &&
           JobAccounts(looked).empty())
         return;
     }
-    Store store(database, OpenMode::write, std::chrono::seconds(1));
+    store::Store store(database, store::OpenMode::write, std::chrono::seconds(1));
     settle_launched(store);
   } catch (const Error&) {
     // The verb itself reports what is wrong with the database.
   }
 }
 
-}  // namespace encore
+}  // namespace encore::runner

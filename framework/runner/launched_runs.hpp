@@ -12,7 +12,7 @@
 #include "record/events.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// Merges the spools of all running attempts that jobs hold. An attempt whose keeper has reported its
 /// worker's end is ended as if it had been followed. One whose keeper wrote no report between two checks of
@@ -20,10 +20,10 @@ namespace encore {
 /// that the job has replaced is followed by the new one. Removes folders of submissions that are no longer
 /// needed (slurm/finished_submissions.hpp), and notes what jobs have used (slurm/job_accounts.hpp). Returns
 /// the runs that have ended.
-std::vector<RunRow> settle_launched(Store& store);
+std::vector<store::RunRow> settle_launched(store::Store& store);
 
 /// Returns what the worker of an attempt reported of its end, as far as the store knows.
-std::optional<Ended> last_word_of(Store& store, std::int64_t run, std::int64_t attempt);
+std::optional<record::Ended> last_word_of(store::Store& store, std::int64_t run, std::int64_t attempt);
 
 /// The state of a job in its scheduler, as the last check found it.
 struct SchedulerNote {
@@ -33,10 +33,10 @@ struct SchedulerNote {
   bool begun = false;      ///< the run's worker was started
 };
 /// Returns what the last check found; nothing for a run that no scheduler's job holds, or that is idle.
-std::optional<SchedulerNote> scheduler_note(Store& store, const RunRow& run);
+std::optional<SchedulerNote> scheduler_note(store::Store& store, const store::RunRow& run);
 
 /// Calls settle_launched() for a verb that otherwise only reads the database, if any run needs it and the
 /// database can be written. Never throws for what it cannot do.
 void settle_launched_in_passing(const std::filesystem::path& database);
 
-}  // namespace encore
+}  // namespace encore::runner

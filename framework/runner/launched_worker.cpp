@@ -13,7 +13,7 @@
 #include "runner/job_files.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -56,7 +56,7 @@ class LaunchedWorker final : public Worker {
     return end_;
   }
 
-  void send(ControlCommand command) override { request_command(folder_, attempt_, command); }
+  void send(record::ControlCommand command) override { request_command(folder_, attempt_, command); }
   void quit() override { request_stop(folder_, attempt_, StopWish::kill); }
   void kill() override { request_stop(folder_, attempt_, StopWish::kill); }
 
@@ -90,8 +90,8 @@ CommandLauncher::CommandLauncher(std::string command, std::filesystem::path exp)
                 "as 'ssh -p 2222 {host} {command}'");
 }
 
-ProcessIdentity CommandLauncher::holder(const WorkerPlace& place) const {
-  return job_identity(place.host);
+world::ProcessIdentity CommandLauncher::holder(const WorkerPlace& place) const {
+  return world::job_identity(place.host);
 }
 
 std::string CommandLauncher::command_for(const std::string& host, const std::filesystem::path& order) const {
@@ -133,4 +133,4 @@ std::vector<std::string> parse_hosts(const std::string& list) {
   return hosts;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -11,7 +11,7 @@
 
 #include "runner/worker.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class CommandLauncher final : public Launcher {
  public:
@@ -19,7 +19,7 @@ class CommandLauncher final : public Launcher {
   /// run there. `exp` is this program. Throws Error if {command} is missing.
   CommandLauncher(std::string command, std::filesystem::path exp);
   std::unique_ptr<Worker> start(const WorkOrder& order, const WorkerPlace& place) const override;
-  ProcessIdentity holder(const WorkerPlace& place) const override;
+  world::ProcessIdentity holder(const WorkerPlace& place) const override;
   /// Returns the line for the shell.
   std::string command_for(const std::string& host, const std::filesystem::path& order) const;
 
@@ -35,4 +35,4 @@ std::shared_ptr<const Launcher> make_launcher(const std::string& name, const std
 /// shell for more than a word, and for one that stands twice.
 std::vector<std::string> parse_hosts(const std::string& list);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 /// User and system ticks of a process, and its parent, from /proc/<pid>/stat.
@@ -55,7 +55,7 @@ void NoiseMeter::end() {
 }
 
 NoiseMeter::Moment NoiseMeter::look() const {
-  return {read_cpu_ticks(proc_ / "stat"), own_seconds()};
+  return {world::read_cpu_ticks(proc_ / "stat"), own_seconds()};
 }
 
 double NoiseMeter::own_seconds() const {
@@ -83,4 +83,4 @@ nlohmann::json NoiseMeter::found() const {
   return noise;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

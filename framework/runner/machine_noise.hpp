@@ -12,7 +12,7 @@
 
 #include "world/cpu_ticks.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class NoiseMeter {
  public:
@@ -26,7 +26,7 @@ class NoiseMeter {
 
  private:
   struct Moment {
-    std::optional<CpuTicks> ticks;
+    std::optional<world::CpuTicks> ticks;
     double own = 0.0;  ///< seconds of this process and of its children
   };
   Moment look() const;
@@ -37,4 +37,4 @@ class NoiseMeter {
   Moment first_, last_;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -9,26 +9,26 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// Returns the run that a specification starts or learns from; none if it needs none. Throws Error if that
 /// run is not in the database.
-std::optional<RunRow> parent_of(Store& store, const Specification& specification, Need need = Need::start);
+std::optional<store::RunRow> parent_of(store::Store& store, const record::Specification& specification, store::Need need = store::Need::start);
 
 /// Returns the weights file of a completed run, with the recorded digest. Throws Error that says why there is
 /// none.
-DataFile weights_of(Store& store, const RunRow& run);
+record::DataFile weights_of(store::Store& store, const store::RunRow& run);
 
 /// Gives the specification the weights to start from: those of its folder if the run resumes from a
 /// checkpoint (`from_start`: it does not), else those that its parent has now. Returns what the attempt
 /// should record of it, null if it reads no weights of a run. Throws Error that says why it cannot begin.
-nlohmann::json take_parent(Store& store, Specification& specification, bool from_start);
+nlohmann::json take_parent(store::Store& store, record::Specification& specification, bool from_start);
 
 /// Does the same for the weights to learn from, which every attempt reads.
-nlohmann::json take_teacher(Store& store, Specification& specification, bool from_start);
+nlohmann::json take_teacher(store::Store& store, record::Specification& specification, bool from_start);
 
 /// Finds the present files of the runs that it needs, for a run that was planned when the database was
 /// elsewhere.
-void find_parent_files(Store& store, const RunRow& run, Specification& specification);
+void find_parent_files(store::Store& store, const store::RunRow& run, record::Specification& specification);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -13,7 +13,7 @@
 
 #include "record/thread_adaptation.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -42,7 +42,7 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 /// Returns CPUs [begin, end) of all.
-Cores part_of(const Cores& all, std::size_t begin, std::size_t end) {
+world::Cores part_of(const world::Cores& all, std::size_t begin, std::size_t end) {
   const auto cut = [&](const std::vector<int>& list) {
     if (list.empty()) return std::vector<int>();
     return std::vector<int>(list.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -52,7 +52,7 @@ Cores part_of(const Cores& all, std::size_t begin, std::size_t end) {
 }
 
 /// Makes one OpenMP place for each core: "{0,4},{1,5}".
-void pin_to_cores(const Cores& cores, WorkerPlace& place) {
+void pin_to_cores(const world::Cores& cores, WorkerPlace& place) {
   std::string text;
   for (const std::vector<int>& cpus : cores.by_core()) {
     text += text.empty() ? "{" : ",{";
@@ -64,22 +64,22 @@ void pin_to_cores(const Cores& cores, WorkerPlace& place) {
 }
 
 /// Returns the threads of each of N workers. A share is never less than one.
-int threads_of(const Cores& cores, const PlacesWanted& wanted) {
+int threads_of(const world::Cores& cores, const PlacesWanted& wanted) {
   if (wanted.threads > 0) return wanted.threads;
-  if (wanted.ranks > 1) return std::max(1, default_threads(cores, {}) / (wanted.workers * wanted.ranks));
-  if (wanted.workers == 1) return wanted.backend == "openmp" ? default_threads(cores, wanted.wishes) : 0;
-  const int share = std::max(1, default_threads(cores, {}) / wanted.workers);
+  if (wanted.ranks > 1) return std::max(1, world::default_threads(cores, {}) / (wanted.workers * wanted.ranks));
+  if (wanted.workers == 1) return wanted.backend == "openmp" ? world::default_threads(cores, wanted.wishes) : 0;
+  const int share = std::max(1, world::default_threads(cores, {}) / wanted.workers);
   return wanted.wishes.threads > 0 ? std::min(share, wanted.wishes.threads) : share;
 }
 
 }  // namespace
 
-std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wanted) {
+std::vector<WorkerPlace> make_places(const world::Cores& cores, const PlacesWanted& wanted) {
   ENCORE_REQUIRE(wanted.workers > 0, "there is at least one worker");
   ENCORE_REQUIRE(wanted.devices.empty() || wanted.devices.size() >= static_cast<std::size_t>(wanted.workers),
                  "each worker has a device");
   const std::size_t workers = static_cast<std::size_t>(wanted.workers), count = cores.numbers.size();
-  require_threads(wanted.threads);
+  world::require_threads(wanted.threads);
   const int threads = threads_of(cores, wanted);
   const bool apart = workers > 1 && static_cast<std::size_t>(threads) <= count / workers;
   std::vector<WorkerPlace> places(workers);
@@ -88,7 +88,7 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
     place.threads = threads;
     place.ranks = wanted.ranks;
     if (threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(threads);
-    const Cores own = apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
+    const world::Cores own = apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
     if (apart) place.cores = own.numbers;
     const bool alone = (apart || workers == 1) && wanted.ranks == 1;
     if (alone && wanted.backend == "openmp" && why_unpinned(cores, wanted.wishes).empty() &&
@@ -96,15 +96,15 @@ std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wan
       pin_to_cores(own, place);
     // A number that the user gave is kept; a single thread cannot be reduced.
     if (wanted.threads == 0 && threads > 1 && wanted.backend == "openmp")
-      place.variables[thread_adaptation_variable] =
-          name_of(place.variables.contains("OMP_PLACES") ? ThreadAdaptation::threads_and_pins
-                                                         : ThreadAdaptation::threads);
+      place.variables[record::thread_adaptation_variable] =
+          record::name_of(place.variables.contains("OMP_PLACES") ? record::ThreadAdaptation::threads_and_pins
+                                                         : record::ThreadAdaptation::threads);
     if (!wanted.devices.empty()) place.variables[device_variable(wanted.backend)] = wanted.devices[index];
   }
   return places;
 }
 
-std::string why_unpinned(const Cores& cores, const OpenMpWishes& wishes) {
+std::string why_unpinned(const world::Cores& cores, const world::OpenMpWishes& wishes) {
   if (const std::size_t count = cores.by_core().size(); count > 0 && wishes.threads > static_cast<int>(count))
     return "OMP_NUM_THREADS asks for more threads than the " + std::to_string(count) +
            (count == 1 ? " core" : " cores") + " that this process may use";
@@ -131,7 +131,7 @@ std::string places_text(const std::vector<WorkerPlace>& places, const std::strin
             (one && first.ranks == 1 ? "" : " each");
   std::string cores, devices;
   for (const WorkerPlace& place : places) {
-    if (!place.cores.empty()) cores += (cores.empty() ? "" : " | ") + ranges_text(place.cores);
+    if (!place.cores.empty()) cores += (cores.empty() ? "" : " | ") + world::ranges_text(place.cores);
     for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
       if (const auto device = place.variables.find(name); device != place.variables.end())
         devices += (devices.empty() ? "" : " | ") + device->second;
@@ -180,4 +180,4 @@ std::vector<std::string> first_devices(const std::string& backend, int workers) 
   return devices;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -10,12 +10,12 @@
 #include "runner/worker_process.hpp"
 #include "world/cores.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct PlacesWanted {
   int workers = 1;
   int threads = 0;  ///< of each worker; 0: as default_threads says for its share of the cores
-  OpenMpWishes wishes = {};
+  world::OpenMpWishes wishes = {};
   std::string backend;                    ///< "openmp", "cuda", "hip"
   std::vector<std::string> devices = {};  ///< one per worker; empty: the environment decides
   int ranks = 1;                          ///< of each worker, which share its cores and are not pinned
@@ -26,12 +26,12 @@ struct PlacesWanted {
 /// share all. Threads are pinned, one to each core, if a worker has as many threads as cores of its own and
 /// neither the environment nor a control group forbids it. Throws Error if a worker would have more threads
 /// than Kokkos can run.
-std::vector<WorkerPlace> make_places(const Cores& cores, const PlacesWanted& wanted);
+std::vector<WorkerPlace> make_places(const world::Cores& cores, const PlacesWanted& wanted);
 /// Returns "2 workers at once, 1 thread each, on cores 0 | 1", "2 threads, one pinned to each of the cores
 /// 0-1". `unpinned` says why a worker is not pinned, if that is known (why_unpinned).
 std::string places_text(const std::vector<WorkerPlace>& places, const std::string& unpinned = "");
 /// Returns "a control group grants 1 of 2 CPUs"; empty if neither environment nor control group forbids it.
-std::string why_unpinned(const Cores& cores, const OpenMpWishes& wishes);
+std::string why_unpinned(const world::Cores& cores, const world::OpenMpWishes& wishes);
 
 /// Splits "0,1". Throws Error for an empty part, one that is not a number or device name, and one that stands
 /// twice.
@@ -40,4 +40,4 @@ std::vector<std::string> parse_devices(const std::string& list);
 /// machine is known to have fewer.
 std::vector<std::string> first_devices(const std::string& backend, int workers);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -10,17 +10,17 @@
 #include "runner/attempt_end.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
 /// Returns the rule for equal scores (Ties). A run that resumes from a checkpoint keeps the rule with which
 /// it began. If its specification.json is missing or damaged, the planned rule is used, because the file is
 /// written again from the plan.
-Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
-  if (task.from_start || list_checkpoints(folder).empty()) return task.specification.ties;
+record::Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
+  if (task.from_start || record::list_checkpoints(folder).empty()) return task.specification.ties;
   try {
-    return Specification::load(folder).ties;
+    return record::Specification::load(folder).ties;
   } catch (const Error&) {
     return task.specification.ties;
   }
@@ -28,16 +28,16 @@ Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
 
 }  // namespace
 
-WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, WorkerPlace& place) {
+WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Lease& lease, WorkerPlace& place) {
   const std::filesystem::path folder = store.run_folder(lease.run_id);
   forget_stop_requests_before(folder, lease.ordinal);
-  if (task.from_start) prune_checkpoints(folder, {});
-  Specification specification = task.specification;
+  if (task.from_start) record::prune_checkpoints(folder, {});
+  record::Specification specification = task.specification;
   specification.ties = ties_of(task, folder);
   specification.save(folder);
   if (!task.plugin_change.is_null()) store.add_event(lease, "plugin_change", task.plugin_change);
-  if (!task.parent.is_null()) store.add_event(lease, parent_event, task.parent);
-  if (!task.teacher.is_null()) store.add_event(lease, teacher_event, task.teacher);
+  if (!task.parent.is_null()) store.add_event(lease, store::parent_event, task.parent);
+  if (!task.teacher.is_null()) store.add_event(lease, store::teacher_event, task.teacher);
   std::vector<std::string> arguments = {
       "train",   "--run-folder", folder.string(), "--attempt", std::to_string(lease.ordinal),
       "--lease", lease.token};
@@ -46,7 +46,7 @@ WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, Wo
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   if (task.pause_after_step > 0)
     arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
-  if (trains_nothing(task.specification)) {  // one process takes over weights
+  if (record::trains_nothing(task.specification)) {  // one process takes over weights
     place.ranks = 1;
     place.rank_launcher.clear();
   }
@@ -60,4 +60,4 @@ WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, Wo
           .step_timeout = task.step_timeout};
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -14,11 +14,11 @@
 #include "runner/worker.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct RunTask {
   std::int64_t run = 0;  ///< row number in the store
-  Specification specification;
+  record::Specification specification;
   std::filesystem::path worker;         ///< the program
   nlohmann::json plugin_change;         ///< recorded as an event of that name, unless null
   std::int64_t seen_attempts = 0;       ///< number of attempts that were known when the run was chosen
@@ -35,6 +35,6 @@ struct RunTask {
 
 /// Writes what the worker reads into the run's folder, and the events of the control program into the store.
 /// `place` loses its ranks if the run trains nothing. Throws Error, LeaseLost.
-WorkOrder prepare_work(Store& store, const RunTask& task, const Lease& lease, WorkerPlace& place);
+WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Lease& lease, WorkerPlace& place);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -18,7 +18,7 @@
 #include "config/fingerprint.hpp"
 #include "config/not_built.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -84,7 +84,7 @@ void require_component(const Programs& programs, const std::string& backend, con
   std::istringstream list(read_file(prefix / "components.txt"));
   std::string component, target, file, seconds;
   while (list >> component >> target >> file >> seconds)
-    if (component == name && !std::filesystem::exists(prefix / file)) throw NotBuilt({name}, prefix);
+    if (component == name && !std::filesystem::exists(prefix / file)) throw config::NotBuilt({name}, prefix);
 }
 
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend) {
@@ -109,8 +109,8 @@ std::filesystem::path report_folder(const Programs& programs) {
 }
 
 std::string fingerprint_of(const Programs& programs, const std::string& backend) {
-  if (backend == programs.backend) return std::string(host_fingerprint());
-  const Catalogue built_in = Catalogue::survey({plugin_folder(programs, backend)});
+  if (backend == programs.backend) return std::string(config::host_fingerprint());
+  const config::Catalogue built_in = config::Catalogue::survey({plugin_folder(programs, backend)});
   return built_in.manifests().empty() ? "" : built_in.manifests().front().fingerprint;
 }
 
@@ -137,4 +137,4 @@ std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::fil
   return searched;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

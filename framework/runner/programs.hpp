@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::runner {
 
 struct Programs {
   std::filesystem::path folder;  ///< of the running executable
@@ -59,4 +59,4 @@ std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::fil
                                                       const std::vector<std::string>& of_command_line,
                                                       const Programs& programs, const std::string& backend);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -16,7 +16,7 @@
 #include "runner/score_comparison.hpp"
 #include "store/metrics.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -29,32 +29,32 @@ constexpr const char* unrecorded_files[] = {"vocab.txt", "labels.txt", "max_leng
 /// What the verification's spools contain, by kind of event.
 struct Reported {
   std::map<std::string, Metric> metrics;
-  std::optional<Started> started;
-  std::map<std::int64_t, Saved> checkpoints;               ///< by step
-  std::map<std::string, Wrote> artifacts;                  ///< by name
+  std::optional<record::Started> started;
+  std::map<std::int64_t, record::Saved> checkpoints;               ///< by step
+  std::map<std::string, record::Wrote> artifacts;                  ///< by name
   std::set<std::pair<std::int64_t, std::string>> digests;  ///< step and scope
   std::string result;                                      ///< JSON
 };
 
 Reported read_report(const fs::path& folder) {
   Reported reported;
-  for (int attempt = 1; fs::exists(folder / spool_name(attempt)); ++attempt) {
-    SpoolReader spool(folder / spool_name(attempt));
-    for (SpoolRecord record; spool.next(record);) {
-      if (record.kind == SpoolKind::metric)
-        reported.metrics[record.name] = metric_from(record.name, record.unit, record.meaning);
-      if (record.kind != SpoolKind::event) continue;
-      const ReadEvent read = record.event();
+  for (int attempt = 1; fs::exists(folder / record::spool_name(attempt)); ++attempt) {
+    record::SpoolReader spool(folder / record::spool_name(attempt));
+    for (record::SpoolRecord record; spool.next(record);) {
+      if (record.kind == record::SpoolKind::metric)
+        reported.metrics[record.name] = store::metric_from(record.name, record.unit, record.meaning);
+      if (record.kind != record::SpoolKind::event) continue;
+      const record::ReadEvent read = record.event();
       if (!read.event) continue;
-      handle(
-          *read.event, [&](const Started& started) { reported.started = started; },
-          [&](const Saved& saved) { reported.checkpoints[saved.step] = saved; },
-          [&](const Wrote& wrote) { reported.artifacts[wrote.name] = wrote; },
-          [&](const Digested& digest) {
+      record::handle(
+          *read.event, [&](const record::Started& started) { reported.started = started; },
+          [&](const record::Saved& saved) { reported.checkpoints[saved.step] = saved; },
+          [&](const record::Wrote& wrote) { reported.artifacts[wrote.name] = wrote; },
+          [&](const record::Digested& digest) {
             reported.digests.emplace(digest.step, digest.scope);
             for (const auto& [path, value] : digest.tensors) reported.digests.emplace(digest.step, path);
           },
-          [&](const Concluded&) { reported.result = read.body; });
+          [&](const record::Concluded&) { reported.result = read.body; });
     }
   }
   return reported;
@@ -72,17 +72,17 @@ std::map<std::string, json> members_of(const std::string& event) {
 
 /// Returns the facts of the start of training that data, settings and seed decide, by name. Facts that were
 /// not reported are missing.
-std::map<std::string, json> facts_of(Started started) {
+std::map<std::string, json> facts_of(record::Started started) {
   started.numeric_environment = started.host = started.build = {};
   started.plugins.clear();
   started.threads.reset();
   started.pinning.clear();
-  return members_of(event_text(started, 0.0));
+  return members_of(record::event_text(started, 0.0));
 }
 
 class Comparing {
  public:
-  Comparing(Store& store, const RunRow& run, const fs::path& run_folder, const fs::path& verification)
+  Comparing(store::Store& store, const store::RunRow& run, const fs::path& run_folder, const fs::path& verification)
       : store_(store),
         run_(run),
         folder_(run_folder),
@@ -90,7 +90,7 @@ class Comparing {
         reported_(read_report(verification)) {}
 
   RecordComparison compare() {
-    for (const MetricRow& metric : store_.read_metrics(run_.number))
+    for (const store::MetricRow& metric : store_.read_metrics(run_.number))
       last_ = std::max(last_, last_step(metric));
     meanings();
     values();
@@ -102,14 +102,14 @@ class Comparing {
   }
 
  private:
-  std::int64_t last_step(const MetricRow& metric) {
-    const std::optional<CurvePoint> latest = store_.read_latest(run_.number, metric.name);
+  std::int64_t last_step(const store::MetricRow& metric) {
+    const std::optional<store::CurvePoint> latest = store_.read_latest(run_.number, metric.name);
     return latest ? latest->step : 0;
   }
 
   void meanings() {
     std::set<std::string> own;
-    const Metrics metrics = read_metrics(store_.database(), {run_});  // tables too, which have no points
+    const store::Metrics metrics = store::read_metrics(store_.database(), {run_});  // tables too, which have no points
     for (const Metric& metric : metrics.all()) {
       ++comparison_.meanings;
       own.insert(metric.name);
@@ -151,7 +151,7 @@ class Comparing {
   /// The verifier has compared the digests of the run; this checks that the run has all of them.
   void digests() {
     std::set<std::pair<std::int64_t, std::string>> own;
-    for (const DigestRow& row : store_.read_digests(run_.number)) own.emplace(row.step, row.scope);
+    for (const store::DigestRow& row : store_.read_digests(run_.number)) own.emplace(row.step, row.scope);
     for (const auto& [step, scope] : reported_.digests)
       if (!own.contains({step, scope})) differs("the digest of " + scope, step, "", "there");
   }
@@ -159,7 +159,7 @@ class Comparing {
   void facts() {
     if (!reported_.started) return;
     const std::map<std::string, json> again = facts_of(*reported_.started);
-    for (const AttemptRow& attempt : store_.read_attempts(run_.number))
+    for (const store::AttemptRow& attempt : store_.read_attempts(run_.number))
       if (attempt.started_event) compare_members("its start: ", facts_of(*attempt.started_event), again);
   }
 
@@ -181,7 +181,7 @@ class Comparing {
   }
 
   void files() {
-    for (const CheckpointRow& row : store_.read_checkpoints(run_.number)) {
+    for (const store::CheckpointRow& row : store_.read_checkpoints(run_.number)) {
       const auto found = reported_.checkpoints.find(row.step);
       const bool is_there = found != reported_.checkpoints.end();
       compare_file(row.path, row.sha256, row.step, is_there ? found->second.sha256 : "");
@@ -190,7 +190,7 @@ class Comparing {
                 std::to_string(found->second.bytes));
     }
     std::set<std::string> own;
-    for (const ArtifactRow& row : store_.read_artifacts(run_.number)) {
+    for (const store::ArtifactRow& row : store_.read_artifacts(run_.number)) {
       own.insert(row.name);
       const auto found = reported_.artifacts.find(row.name);
       compare_file(row.path, row.sha256, last_,
@@ -217,8 +217,8 @@ class Comparing {
           .what = what, .step = step, .run = std::move(run), .verification = std::move(verification)};
   }
 
-  Store& store_;
-  const RunRow& run_;
+  store::Store& store_;
+  const store::RunRow& run_;
   const fs::path &folder_, &again_;
   const Reported reported_;
   std::int64_t last_ = 0;
@@ -227,7 +227,7 @@ class Comparing {
 
 }  // namespace
 
-RecordComparison compare_record(Store& store, const RunRow& run, const fs::path& run_folder,
+RecordComparison compare_record(store::Store& store, const store::RunRow& run, const fs::path& run_folder,
                                 const fs::path& verification) {
   return Comparing(store, run, run_folder, verification).compare();
 }
@@ -236,4 +236,4 @@ bool measures_machine(const Metric& metric) {
   return metric.meaning.unit == "s" || metric.meaning.unit.ends_with("/s");
 }
 
-}  // namespace encore
+}  // namespace encore::runner

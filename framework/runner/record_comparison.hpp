@@ -13,7 +13,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct RecordDifference {
   std::string
@@ -31,10 +31,10 @@ struct RecordComparison {
 /// `run_folder` is that of the run, with files that were compared with the list of its bundle. `verification`
 /// is the folder in which the whole run was trained again. A file that the run's folder lacks is not
 /// compared, and what an attempt of an earlier version did not report is not a difference.
-RecordComparison compare_record(Store& store, const RunRow& run, const std::filesystem::path& run_folder,
+RecordComparison compare_record(store::Store& store, const store::RunRow& run, const std::filesystem::path& run_folder,
                                 const std::filesystem::path& verification);
 
 /// Returns whether the clock or the machine decides the values of a metric, so that no training repeats them.
 bool measures_machine(const Metric& metric);
 
-}  // namespace encore
+}  // namespace encore::runner

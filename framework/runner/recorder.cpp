@@ -4,7 +4,7 @@
 // everything. Read recorder.hpp first.
 #include "runner/recorder.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr auto busy_patience = std::chrono::seconds(5);
 
 }  // namespace
 
-ShortPatience::ShortPatience(Database& database)
+ShortPatience::ShortPatience(store::Database& database)
     : database_(database), usual_(database.integer("PRAGMA busy_timeout").value_or(0)) {
   set(300);
 }
@@ -47,14 +47,14 @@ void Recorder::merge_when_due() {
     if (!told_.empty()) observer_.noticed("the database is writable again; nothing is lost");
     told_.clear();
     busy_.over();
-  } catch (const LeaseLost&) {
+  } catch (const store::LeaseLost&) {
     throw;
   } catch (const Error& error) {
     tell_once(error);
   }
 }
 
-Recorder::Finish Recorder::finish(RunState state, const std::string& reason) {
+Recorder::Finish Recorder::finish(store::RunState state, const std::string& reason) {
   const auto time = Clock::now();
   if (last_try_ && time - *last_try_ < merge_interval) return Finish::later;
   last_try_ = time;
@@ -63,9 +63,9 @@ Recorder::Finish Recorder::finish(RunState state, const std::string& reason) {
     const ShortPatience patience(store_.database());
     store_.finish_attempt(lease_, state, reason);
     return Finish::done;
-  } catch (const LeaseLost&) {
+  } catch (const store::LeaseLost&) {
     throw;
-  } catch (const DatabaseError& error) {
+  } catch (const store::DatabaseError& error) {
     if (!error.busy()) return failed(error);
     tell_once(error);
     return Finish::later;
@@ -79,7 +79,7 @@ Recorder::Finish Recorder::failed(const Error& error) {
 
 void Recorder::tell_once(const Error& error) {
   const std::string problem = problem_ = error.what();
-  const auto* refusal = dynamic_cast<const DatabaseError*>(&error);
+  const auto* refusal = dynamic_cast<const store::DatabaseError*>(&error);
   if (refusal != nullptr && refusal->busy() && !busy_.long_enough()) return;
   if (told_ == problem) return;
   if (told_.empty())
@@ -87,4 +87,4 @@ void Recorder::tell_once(const Error& error) {
   told_ = problem;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

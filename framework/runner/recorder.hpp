@@ -11,13 +11,13 @@
 #include "runner/run_observer.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// Shortens, while it lives, how long a database statement waits for a lock: the user watches a live line and
 /// may press Ctrl-C.
 class ShortPatience {
  public:
-  explicit ShortPatience(Database& database);
+  explicit ShortPatience(store::Database& database);
   ~ShortPatience();
   ShortPatience(const ShortPatience&) = delete;
   ShortPatience& operator=(const ShortPatience&) = delete;
@@ -25,7 +25,7 @@ class ShortPatience {
  private:
   void set(std::int64_t milliseconds);
 
-  Database& database_;
+  store::Database& database_;
   std::int64_t usual_;
 };
 
@@ -42,7 +42,7 @@ class BusySpell {
 
 class Recorder {
  public:
-  Recorder(Store& store, const Lease& lease, RunObserver& observer)
+  Recorder(store::Store& store, const store::Lease& lease, RunObserver& observer)
       : store_(store), lease_(lease), observer_(observer) {}
 
   /// Merges if the last merge, or the start, was at least half a second ago. Throws LeaseLost.
@@ -54,7 +54,7 @@ class Recorder {
   };
   /// Merges the rest and writes the state, if the last try was at least half a second ago. Throws LeaseLost,
   /// and Error for a spool that is incomplete or cannot be read.
-  Finish finish(RunState state, const std::string& reason);
+  Finish finish(store::RunState state, const std::string& reason);
   /// Returns what to do after an Error of finish(): try again, or give up if all tries have failed for long.
   Finish failed(const Error& error);
   /// Returns why the store did not take the end at the last try.
@@ -63,8 +63,8 @@ class Recorder {
  private:
   void tell_once(const Error& error);
 
-  Store& store_;
-  const Lease& lease_;
+  store::Store& store_;
+  const store::Lease& lease_;
   RunObserver& observer_;
   std::chrono::steady_clock::time_point last_merge_ = std::chrono::steady_clock::now();
   std::optional<std::chrono::steady_clock::time_point> first_try_, last_try_;  ///< to finish
@@ -72,4 +72,4 @@ class Recorder {
   BusySpell busy_;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

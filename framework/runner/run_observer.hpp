@@ -11,9 +11,9 @@
 #include "record/events.hpp"
 #include "runner/inactivity.hpp"
 
-namespace encore {
+namespace encore::runner {
 
-class RunObserver : public EventObserver {
+class RunObserver : public record::EventObserver {
  public:
   /// Reports a metric, with its meaning, before its first value.
   virtual void defined(const Metric&) {}
@@ -26,4 +26,4 @@ class RunObserver : public EventObserver {
   virtual void noticed(const std::string& text) = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

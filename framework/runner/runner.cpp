@@ -11,7 +11,7 @@
 #include "runner/launched_runs.hpp"
 #include "runner/parent_weights.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -23,8 +23,8 @@ constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
 constexpr auto host_look_interval = std::chrono::seconds(1);
 
 bool ended_badly(const RunOutcome& outcome) {
-  return outcome.began && outcome.state != RunState::completed && outcome.state != RunState::stopped &&
-         outcome.state != RunState::interrupted;
+  return outcome.began && outcome.state != store::RunState::completed && outcome.state != store::RunState::stopped &&
+         outcome.state != store::RunState::interrupted;
 }
 
 std::string workers_text(std::size_t count) {
@@ -94,8 +94,8 @@ bool Runner::is_free(std::size_t seat) {
       const ShortPatience patience(store_.database());
       settle_launched(store_);
       busy_hosts_.clear();
-      for (const HeldByJob& held : store_.attempts_of_jobs()) busy_hosts_.insert(held.holder.host);
-    } catch (const DatabaseError&) {
+      for (const store::HeldByJob& held : store_.attempts_of_jobs()) busy_hosts_.insert(held.holder.host);
+    } catch (const store::DatabaseError&) {
       return false;  // it is asked again
     }
   }
@@ -120,7 +120,7 @@ void Runner::tell_end(std::size_t task, const RunOutcome& outcome, bool again) {
 /// caller tries again.
 bool Runner::begin(std::size_t task, std::size_t seat) {
   const WorkerPlace& place = settings_.places[seat];
-  std::optional<Lease> lease;
+  std::optional<store::Lease> lease;
   RunTask task_now = tasks_[task];
   task_now.from_start = task_now.from_start && retried_[task] == 0;
   try {
@@ -130,17 +130,17 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
         store_.begin_attempt(tasks_[task].run, launcher_of(place).holder(place), seen_attempts_[task], code_);
     if (!lease) {
       RunOutcome outcome;
-      const RunRow row = store_.read_run(tasks_[task].run);
+      const store::RunRow row = store_.read_run(tasks_[task].run);
       outcome.state = row.state;
       outcome.reason = row.reason;
       over_[task] = true;
-      if (row.state == RunState::running && !looked_again_)
+      if (row.state == store::RunState::running && !looked_again_)
         held_elsewhere_.push_back(task);
       else
         tell_end(task, outcome, false);
       return true;
     }
-  } catch (const DatabaseError& error) {
+  } catch (const store::DatabaseError& error) {
     if (!error.busy()) {
       give_up(task, error);
       return true;
@@ -168,7 +168,7 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
 void Runner::give_up(std::size_t task, const Error& error) {
   RunOutcome outcome;
   outcome.began = true;
-  outcome.state = RunState::interrupted;
+  outcome.state = store::RunState::interrupted;
   outcome.reason = error.what();
   tell_end(task, outcome, false);
 }
@@ -180,12 +180,12 @@ bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
     task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);
     task_now.teacher = take_teacher(store_, task_now.specification, task_now.from_start);
     return true;
-  } catch (const DatabaseError&) {
+  } catch (const store::DatabaseError&) {
     throw;
   } catch (const Error& error) {
     RunOutcome outcome;
     outcome.blocked = true;
-    outcome.state = RunState::pending;
+    outcome.state = store::RunState::pending;
     outcome.reason = error.what();
     store_.note_waiting(tasks_[task].run, outcome.reason);
     tell_end(task, outcome, false);
@@ -254,9 +254,9 @@ void Runner::end(Seat& seat) {
   const std::size_t task = seat.task;
   const std::string& host = settings_.places[static_cast<std::size_t>(&seat - seats_.data())].host;
   busy_hosts_.erase(host);
-  const bool crashed = outcome.state == RunState::lost && !outcome.taken_over && outcome.recorded;
+  const bool crashed = outcome.state == store::RunState::lost && !outcome.taken_over && outcome.recorded;
   const bool going_on = !stopping_ && stop_requests_.load() == 0;
-  const bool failed_launch = !outcome.launched && outcome.state == RunState::interrupted && going_on;
+  const bool failed_launch = !outcome.launched && outcome.state == store::RunState::interrupted && going_on;
   seat.closed = failed_launch;
   const bool retry = crashed && going_on && retried_[task] < settings_.retries;
   const bool again = retry || (failed_launch && !all_closed());
@@ -278,4 +278,4 @@ void Runner::wait() const {
   ::poll(ends.data(), ends.size(), static_cast<int>(glance.count()));
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -15,7 +15,7 @@
 #include "runner/attempt.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct RunnerSettings {
   std::vector<WorkerPlace> places = std::vector<WorkerPlace>(1);  ///< as many workers at once
@@ -43,14 +43,14 @@ class RunnerObserver {
   /// decides here, by what has ended, what is trained next.
   virtual std::vector<RunTask> more() { return {}; }
   /// Reports repeatedly the state of a scheduler's jobs, and the progress of the run if there is only one.
-  virtual void queued(const std::string& /*text*/, const Progressed* /*progress*/) {}
+  virtual void queued(const std::string& /*text*/, const record::Progressed* /*progress*/) {}
 };
 
 class Runner {
  public:
   /// `stop_requests` counts what the user has sent (Ctrl-C): the first asks the workers to checkpoint and
   /// end, the second kills them. A signal handler may raise it.
-  Runner(Store& store, CodeVersion code, RunnerSettings settings, const std::atomic<int>& stop_requests,
+  Runner(store::Store& store, store::CodeVersion code, RunnerSettings settings, const std::atomic<int>& stop_requests,
          RunnerObserver& observer)
       : store_(store),
         code_(std::move(code)),
@@ -89,8 +89,8 @@ class Runner {
   void wait() const;
   std::size_t working() const;
 
-  Store& store_;
-  CodeVersion code_;
+  store::Store& store_;
+  store::CodeVersion code_;
   RunnerSettings settings_;
   const std::atomic<int>& stop_requests_;
   RunnerObserver& observer_;
@@ -111,4 +111,4 @@ class Runner {
   std::chrono::steady_clock::time_point hosts_looked_at_{};
 };
 
-}  // namespace encore
+}  // namespace encore::runner

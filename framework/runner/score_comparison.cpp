@@ -12,7 +12,7 @@
 #include "runner/drift.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -28,7 +28,7 @@ bool same_value(double a, double b) {
          (std::isnan(a) && std::isnan(b));
 }
 
-ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesystem::path& verification,
+ScoreComparison compare_scores(store::Store& store, std::int64_t run, const std::filesystem::path& verification,
                                std::int64_t from) {
   const std::map<std::string, Curve> found = read_curves(verification, is_score);
   ScoreComparison comparison;
@@ -48,27 +48,27 @@ ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesy
   return comparison;
 }
 
-std::vector<FinalScore> final_scores(Store& store, const RunRow& run,
+std::vector<FinalScore> final_scores(store::Store& store, const store::RunRow& run,
                                      const std::filesystem::path& verification) {
-  MeasuredValues again;
-  for (int attempt = 1; std::filesystem::exists(verification / spool_name(attempt)); ++attempt) {
-    SpoolReader spool(verification / spool_name(attempt));
-    for (SpoolRecord record; spool.next(record);) {
-      if (record.kind != SpoolKind::event) continue;
-      const ReadEvent read = record.event();
-      if (read.event) handle(*read.event, [&](const Concluded& concluded) { again = concluded.measures; });
+  record::MeasuredValues again;
+  for (int attempt = 1; std::filesystem::exists(verification / record::spool_name(attempt)); ++attempt) {
+    record::SpoolReader spool(verification / record::spool_name(attempt));
+    for (record::SpoolRecord record; spool.next(record);) {
+      if (record.kind != record::SpoolKind::event) continue;
+      const record::ReadEvent read = record.event();
+      if (read.event) record::handle(*read.event, [&](const record::Concluded& concluded) { again = concluded.measures; });
     }
   }
   std::vector<FinalScore> scores;
-  const std::map<std::int64_t, SelectionRule> rules = selection_rules(store, {run});
+  const std::map<std::int64_t, store::SelectionRule> rules = store::selection_rules(store, {run});
   const std::string first = rules.contains(run.number) ? rules.at(run.number).metric.name : "";
-  for (const Metric& metric : read_metrics(store.database(), {run}).in_order(first, {"dev", "test"})) {
-    const auto found = std::ranges::find(again, metric.name, &MeasuredValue::name);
-    const std::optional<double> own = result_measure(run, metric.name);
+  for (const Metric& metric : store::read_metrics(store.database(), {run}).in_order(first, {"dev", "test"})) {
+    const auto found = std::ranges::find(again, metric.name, &record::MeasuredValue::name);
+    const std::optional<double> own = store::result_measure(run, metric.name);
     if (own && found != again.end())
       scores.push_back({.metric = metric, .run = *own, .verification = found->value});
   }
   return scores;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

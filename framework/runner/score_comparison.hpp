@@ -15,7 +15,7 @@
 #include "base/metric.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct ScoreDifference {
   std::string metric;
@@ -55,7 +55,7 @@ void list(auto& field, A<RecordedScore> auto& score) {
 }
 
 /// The scores that both the run and its verification have in their results, without those of single labels.
-std::vector<FinalScore> final_scores(Store& store, const RunRow& run,
+std::vector<FinalScore> final_scores(store::Store& store, const store::RunRow& run,
                                      const std::filesystem::path& verification);
 
 /// Returns whether both values have equal bits or both are NaN.
@@ -63,7 +63,7 @@ bool same_value(double a, double b);
 
 /// Compares the scores of the steps after `from`. Measures of the training itself, such as speed, are not
 /// scores.
-ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesystem::path& verification,
+ScoreComparison compare_scores(store::Store& store, std::int64_t run, const std::filesystem::path& verification,
                                std::int64_t from);
 
-}  // namespace encore
+}  // namespace encore::runner

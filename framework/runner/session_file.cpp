@@ -21,7 +21,7 @@
 #include "world/atomic_file.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 static void list(auto& field, A<OpenSession> auto& session) {
   field("host", session.process.host);
@@ -69,7 +69,7 @@ std::string line_of(StopWish wish, const std::string& sweep) {
 }
 
 std::string description(const std::string& command, const std::string& sweep) {
-  const OpenSession session{.process = this_process(), .command = command, .sweep = sweep, .file = {}};
+  const OpenSession session{.process = world::this_process(), .command = command, .sweep = sweep, .file = {}};
   return to_json_object(session).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -86,7 +86,7 @@ std::optional<OpenSession> read_session(const fs::path& file) {
 
 bool is_alive(const fs::path& session) {
   const std::optional<OpenSession> open = read_session(session);
-  return open && liveness_of(open->process) != Liveness::gone;
+  return open && world::liveness_of(open->process) != world::Liveness::gone;
 }
 
 /// Removes what killed processes left: sessions, requests to them, and files that never got their name (a
@@ -94,7 +94,7 @@ bool is_alive(const fs::path& session) {
 void remove_dead(const fs::path& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == aside_suffix) {
+    if (entry.path().extension() == world::aside_suffix) {
       fs::path session = entry.path();  // "12-34.json.0123456789ab.part"
       while (session.has_extension() && session.extension() != session_end) session.replace_extension();
       if (!is_alive(session)) fs::remove(entry.path(), ignored);
@@ -120,7 +120,7 @@ SessionFile::SessionFile(const fs::path& runs, const std::string& command) : run
     fs::create_directories(runs_ / folder_name, failure);
     const fs::path file = runs_ / folder_name / (random_name() + session_end);
     try {
-      replace_file(file, description(command_, sweep_));
+      world::replace_file(file, description(command_, sweep_));
       file_ = file;
     } catch (const Error&) {
       if (!fs::exists(runs_, failure)) break;  // the database will report what is wrong there
@@ -142,7 +142,7 @@ void SessionFile::works_on(const std::string& sweep) {
   sweep_ = sweep;
   if (file_.empty()) return;
   try {
-    replace_file(file_, description(command_, sweep_));
+    world::replace_file(file_, description(command_, sweep_));
   } catch (const Error&) {
     // Only what others read of it is older now; requests by this name still reach it.
   }
@@ -166,7 +166,7 @@ std::vector<OpenSession> open_sessions(const fs::path& runs) {
   for (const auto& entry : fs::directory_iterator(runs / folder_name, none)) {
     if (entry.path().extension() != session_end) continue;
     std::optional<OpenSession> session = read_session(entry.path());
-    if (session && liveness_of(session->process) != Liveness::gone) sessions.push_back(std::move(*session));
+    if (session && world::liveness_of(session->process) != world::Liveness::gone) sessions.push_back(std::move(*session));
   }
   return sessions;
 }
@@ -175,13 +175,13 @@ bool request_stop(const OpenSession& session, StopWish wish, const std::string& 
   const fs::path file = requests_of(session.file);
   std::error_code unreadable;
   try {
-    const FileDescriptor requests = open_file(file, O_WRONLY | O_CREAT | O_APPEND);
+    const world::FileDescriptor requests = world::open_file(file, O_WRONLY | O_CREAT | O_APPEND);
     const std::string line = line_of(wish, sweep);
-    write_all(requests.get(), std::as_bytes(std::span(line)), file);
+    world::write_all(requests.get(), std::as_bytes(std::span(line)), file);
   } catch (const Error&) {
     if (fs::exists(session.file, unreadable)) throw;
   }
   return fs::exists(session.file, unreadable);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -12,7 +12,7 @@
 #include "runner/stop_request.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class SessionFile {
  public:
@@ -36,7 +36,7 @@ class SessionFile {
 
 /// The session of another process.
 struct OpenSession {
-  ProcessIdentity process;
+  world::ProcessIdentity process;
   std::string command;
   std::string sweep;  ///< empty: it has not read its plan yet
   std::filesystem::path file;
@@ -49,4 +49,4 @@ std::vector<OpenSession> open_sessions(const std::filesystem::path& runs);
 /// has just ended.
 bool request_stop(const OpenSession& session, StopWish wish, const std::string& sweep = "");
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -9,7 +9,7 @@
 
 #include "store/metrics.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 void SpoolFollower::poll() {
   // A control program that was itself asleep received nothing meanwhile, so that time does not count.
@@ -22,15 +22,15 @@ void SpoolFollower::poll() {
   while (reader_.next(record_)) {
     since_record_ = 0.0;
     switch (record_.kind) {
-      case SpoolKind::metric:
+      case record::SpoolKind::metric:
         if (record_.name == "train/loss") loss_metric_ = record_.metric;
-        observer_.defined(metric_from(record_.name, record_.unit, record_.meaning));
+        observer_.defined(store::metric_from(record_.name, record_.unit, record_.meaning));
         break;
-      case SpoolKind::point:
+      case record::SpoolKind::point:
         take_point();
         break;
-      case SpoolKind::event:
-        if (const std::optional<Event> event = record_.event().event) take(*event);
+      case record::SpoolKind::event:
+        if (const std::optional<record::Event> event = record_.event().event) take(*event);
         break;
     }
   }
@@ -51,20 +51,20 @@ void SpoolFollower::take_point() {
   observer_.stepped(record_.step, record_.value);
 }
 
-void SpoolFollower::take(const Event& event) {
-  handle(
+void SpoolFollower::take(const record::Event& event) {
+  record::handle(
       event,
-      [&](const Started&) {
+      [&](const record::Started&) {
         ready_ = true;
         since_step_ = 0.0;
       },
-      [&](const Progressed& progress) {
+      [&](const record::Progressed& progress) {
         progress_ = progress;
         step_ = progress.step;
         since_step_ = 0.0;
       },
-      [&](const Concluded& result) { result_ = result; }, [&](const Ended& ended) { ended_ = ended; });
+      [&](const record::Concluded& result) { result_ = result; }, [&](const record::Ended& ended) { ended_ = ended; });
   observer_.happened(event);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -11,19 +11,19 @@
 #include "record/spool_reader.hpp"
 #include "runner/run_observer.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class SpoolFollower {
  public:
-  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const SpoolOwner& owner = {})
+  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const record::SpoolOwner& owner = {})
       : reader_(spool, owner), observer_(observer) {}
 
   /// Passes on what was appended since the last call, without waiting.
   void poll();
 
   /// Returns how the worker ended, by its own report.
-  const std::optional<Ended>& ended() const { return ended_; }
-  const std::optional<Concluded>& result() const { return result_; }
+  const std::optional<record::Ended>& ended() const { return ended_; }
+  const std::optional<record::Concluded>& result() const { return result_; }
   /// Returns the last trained step.
   std::int64_t step() const { return step_; }
   /// Returns the inactivity since the last step was reported.
@@ -38,19 +38,19 @@ class SpoolFollower {
 
  private:
   void take_point();
-  void take(const Event& event);
+  void take(const record::Event& event);
 
-  SpoolReader reader_;
+  record::SpoolReader reader_;
   RunObserver& observer_;
-  SpoolRecord record_;
-  std::optional<Ended> ended_;
-  std::optional<Concluded> result_;
+  record::SpoolRecord record_;
+  std::optional<record::Ended> ended_;
+  std::optional<record::Concluded> result_;
   std::int64_t step_ = 0;
   bool ready_ = false;                            ///< Started was read
-  Progressed progress_;                           ///< the newest
+  record::Progressed progress_;                           ///< the newest
   double since_record_ = 0.0, since_step_ = 0.0;  ///< seconds
   std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
   std::optional<std::uint32_t> loss_metric_;  ///< the spool's number of train/loss
 };
 
-}  // namespace encore
+}  // namespace encore::runner

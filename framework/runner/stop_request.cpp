@@ -16,7 +16,7 @@
 #include "base/input_file.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -32,9 +32,9 @@ void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish
   // Several processes may ask at the same moment: each writes a file of its own, and the last one counts.
   const std::filesystem::path file = request_file(run_folder, attempt);
   const std::filesystem::path own = file.string() + "." + std::to_string(::getpid());
-  save_file(own, wish == StopWish::kill ? "kill\n" : "stop\n");
-  if (std::rename(own.c_str(), file.c_str()) != 0) throw Error(system_message("write", file, errno));
-  sync_folder(run_folder);
+  world::save_file(own, wish == StopWish::kill ? "kill\n" : "stop\n");
+  if (std::rename(own.c_str(), file.c_str()) != 0) throw Error(world::system_message("write", file, errno));
+  world::sync_folder(run_folder);
 }
 
 StopWish requested_stop(const std::filesystem::path& run_folder, int attempt) {
@@ -55,4 +55,4 @@ void forget_stop_requests_before(const std::filesystem::path& run_folder, int at
     std::filesystem::remove(request_file(run_folder, earlier), absent);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

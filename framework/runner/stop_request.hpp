@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace encore {
+namespace encore::runner {
 
 /// The request to a process that works on a run; the later ones ask for more.
 enum class StopWish : std::uint8_t {
@@ -22,4 +22,4 @@ StopWish requested_stop(const std::filesystem::path& run_folder, int attempt);
 /// Removes the requests to earlier attempts.
 void forget_stop_requests_before(const std::filesystem::path& run_folder, int attempt);
 
-}  // namespace encore
+}  // namespace encore::runner

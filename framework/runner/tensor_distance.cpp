@@ -12,7 +12,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -27,7 +27,7 @@ auto rank(T value) {
 }
 
 template <class T>
-void compare_values(const Safetensors::Entry& one, const Safetensors::Entry& other,
+void compare_values(const record::Safetensors::Entry& one, const record::Safetensors::Entry& other,
                     TensorDistance& distance) {
   for (std::size_t at = 0; at + sizeof(T) <= one.bytes.size(); at += sizeof(T)) {
     T a, b;
@@ -47,13 +47,13 @@ void compare_values(const Safetensors::Entry& one, const Safetensors::Entry& oth
   }
 }
 
-std::int64_t count_of(const Safetensors::Entry& entry) {
+std::int64_t count_of(const record::Safetensors::Entry& entry) {
   std::int64_t count = 1;
   for (const std::int64_t extent : entry.shape) count *= extent;
   return count;
 }
 
-TensorDistance incomparable(const std::string& name, const Safetensors::Entry& entry) {
+TensorDistance incomparable(const std::string& name, const record::Safetensors::Entry& entry) {
   TensorDistance distance;
   distance.name = name;
   distance.values = distance.different = count_of(entry);
@@ -61,8 +61,8 @@ TensorDistance incomparable(const std::string& name, const Safetensors::Entry& e
   return distance;
 }
 
-TensorDistance distance_of(const std::string& name, const Safetensors::Entry& one,
-                           const Safetensors::Entry& other) {
+TensorDistance distance_of(const std::string& name, const record::Safetensors::Entry& one,
+                           const record::Safetensors::Entry& other) {
   if (other.dtype != one.dtype || other.shape != one.shape) return incomparable(name, one);
   TensorDistance distance;
   distance.name = name;
@@ -76,11 +76,11 @@ TensorDistance distance_of(const std::string& name, const Safetensors::Entry& on
   return distance;
 }
 
-using Entries = std::map<std::string, const Safetensors::Entry*>;
+using Entries = std::map<std::string, const record::Safetensors::Entry*>;
 
 /// Returns the tensors of a file whose names begin with `prefix`, under names that begin with `shown`
 /// instead.
-Entries entries_of(const Safetensors& file, std::string_view prefix, std::string_view shown) {
+Entries entries_of(const record::Safetensors& file, std::string_view prefix, std::string_view shown) {
   Entries entries;
   for (const auto& [name, entry] : file.tensors())
     if (name.starts_with(prefix)) entries[std::string(shown) + name.substr(prefix.size())] = &entry;
@@ -120,15 +120,15 @@ void TensorDistance::add(const TensorDistance& tensor) {
 
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other) {
-  const Safetensors left(one), right(other);
+  const record::Safetensors left(one), right(other);
   return distances_between(entries_of(left, "", ""), entries_of(right, "", ""));
 }
 
 std::vector<TensorDistance> weight_distances(const std::filesystem::path& weights,
                                              const std::filesystem::path& checkpoint) {
-  const Safetensors left(weights), right(checkpoint);
+  const record::Safetensors left(weights), right(checkpoint);
   return distances_between(entries_of(left, "", parameter_prefix),
                            entries_of(right, parameter_prefix, parameter_prefix));
 }
 
-}  // namespace encore
+}  // namespace encore::runner

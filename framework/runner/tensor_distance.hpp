@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encore {
+namespace encore::runner {
 
 /// The beginning of the names of parameters in a checkpoint. In a weights file the names have no prefix.
 inline constexpr std::string_view parameter_prefix = "parameter/";
@@ -45,4 +45,4 @@ std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
 std::vector<TensorDistance> weight_distances(const std::filesystem::path& weights,
                                              const std::filesystem::path& checkpoint);
 
-}  // namespace encore
+}  // namespace encore::runner

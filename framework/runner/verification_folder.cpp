@@ -16,13 +16,13 @@
 #include "store/garbage.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
 std::filesystem::path make_folder(const std::filesystem::path& original, const std::string& run_id) {
-  std::string pattern = (original.parent_path() / (verification_prefix + run_id + "-XXXXXX")).string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw Error(system_message("make the folder", pattern, errno));
+  std::string pattern = (original.parent_path() / (store::verification_prefix + run_id + "-XXXXXX")).string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw Error(world::system_message("make the folder", pattern, errno));
   return pattern;
 }
 
@@ -45,21 +45,21 @@ VerificationFolder::~VerificationFolder() {
   if (!keep_) std::filesystem::remove_all(path_, ignored);
 }
 
-void VerificationFolder::fill(const Specification& specification, bool with_vocabulary,
-                              const CheckpointRow* checkpoint) const {
+void VerificationFolder::fill(const record::Specification& specification, bool with_vocabulary,
+                              const store::CheckpointRow* checkpoint) const {
   specification.save(path_);
   if (with_vocabulary && std::filesystem::exists(original_ / "vocab.txt"))
     copy_into(original_ / "vocab.txt", path_ / "vocab.txt");
   if (checkpoint == nullptr) return;
-  const std::filesystem::path file = path_below(original_, checkpoint->path);
+  const std::filesystem::path file = record::path_below(original_, checkpoint->path);
   if (sha256_of_file(file) != checkpoint->sha256)
     throw Error(file.string() + " is not the file that was recorded; exp db check lists all damaged files");
-  copy_into(file, path_below(path_, checkpoint->path));
+  copy_into(file, record::path_below(path_, checkpoint->path));
 }
 
 void VerificationFolder::keep() {
   keep_ = true;
-  std::ofstream(path_ / kept_mark) << "exp gc leaves this folder alone; remove it by hand\n";
+  std::ofstream(path_ / store::kept_mark) << "exp gc leaves this folder alone; remove it by hand\n";
 }
 
-}  // namespace encore
+}  // namespace encore::runner

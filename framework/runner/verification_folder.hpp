@@ -9,7 +9,7 @@
 #include "record/specification.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class VerificationFolder {
  public:
@@ -22,7 +22,7 @@ class VerificationFolder {
   /// Copies what the worker begins with: the specification, the run's vocabulary if wanted (else the worker
   /// makes it as the run did), and the checkpoint to resume from, if there is one. Throws Error for a
   /// checkpoint that is not the recorded file.
-  void fill(const Specification& specification, bool with_vocabulary, const CheckpointRow* checkpoint) const;
+  void fill(const record::Specification& specification, bool with_vocabulary, const store::CheckpointRow* checkpoint) const;
   /// Keeps the folder, with a mark for `exp gc`.
   void keep();
 
@@ -34,4 +34,4 @@ class VerificationFolder {
   bool keep_ = false;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

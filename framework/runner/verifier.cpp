@@ -25,25 +25,25 @@
 #include "runner/verification_folder.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
 constexpr auto between_looks = std::chrono::milliseconds(100);
 constexpr const char* worker_log = "worker.log";
 
-std::string steps_text(const std::vector<CheckpointRow>& checkpoints) {
+std::string steps_text(const std::vector<store::CheckpointRow>& checkpoints) {
   std::string text;
-  for (const CheckpointRow& checkpoint : checkpoints)
+  for (const store::CheckpointRow& checkpoint : checkpoints)
     text += (text.empty() ? "" : ", ") + std::to_string(checkpoint.step);
   return text;
 }
 
 /// Returns the checkpoints that are on disk, one per step. Of several records of a step the newest counts,
 /// because it wrote the file last.
-std::vector<CheckpointRow> checkpoints_on_disk(Store& store, std::int64_t run) {
-  std::vector<CheckpointRow> kept;
-  for (const CheckpointRow& checkpoint : store.read_checkpoints(run)) {
+std::vector<store::CheckpointRow> checkpoints_on_disk(store::Store& store, std::int64_t run) {
+  std::vector<store::CheckpointRow> kept;
+  for (const store::CheckpointRow& checkpoint : store.read_checkpoints(run)) {
     if (!checkpoint.on_disk) continue;
     if (!kept.empty() && kept.back().step == checkpoint.step)
       kept.back() = checkpoint;
@@ -53,9 +53,9 @@ std::vector<CheckpointRow> checkpoints_on_disk(Store& store, std::int64_t run) {
   return kept;
 }
 
-const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<CheckpointRow>& kept,
+const store::CheckpointRow& find_checkpoint(const store::RunRow& run, const std::vector<store::CheckpointRow>& kept,
                                      std::int64_t step) {
-  const auto found = std::ranges::find(kept, step, &CheckpointRow::step);
+  const auto found = std::ranges::find(kept, step, &store::CheckpointRow::step);
   if (found == kept.end())
     throw Error("run " + run.name + " has no checkpoint of step " + std::to_string(step) +
                 (kept.empty() ? "; it has no checkpoint" : "; it has those of steps " + steps_text(kept)));
@@ -64,11 +64,11 @@ const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<Checkp
 
 /// Returns the step of the weights file of the run's folder. Returns nothing if there is no such file, if it
 /// belongs to another run, or if no step has led to it, as in an imported run.
-std::optional<std::int64_t> step_of_weights(const std::filesystem::path& folder, const RunRow& run) {
+std::optional<std::int64_t> step_of_weights(const std::filesystem::path& folder, const store::RunRow& run) {
   std::error_code ignored;
-  if (!std::filesystem::exists(folder / weights_file, ignored)) return std::nullopt;
+  if (!std::filesystem::exists(folder / record::weights_file, ignored)) return std::nullopt;
   try {
-    const WeightsFacts facts = WeightsFile(folder).facts();
+    const record::WeightsFacts facts = record::WeightsFile(folder).facts();
     return facts.question == run.question && facts.step > 0 ? std::optional(facts.step) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;  // a damaged file: only what it would be compared for is lost
@@ -98,14 +98,14 @@ class Verifier::Watch final : public RunObserver {
  public:
   Watch(RunObserver& display, DigestComparison& comparison) : display_(display), comparison_(comparison) {}
 
-  void happened(const Event& event) override {
-    handle(
+  void happened(const record::Event& event) override {
+    record::handle(
         event,
-        [&](const Started& started) {
+        [&](const record::Started& started) {
           environment = started.numeric_environment.value();
           threads = started.threads;
         },
-        [&](const Digested& digest) { comparison_.take(digest); });
+        [&](const record::Digested& digest) { comparison_.take(digest); });
     display_.happened(event);
   }
   void defined(const Metric& metric) override { display_.defined(metric); }
@@ -121,7 +121,7 @@ class Verifier::Watch final : public RunObserver {
   DigestComparison& comparison_;
 };
 
-Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& stop_requests)
+Verifier::Verifier(store::Store& store, VerificationTask task, const std::atomic<int>& stop_requests)
     : store_(store),
       task_(std::move(task)),
       stop_requests_(stop_requests),
@@ -132,12 +132,12 @@ Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& 
                   task_.from_checkpoint ? *task_.from_checkpoint + 1 : 0,
                   task_.steps.value_or(std::numeric_limits<std::int64_t>::max())) {
   const std::string name = "run " + task_.run.name;
-  if (task_.run.state == RunState::running)
+  if (task_.run.state == store::RunState::running)
     throw Error(name + " is running in process " + std::to_string(task_.run.holder.pid) + " on " +
                 task_.run.holder.host + "; verify it after it has ended");
-  const std::vector<DigestRow> all = store.read_digests(task_.run.number);
+  const std::vector<store::DigestRow> all = store.read_digests(task_.run.number);
   if (all.empty())
-    throw Error(name + " (" + name_of(task_.run.state) +
+    throw Error(name + " (" + store::name_of(task_.run.state) +
                 ") has no digests to compare with: it ended before its first step");
   if (task_.specification.question != task_.run.question)
     throw Error((store.run_folder(task_.run.id) / "specification.json").string() +
@@ -150,8 +150,8 @@ Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& 
                 (task_.steps ? "up to step " + std::to_string(*task_.steps) : "") +
                 "; it has digests of steps " + std::to_string(all.front().step) + " to " +
                 std::to_string(all.back().step));
-  if (task_.scores && task_.run.state != RunState::completed)
-    throw Error(name + " is " + name_of(task_.run.state) + ", so it has no final scores to compare with");
+  if (task_.scores && task_.run.state != store::RunState::completed)
+    throw Error(name + " is " + store::name_of(task_.run.state) + ", so it has no final scores to compare with");
   const std::int64_t first = task_.from_checkpoint.value_or(0) + 1;
   if (task_.kill_at && (*task_.kill_at < first || *task_.kill_at > last_step()))
     throw Error("invalid --kill-at " + std::to_string(*task_.kill_at) +
@@ -166,7 +166,7 @@ void Verifier::require_data() const {
     std::error_code ignored;
     if (!std::filesystem::exists(file.path, ignored))
       throw Error(what + " is missing; restore the file with SHA-256 " + file.sha256);
-    if (sha256_of_bytes_of_content(file.path) != file.sha256)
+    if (pretrained::sha256_of_bytes_of_content(file.path) != file.sha256)
       throw Error(what + " has changed since the run was planned; restore the file with SHA-256 " +
                   file.sha256);
   }
@@ -180,13 +180,13 @@ VerificationOutcome Verifier::run(RunObserver& observer) {
       task_.specification, !task_.everything,
       task_.from_checkpoint ? &find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint) : nullptr);
   Watch watch(observer, comparison_);
-  const double begin = now_seconds();
+  const double begin = world::now_seconds();
   try {
     End end = train(folder.path(), 1, task_.kill_at.has_value(), watch);
     if (end == End::killed) {
-      const std::vector<CheckpointFile> left = list_checkpoints(folder.path());
+      const std::vector<record::CheckpointFile> left = record::list_checkpoints(folder.path());
       watch.went_on_from = left.empty() ? 0 : left.back().step;
-      observer.happened(Logged{.text = "killed after step " + std::to_string(*task_.kill_at)});
+      observer.happened(record::Logged{.text = "killed after step " + std::to_string(*task_.kill_at)});
       end = train(folder.path(), 2, false, watch);
     }
     outcome.interrupted = end == End::stopped;
@@ -196,7 +196,7 @@ VerificationOutcome Verifier::run(RunObserver& observer) {
     folder.keep();
     throw;
   }
-  outcome.verification.time = now_seconds();
+  outcome.verification.time = world::now_seconds();
   outcome.verification.details["seconds"] = outcome.verification.time - begin;
   return outcome;
 }
@@ -226,12 +226,12 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     // Where the bits need not agree, how far they drift apart to the end is the answer.
     if (!compare_environments(watch.environment, difference->attempt).differences.empty()) return false;
     const auto step = distance_step(difference->step);
-    return !step || std::filesystem::exists(folder / checkpoint_path(*step));
+    return !step || std::filesystem::exists(folder / record::checkpoint_path(*step));
   };
   WorkerPlace place{.ranks = task_.ranks, .rank_launcher = task_.rank_launcher};
-  if (task_.threads == 0) place.variables[thread_adaptation_variable] = name_of(ThreadAdaptation::threads);
+  if (task_.threads == 0) place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
   WorkerProcess worker(task_.worker, arguments, folder / worker_log, place);
-  SpoolFollower follower(folder / spool_name(attempt), watch);
+  SpoolFollower follower(folder / record::spool_name(attempt), watch);
   std::optional<ProcessEnd> end;
   bool enough = false;
   while (!(end = worker.wait_for(between_looks))) {
@@ -244,19 +244,19 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   if (enough) return End::over;
   if (stop_requests_.load() > 0) return End::stopped;
   if (dies && end->signal == SIGKILL) return End::killed;
-  const std::optional<Ended>& last_word = follower.ended();
-  if (last_word && (last_word->ending == Ending::completed ||
-                    (last_word->ending == Ending::interrupted && last_word->step.value_or(0) >= last)))
+  const std::optional<record::Ended>& last_word = follower.ended();
+  if (last_word && (last_word->ending == record::Ending::completed ||
+                    (last_word->ending == record::Ending::interrupted && last_word->step.value_or(0) >= last)))
     return End::over;
   throw Error("the verifying worker " +
-              (last_word ? std::string(name_of(last_word->ending)) + ": " + last_word->reason
+              (last_word ? std::string(record::name_of(last_word->ending)) + ": " + last_word->reason
                          : "ended with " + end->text() + " without a final report") +
               "; its folder is kept, see " + (folder / worker_log).string());
 }
 
 std::set<std::int64_t> Verifier::kept_steps() const {
   std::set<std::int64_t> steps;
-  for (const CheckpointRow& checkpoint : checkpoints_) steps.insert(checkpoint.step);
+  for (const store::CheckpointRow& checkpoint : checkpoints_) steps.insert(checkpoint.step);
   if (weights_step_) steps.insert(*weights_step_);
   return steps;
 }
@@ -272,7 +272,7 @@ Verifier::Environments Verifier::compare_environments(const nlohmann::json& veri
   const int first_attempt =
       task_.from_checkpoint ? find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint).attempt : 1;
   Environments environments = {nlohmann::json(), nlohmann::json::array()};
-  for (const AttemptRow& attempt : attempts_) {
+  for (const store::AttemptRow& attempt : attempts_) {
     const bool contributed = attempt.first_step || attempt.ordinal == last_attempt;
     if (attempt.ordinal < first_attempt || attempt.ordinal > last_attempt || !contributed) continue;
     environments = {attempt.environment, differing_fields(attempt.environment, verification)};
@@ -282,7 +282,7 @@ Verifier::Environments Verifier::compare_environments(const nlohmann::json& veri
 }
 
 void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
-                     VerificationRow& verification) const {
+                     store::VerificationRow& verification) const {
   const auto or_null = [](const auto& value) { return value ? nlohmann::json(*value) : nlohmann::json(); };
   nlohmann::json& details = verification.details;
   details["options"] = {{"steps", or_null(task_.steps)},
@@ -328,7 +328,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
 }
 
 void Verifier::compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
-                                 VerificationRow& verification) const {
+                                 store::VerificationRow& verification) const {
   const ScoreComparison scores =
       compare_scores(store_, task_.run.number, folder, task_.from_checkpoint.value_or(0));
   nlohmann::json& told = verification.details["scores"];
@@ -343,7 +343,7 @@ void Verifier::compare_scores_of(const std::filesystem::path& folder, const nloh
 }
 
 void Verifier::compare_record_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
-                                 VerificationRow& verification) const {
+                                 store::VerificationRow& verification) const {
   const RecordComparison record = compare_record(store_, task_.run, store_.run_folder(task_.run.id), folder);
   nlohmann::json& compared = verification.details["record"];
   compared = {{"values", record.values},
@@ -359,18 +359,18 @@ void Verifier::compare_record_of(const std::filesystem::path& folder, const nloh
   compared["verification"] = record.first->verification;
 }
 
-void Verifier::describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const {
+void Verifier::describe_drift(const std::filesystem::path& folder, store::VerificationRow& verification) const {
   nlohmann::json& details = verification.details;
   const std::filesystem::path original = store_.run_folder(task_.run.id);
   std::vector<StepDrift> steps;
   try {
     for (const std::int64_t step : kept_steps()) {
-      const std::string path = checkpoint_path(step);
+      const std::string path = record::checkpoint_path(step);
       if (step <= task_.from_checkpoint.value_or(0) || !std::filesystem::exists(folder / path)) continue;
       const bool has_checkpoint =
-          std::ranges::find(checkpoints_, step, &CheckpointRow::step) != checkpoints_.end();
+          std::ranges::find(checkpoints_, step, &store::CheckpointRow::step) != checkpoints_.end();
       steps.push_back({step, has_checkpoint ? tensor_distances(original / path, folder / path)
-                                            : weight_distances(original / weights_file, folder / path)});
+                                            : weight_distances(original / record::weights_file, folder / path)});
     }
   } catch (const Error& error) {
     details["drift_unknown"] = error.what();
@@ -386,4 +386,4 @@ void Verifier::describe_drift(const std::filesystem::path& folder, VerificationR
   if (there != steps.end()) name_tensor(there->tensors, verification.scope);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -17,11 +17,11 @@
 #include "runner/run_observer.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct VerificationTask {
-  RunRow run;
-  Specification specification;   ///< the run's, with the backend and plugin folders to verify with
+  store::RunRow run;
+  record::Specification specification;   ///< the run's, with the backend and plugin folders to verify with
   std::filesystem::path worker;  ///< the program
   int threads = 0;               ///< of each rank; 0: the worker decides
   int ranks = 1;                 ///< as in WorkerPlace (worker_process.hpp)
@@ -37,7 +37,7 @@ struct VerificationTask {
 
 struct VerificationOutcome {
   bool interrupted = false;      ///< the user stopped it: there is no verdict
-  VerificationRow verification;  ///< without interruption
+  store::VerificationRow verification;  ///< without interruption
   std::filesystem::path folder;  ///< where it was trained; removed unless asked to keep
 };
 
@@ -45,7 +45,7 @@ class Verifier {
  public:
   /// Reads what the run has. Throws Error for a run that cannot be verified as asked: one that is running or
   /// has no digests in the range, data that changed, a checkpoint that is not kept.
-  Verifier(Store& store, VerificationTask task, const std::atomic<int>& stop_requests);
+  Verifier(store::Store& store, VerificationTask task, const std::atomic<int>& stop_requests);
 
   std::size_t digests() const { return comparison_.size(); }
   std::int64_t first_step() const { return comparison_.first_step(); }
@@ -69,21 +69,21 @@ class Verifier {
   std::set<std::int64_t> kept_steps() const;
   /// Returns the first of these steps at or after a difference, as far as the verification trains.
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
-  void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
+  void judge(const std::filesystem::path& folder, const Watch& watch, store::VerificationRow& verification) const;
   Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;
   void compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
-                         VerificationRow& verification) const;
+                         store::VerificationRow& verification) const;
   void compare_record_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
-                         VerificationRow& verification) const;
-  void describe_drift(const std::filesystem::path& folder, VerificationRow& verification) const;
+                         store::VerificationRow& verification) const;
+  void describe_drift(const std::filesystem::path& folder, store::VerificationRow& verification) const;
 
-  Store& store_;
+  store::Store& store_;
   const VerificationTask task_;
   const std::atomic<int>& stop_requests_;
-  std::vector<AttemptRow> attempts_;
-  std::vector<CheckpointRow> checkpoints_;    ///< on disk, one a step
+  std::vector<store::AttemptRow> attempts_;
+  std::vector<store::CheckpointRow> checkpoints_;    ///< on disk, one a step
   std::optional<std::int64_t> weights_step_;  ///< of the weights file in the run's folder
   DigestComparison comparison_;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

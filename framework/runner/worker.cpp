@@ -4,7 +4,7 @@
 // has the other kind. Read worker.hpp first.
 #include "runner/worker.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -17,7 +17,7 @@ class ChildWorker final : public Worker {
     const std::optional<ProcessEnd> end = process_.wait_for(std::chrono::milliseconds(0));
     return end ? std::optional(WorkerEnd{.process = *end}) : std::nullopt;
   }
-  void send(ControlCommand command) override { process_.send(command); }
+  void send(record::ControlCommand command) override { process_.send(command); }
   void quit() override { process_.quit(); }
   void kill() override { process_.kill(); }
   int exit_descriptor() const override { return process_.exit_descriptor(); }
@@ -31,7 +31,7 @@ class ChildLauncher final : public Launcher {
   std::unique_ptr<Worker> start(const WorkOrder& order, const WorkerPlace& place) const override {
     return std::make_unique<ChildWorker>(order, place);
   }
-  ProcessIdentity holder(const WorkerPlace&) const override { return this_process(); }
+  world::ProcessIdentity holder(const WorkerPlace&) const override { return world::this_process(); }
 };
 
 }  // namespace
@@ -41,4 +41,4 @@ const Launcher& launcher_of(const WorkerPlace& place) {
   return place.launcher ? *place.launcher : here;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

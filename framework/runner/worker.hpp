@@ -15,7 +15,7 @@
 #include "runner/worker_process.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct WorkerEnd {
   ProcessEnd process = {};
@@ -32,7 +32,7 @@ class Worker {
   virtual ~Worker() = default;
   /// Returns how the worker ended; nothing while it works. Never waits.
   virtual std::optional<WorkerEnd> end() = 0;
-  virtual void send(ControlCommand command) = 0;
+  virtual void send(record::ControlCommand command) = 0;
   /// Makes it report what it was doing, and end (record/crash_line.hpp).
   virtual void quit() = 0;
   virtual void kill() = 0;
@@ -62,10 +62,10 @@ class Launcher {
   /// Throws Error if nothing can be started.
   virtual std::unique_ptr<Worker> start(const WorkOrder& order, const WorkerPlace& place) const = 0;
   /// Returns the holder of the lease of an attempt at that place.
-  virtual ProcessIdentity holder(const WorkerPlace& place) const = 0;
+  virtual world::ProcessIdentity holder(const WorkerPlace& place) const = 0;
 };
 
 /// Returns the launcher of the place; if it names none, this process starts the worker itself.
 const Launcher& launcher_of(const WorkerPlace& place);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -24,7 +24,7 @@
 
 extern char** environ;
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -50,7 +50,7 @@ class SpawnSettings {
     posix_spawnattr_destroy(&attributes);
   }
   /// Starts it in a session of its own, without input, and with its output there.
-  void apart(const FileDescriptor& output) {
+  void apart(const world::FileDescriptor& output) {
     set_flags(POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
@@ -143,9 +143,9 @@ ProcessEnd wait_for_end(pid_t pid) {
   }
 }
 
-FileDescriptor open_exit_watch(pid_t pid) {
+world::FileDescriptor open_exit_watch(pid_t pid) {
 #ifdef SYS_pidfd_open
-  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return world::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 #else
   static_cast<void>(pid);
   return {};
@@ -153,18 +153,18 @@ FileDescriptor open_exit_watch(pid_t pid) {
 }
 
 struct Pipe {
-  FileDescriptor reading;
-  FileDescriptor writing;
+  world::FileDescriptor reading;
+  world::FileDescriptor writing;
 };
 
 Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  return {world::FileDescriptor(ends[0]), world::FileDescriptor(ends[1])};
 }
 
 /// Appends what is available; closes the descriptor at its end.
-void drain(FileDescriptor& from, std::string& to) {
+void drain(world::FileDescriptor& from, std::string& to) {
   char buffer[1 << 16];
   const ssize_t count = ::read(from.get(), buffer, sizeof buffer);
   if (count > 0)
@@ -238,8 +238,8 @@ std::string ProcessEnd::text() const {
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
                              const std::filesystem::path& log, const WorkerPlace& place) {
-  ControlPipe pipe = make_control_pipe();
-  const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
+  record::ControlPipe pipe = record::make_control_pipe();
+  const world::FileDescriptor output = world::open_file(log, O_WRONLY | O_CREAT | O_APPEND);
   SpawnSettings settings;
   settings.apart(output);
   launched_ = !place.rank_launcher.empty();
@@ -255,11 +255,11 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<s
                place);
   exit_watch_ = open_exit_watch(pid_);
   // The pipe's own end is closed on return; this copy belongs to the writer.
-  control_ = ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));
+  control_ = record::ControlWriter(::fcntl(pipe.writing.get(), F_DUPFD_CLOEXEC, control_descriptor + 1));
 }
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
-                             const FileDescriptor& socket, const WorkerPlace& place) {
+                             const world::FileDescriptor& socket, const WorkerPlace& place) {
   SpawnSettings settings;
   settings.set_flags(POSIX_SPAWN_SETSID);
   posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -314,7 +314,7 @@ std::optional<ProcessEnd> DetachedProcess::end() {
 
 DetachedProcess start_detached(const std::filesystem::path& program,
                                const std::vector<std::string>& arguments, const std::filesystem::path& log) {
-  const FileDescriptor output = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
+  const world::FileDescriptor output = world::open_file(log, O_WRONLY | O_CREAT | O_APPEND);
   SpawnSettings settings;
   settings.apart(output);
   return DetachedProcess(spawn(program, arguments, settings));
@@ -370,4 +370,4 @@ ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<
   return wait_for_end(spawn(program, arguments, SpawnSettings()));
 }
 
-}  // namespace encore
+}  // namespace encore::runner

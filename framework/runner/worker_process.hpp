@@ -19,7 +19,7 @@
 
 #include "record/control_pipe.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// Says how a process ended.
 struct ProcessEnd {
@@ -55,7 +55,7 @@ class WorkerProcess {
   /// Starts a worker with a socket of its own, which "--socket-fd N" names to it; its output goes to the
   /// standard error of this process.
   WorkerProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
-                const FileDescriptor& socket, const WorkerPlace& place = {});
+                const world::FileDescriptor& socket, const WorkerPlace& place = {});
   /// Kills a running worker: it never outlives its owner without control.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -63,7 +63,7 @@ class WorkerProcess {
 
   /// Waits until it ends, a signal arrives or the time is over. Returns nothing while it runs.
   std::optional<ProcessEnd> wait_for(std::chrono::milliseconds time);
-  bool send(ControlCommand command) { return control_.send(command); }
+  bool send(record::ControlCommand command) { return control_.send(command); }
   /// Sends SIGKILL to its whole session's process group.
   void kill();
   /// Sends SIGQUIT to the worker itself: it writes its crash line (record/crash_line.hpp), which says what it
@@ -75,8 +75,8 @@ class WorkerProcess {
 
  private:
   pid_t pid_ = -1;
-  FileDescriptor exit_watch_;  ///< pidfd: readable once it has ended; empty on kernels without
-  ControlWriter control_;
+  world::FileDescriptor exit_watch_;  ///< pidfd: readable once it has ended; empty on kernels without
+  record::ControlWriter control_;
   std::optional<ProcessEnd> end_;
   bool launched_ = false;  ///< by a launcher
 };
@@ -127,4 +127,4 @@ inline constexpr std::chrono::seconds last_word_patience(2);
 /// itself.
 ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -15,7 +15,7 @@
 #include "base/json_text.hpp"
 #include "serve/refusal.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -46,13 +46,13 @@ std::string vector_json(std::string_view bytes) {
 
 std::int64_t tokens_of(const Job& job) {
   std::int64_t tokens = 0;
-  for (const ServeAnswer& answer : job.answers) tokens += answer.tokens;
+  for (const record::ServeAnswer& answer : job.answers) tokens += answer.tokens;
   return tokens;
 }
 
 std::string predict_body(const ServedModel& model, const Job& job) {
   std::string results;
-  for (const ServeAnswer& answer : job.answers) results += (results.empty() ? "" : ",") + answer.text;
+  for (const record::ServeAnswer& answer : job.answers) results += (results.empty() ? "" : ",") + answer.text;
   return with_list(named(model), "results", results);
 }
 
@@ -141,15 +141,15 @@ const char* error_type(int status) {
 std::string answer_body(const ServedModel& model, const ServeRequest& request, const Job& job,
                         std::string_view id) {
   for (std::size_t i = 0; i < job.answers.size(); ++i)
-    if (job.answers[i].outcome == ServeOutcome::refused)
+    if (job.answers[i].outcome == record::ServeOutcome::refused)
       throw Refusal(400,
                     (job.answers.size() > 1 ? "text " + std::to_string(i) + ": " : "") + job.answers[i].text);
   switch (request.work) {
-    case ServeWork::answer:
+    case record::ServeWork::answer:
       return predict_body(model, job);
-    case ServeWork::vector:
+    case record::ServeWork::vector:
       return embeddings_body(model, request, job);
-    case ServeWork::writing:
+    case record::ServeWork::writing:
       break;
   }
   return completions_body(model, job, id);
@@ -179,4 +179,4 @@ std::string error_body(int status, const std::string& reason) {
   return body;
 }
 
-}  // namespace encore
+}  // namespace encore::serve

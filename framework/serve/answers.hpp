@@ -10,13 +10,13 @@
 #include "serve/job.hpp"
 #include "serve/requests.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 /// The model and the program that answered.
 struct ServedModel {
   std::string name;     ///< of the run
   std::string version;  ///< of Encore
-  ServeModel facts;
+  record::ServeModel facts;
 };
 
 /// Returns the body for a finished job. `id` is the id of the request. Throws Refusal with the first reason
@@ -32,4 +32,4 @@ std::string stream_failure(int status, const std::string& reason);
 /// Returns {"error": {"message", "type"}}.
 std::string error_body(int status, const std::string& reason);
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 /// A batch of this size takes no further input: its last one must not wait until all others are tokenized.
@@ -23,7 +23,7 @@ std::uint64_t cost_of(const Waiting& text) {
 }
 
 bool goes_alone(const Waiting& text) {
-  return text.again || text.is_long() || text.job->work == ServeWork::writing;
+  return text.again || text.is_long() || text.job->work == record::ServeWork::writing;
 }
 
 }  // namespace
@@ -118,4 +118,4 @@ std::optional<ServeClock::time_point> Batcher::due(Take what) {
   return short_.empty() ? due(long_) : std::min(due(long_), due(short_));
 }
 
-}  // namespace encore
+}  // namespace encore::serve

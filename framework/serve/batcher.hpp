@@ -16,7 +16,7 @@
 
 #include "serve/job.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 struct BatchRules {
   std::size_t texts = 32;             ///< of a full batch
@@ -34,7 +34,7 @@ struct Waiting {
 
   std::size_t bytes() const { return job->texts[text].size(); }
   /// Tokenizing it takes long: it leaves alone, and another worker stays free.
-  bool is_long() const { return job->work != ServeWork::writing && bytes() > long_text_bytes; }
+  bool is_long() const { return job->work != record::ServeWork::writing && bytes() > long_text_bytes; }
 
   static constexpr std::size_t long_text_bytes = std::size_t{16} << 10;
 };
@@ -101,4 +101,4 @@ class Batcher {
   ServeClock::time_point long_may_leave_ = {};
 };
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -19,7 +19,7 @@
 
 #include "serve/http_server.hpp"
 
-namespace encore::http_detail {
+namespace encore::serve::http_detail {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
@@ -122,4 +122,4 @@ struct Connection : std::enable_shared_from_this<Connection> {
 };
 using ConnectionPointer = std::shared_ptr<Connection>;
 
-}  // namespace encore::http_detail
+}  // namespace encore::serve::http_detail

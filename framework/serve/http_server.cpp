@@ -30,7 +30,7 @@
 // inlined.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 namespace asio = boost::asio;
@@ -474,4 +474,4 @@ bool is_loopback(const std::string& host) {
   return address_of(host).is_loopback();
 }
 
-}  // namespace encore
+}  // namespace encore::serve

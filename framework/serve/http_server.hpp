@@ -16,7 +16,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-namespace encore {
+namespace encore::serve {
 
 struct HttpLimits {
   /// Open connections. One more closes the one whose client has let the server wait for longest; if all of
@@ -92,4 +92,4 @@ class HttpServer {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace encore
+}  // namespace encore::serve

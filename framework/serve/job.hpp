@@ -12,19 +12,19 @@
 
 #include "record/serve_messages.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 using ServeClock = std::chrono::steady_clock;
 
 struct Job {
-  ServeWork work = ServeWork::answer;
+  record::ServeWork work = record::ServeWork::answer;
   bool allowed = false;   ///< as in ServeItem
   bool observed = false;  ///< the same
   bool scored = false;    ///< the same
   std::vector<std::string> texts = {};
   ServeClock::time_point arrived = {};
   ServeClock::time_point deadline = ServeClock::time_point::max();  ///< without all answers by then it fails
-  std::vector<ServeAnswer> answers = {};                            ///< by input
+  std::vector<record::ServeAnswer> answers = {};                            ///< by input
   std::size_t open = 0;                                             ///< inputs without an answer
   std::string failure = {};  ///< why it has no answers; "": it has them, or is not over
   bool over = false;         ///< `ended` was called, or the client is gone
@@ -33,4 +33,4 @@ struct Job {
   std::function<void()> ended = {};                      ///< once: all inputs are answered, or it has failed
 };
 
-}  // namespace encore
+}  // namespace encore::serve

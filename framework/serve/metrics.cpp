@@ -7,7 +7,7 @@
 #include <charconv>
 #include <functional>
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 const std::vector<double> seconds_bounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30};
@@ -109,4 +109,4 @@ std::string ServeMetrics::text() const {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace encore {
+namespace encore::serve {
 
 /// A histogram with fixed upper bounds: it counts the values that are at most as large as each bound.
 class BucketHistogram {
@@ -58,4 +58,4 @@ struct ServeMetrics {
   std::string text() const;
 };
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -9,7 +9,7 @@
 
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 /// The time between two checks of deadlines.
@@ -80,16 +80,16 @@ void ModelPool::start_worker(Seat& seat) {
     seat.link = std::make_unique<WorkerLink>(
         loop_, seat.start,
         WorkerLinkEvents{
-            .ready = [this, here](ServeModel model) { worker_ready(here(), std::move(model)); },
-            .answered = [this, here](ServeAnswers answers) { worker_answered(here(), std::move(answers)); },
-            .ended = [this, here](const ProcessEnd& end,
+            .ready = [this, here](record::ServeModel model) { worker_ready(here(), std::move(model)); },
+            .answered = [this, here](record::ServeAnswers answers) { worker_answered(here(), std::move(answers)); },
+            .ended = [this, here](const runner::ProcessEnd& end,
                                   const std::string& why) { worker_ended(here(), end, why); }});
   } catch (const Error& error) {
-    worker_ended(seat, ProcessEnd{.exit_code = 1}, error.what());
+    worker_ended(seat, runner::ProcessEnd{.exit_code = 1}, error.what());
   }
 }
 
-void ModelPool::worker_ready(Seat& seat, ServeModel model) {
+void ModelPool::worker_ready(Seat& seat, record::ServeModel model) {
   if (model_ && model.digest != model_->digest) {
     // Answers of two versions of a model must not be mixed under one name.
     notice("the weights of " + name_ +
@@ -108,7 +108,7 @@ void ModelPool::worker_ready(Seat& seat, ServeModel model) {
   hand_out();
 }
 
-void ModelPool::worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why) {
+void ModelPool::worker_ended(Seat& seat, const runner::ProcessEnd& end, const std::string& why) {
   seat.link.reset();
   seat.ready = false;
   ++metrics_.ends;
@@ -185,10 +185,10 @@ void ModelPool::submit(const std::shared_ptr<Job>& job) {
 void ModelPool::cancel(const std::shared_ptr<Job>& job) {
   job->over = true;
   std::erase(jobs_, job);
-  if (job->work != ServeWork::writing) return;  // nothing else takes long
+  if (job->work != record::ServeWork::writing) return;  // nothing else takes long
   for (Seat& seat : seats_)
     for (const auto& [id, waiting] : seat.in_hands)
-      if (waiting.job == job && seat.link) seat.link->send(ServeCancel{.id = id});
+      if (waiting.job == job && seat.link) seat.link->send(record::ServeCancel{.id = id});
 }
 
 Batcher::Take ModelPool::may_take() const {
@@ -220,7 +220,7 @@ void ModelPool::hand_out() {
 }
 
 void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
-  ServeBatch message;
+  record::ServeBatch message;
   ++metrics_.batches;
   metrics_.batch_texts.add(static_cast<double>(batch.size()));
   for (Waiting& waiting : batch) {
@@ -238,13 +238,13 @@ void ModelPool::give(Seat& seat, std::vector<Waiting> batch) {
   seat.link->send(message);
 }
 
-void ModelPool::worker_answered(Seat& seat, ServeAnswers answers) {
+void ModelPool::worker_answered(Seat& seat, record::ServeAnswers answers) {
   seat.answered = true;
-  for (ServeAnswer& answer : answers.answers) {
+  for (record::ServeAnswer& answer : answers.answers) {
     const auto found = seat.in_hands.find(answer.id);
     if (found == seat.in_hands.end()) continue;
     const std::shared_ptr<Job> job = found->second.job;
-    if (answer.outcome == ServeOutcome::part) {
+    if (answer.outcome == record::ServeOutcome::part) {
       // A text that another worker has begun is sent again from its first byte.
       std::size_t& seen = found->second.seen;
       const std::size_t known = std::min(answer.text.size(), job->sent - std::min(job->sent, seen));
@@ -301,4 +301,4 @@ void ModelPool::wait_for_deadlines() {
   });
 }
 
-}  // namespace encore
+}  // namespace encore::serve

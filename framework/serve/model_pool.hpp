@@ -23,7 +23,7 @@
 #include "serve/metrics.hpp"
 #include "serve/worker_link.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 struct PoolRules {
   BatchRules batch = {};
@@ -45,7 +45,7 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
 
   const std::string& name() const { return name_; }
   /// The model that its workers have loaded; empty before the first is ready.
-  const std::optional<ServeModel>& model() const { return model_; }
+  const std::optional<record::ServeModel>& model() const { return model_; }
   bool ready() const { return ready_workers() > 0; }
   std::size_t ready_workers() const {
     return static_cast<std::size_t>(std::ranges::count(seats_, true, &Seat::ready));
@@ -78,9 +78,9 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
 
   void start_worker(Seat& seat);
   void start_later(const Seat& seat);
-  void worker_ready(Seat& seat, ServeModel model);
-  void worker_answered(Seat& seat, ServeAnswers answers);
-  void worker_ended(Seat& seat, const ProcessEnd& end, const std::string& why);
+  void worker_ready(Seat& seat, record::ServeModel model);
+  void worker_answered(Seat& seat, record::ServeAnswers answers);
+  void worker_ended(Seat& seat, const runner::ProcessEnd& end, const std::string& why);
   void give_back(Seat& seat, const std::string& why);
   void hand_out();
   void notice(const std::string& text) const;
@@ -110,11 +110,11 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   std::vector<std::shared_ptr<Job>> jobs_;  ///< that are not over
   boost::asio::steady_timer batch_due_, deadlines_;
   std::vector<std::unique_ptr<boost::asio::steady_timer>> restarts_;  ///< by seat
-  std::optional<ServeModel> model_;
+  std::optional<record::ServeModel> model_;
   std::function<void()> first_ready_;
   std::function<void(const std::string&)> cannot_start_;
   std::deque<Ender> enders_;  ///< the oldest first
   std::uint64_t next_id_ = 1;
 };
 
-}  // namespace encore
+}  // namespace encore::serve

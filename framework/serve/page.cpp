@@ -7,7 +7,7 @@
 #include "document/content_policy.hpp"
 #include "serve/page_files.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 std::string filled(std::string text, const std::string& placeholder, const std::string& value) {
@@ -19,9 +19,9 @@ std::string filled(std::string text, const std::string& placeholder, const std::
 const ServePage& serve_page() {
   static const ServePage page = {
       .html = filled(filled(page_frame, "{{style}}", page_style), "{{script}}", page_script),
-      .policy = content_policy(page_style, page_script) +
+      .policy = document::content_policy(page_style, page_script) +
                 "; img-src data:; connect-src 'self'; frame-ancestors 'none'"};
   return page;
 }
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace encore {
+namespace encore::serve {
 
 struct ServePage {
   std::string html;
@@ -15,4 +15,4 @@ struct ServePage {
 /// Returns the page. It sends its requests to the routes of its own server.
 const ServePage& serve_page();
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -4,10 +4,10 @@
 // other user of the machine can change the script that browsers get.
 #pragma once
 
-namespace encore {
+namespace encore::serve {
 
 extern const char* const page_frame;   ///< page.html, with {{style}} and {{script}}
 extern const char* const page_style;   ///< page.css
 extern const char* const page_script;  ///< answers.js and page.js
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::serve {
 
 class Refusal : public Error {
  public:
@@ -27,4 +27,4 @@ class Refusal : public Error {
   Fields fields_;
 };
 
-}  // namespace encore
+}  // namespace encore::serve

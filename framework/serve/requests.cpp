@@ -14,7 +14,7 @@
 #include "record/generate_request.hpp"
 #include "serve/refusal.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 using nlohmann::json;
@@ -154,8 +154,8 @@ class Body {
 
 std::string writing_of(const Body& body, const std::vector<std::string>& prompts,
                        const RequestLimits& limits) {
-  GenerateRequest request{.prompts = prompts, .json = true};
-  DecodingWishes& wishes = request.decoding;
+  record::GenerateRequest request{.prompts = prompts, .json = true};
+  record::DecodingWishes& wishes = request.decoding;
   wishes.max_tokens = body.integer("max_tokens", 1).value_or(default_max_tokens);
   if (*wishes.max_tokens > limits.max_tokens)
     refuse("invalid \"max_tokens\" " + std::to_string(*wishes.max_tokens) + ": this server writes at most " +
@@ -179,7 +179,7 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
       throw Refusal(413, "invalid \"" + std::string(name) + "\" " + std::to_string(*count) + " for " +
                              std::to_string(prompts.size()) + " prompts: this server writes at most " +
                              std::to_string(most) + " outputs per request");
-  if (const std::string wrong = contradiction_in(wishes.over(Decoding())); !wrong.empty()) refuse(wrong);
+  if (const std::string wrong = record::contradiction_in(wishes.over(Decoding())); !wrong.empty()) refuse(wrong);
   return request.text();
 }
 
@@ -187,10 +187,10 @@ const char* texts_field(RouteWork work) {
   return work == RouteWork::predict ? "inputs" : work == RouteWork::embeddings ? "input" : "prompt";
 }
 
-ServeWork work_of(RouteWork work) {
-  return work == RouteWork::predict      ? ServeWork::answer
-         : work == RouteWork::embeddings ? ServeWork::vector
-                                         : ServeWork::writing;
+record::ServeWork work_of(RouteWork work) {
+  return work == RouteWork::predict      ? record::ServeWork::answer
+         : work == RouteWork::embeddings ? record::ServeWork::vector
+                                         : record::ServeWork::writing;
 }
 
 }  // namespace
@@ -221,12 +221,12 @@ ServeRequest parse_request(const Route& route, const std::string& text, const Re
   if (!format.empty() && format != "float" && format != "base64")
     refuse("invalid \"encoding_format\" \"" + format + "\": expected \"float\" or \"base64\"");
   request.base64 = format == "base64";
-  if (request.work == ServeWork::vector) request.dimensions = body.integer("dimensions", 1);
-  if (request.work != ServeWork::writing) return request;
+  if (request.work == record::ServeWork::vector) request.dimensions = body.integer("dimensions", 1);
+  if (request.work != record::ServeWork::writing) return request;
   request.writing = writing_of(body, request.texts, limits);
   if (request.streams && (request.texts.size() > 1 || body.integer("n", 1).value_or(1) > 1))
     refuse("\"stream\" needs one prompt with one output; leave it out, or send one prompt with n = 1");
   return request;
 }
 
-}  // namespace encore
+}  // namespace encore::serve

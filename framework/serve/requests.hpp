@@ -13,11 +13,11 @@
 #include "record/serve_messages.hpp"
 #include "serve/routes.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 struct ServeRequest {
   std::string model = {};  ///< "": it names none
-  ServeWork work = ServeWork::answer;
+  record::ServeWork work = record::ServeWork::answer;
   bool truncates = false;
   bool scored = false;                          ///< answers have probabilities
   std::vector<std::string> texts = {};          ///< inputs, or prompts
@@ -46,4 +46,4 @@ FeedbackRequest parse_feedback(const Route& route, const std::string& body);
 /// Throws Refusal that names the member and what it must be.
 ServeRequest parse_request(const Route& route, const std::string& body, const RequestLimits& limits);
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -8,7 +8,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -325,4 +325,4 @@ std::string routes_page() {
   return page;
 }
 
-}  // namespace encore
+}  // namespace encore::serve

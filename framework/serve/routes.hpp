@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::serve {
 
 enum class RouteWork : std::uint8_t {
   predict,
@@ -53,4 +53,4 @@ std::string openapi_document(const std::string& version);
 /// Returns the content of docs/reference/serving_api.md.
 std::string routes_page();
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -18,7 +18,7 @@
 #include "serve/http_server.hpp"
 #include "serve/service.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 /// A connection needs a descriptor, and the usual limit is meant for programs with few.
@@ -157,4 +157,4 @@ bool serve(const ServeOptions& options, std::vector<ServedRun> runs) {
   return serving.run();
 }
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -16,14 +16,14 @@
 
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 /// A run whose model is served, and how its workers are started, one for each place.
 struct ServedRun {
   std::string name;
   std::filesystem::path worker;
   std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
-  std::vector<WorkerPlace> places;
+  std::vector<runner::WorkerPlace> places;
   std::string id = {};                     ///< of the run, for the records of its requests
   std::filesystem::path folder = {};       ///< the run's own
   std::shared_ptr<const void> files = {};  ///< keeps the folder, as long as a worker may start
@@ -60,4 +60,4 @@ bool is_loopback(const std::string& host);
 /// cannot be loaded.
 bool serve(const ServeOptions& options, std::vector<ServedRun> runs);
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -12,7 +12,7 @@
 #include "serve/refusal.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 /// The time after which a spool is closed and another one is begun. A closed one is removed once it is
@@ -33,12 +33,12 @@ void make_private_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 bool is_sampled(std::string_view id, double share) {
-  return share_of(id) < share;
+  return record::share_of(id) < share;
 }
 
 ServeMonitor::ServeMonitor(std::filesystem::path run_folder, std::string run_id, std::string session,
                            const MonitorRules& rules)
-    : folder_(std::move(run_folder) / served_folder),
+    : folder_(std::move(run_folder) / store::served_folder),
       run_id_(std::move(run_id)),
       session_(std::move(session)),
       rules_(rules) {}
@@ -48,10 +48,10 @@ ServeMonitor::~ServeMonitor() {
 }
 
 void ServeMonitor::add(const std::string& id, const std::string& digest, const Job& job, double seconds) {
-  const double now = now_seconds();
+  const double now = world::now_seconds();
   std::vector<std::string> answers;
   for (std::size_t i = 0; i < job.answers.size(); ++i) {
-    const ServeAnswer& answer = job.answers[i];
+    const record::ServeAnswer& answer = job.answers[i];
     const auto place = static_cast<std::int64_t>(i);
     answers.push_back(answer.text);
     if (answer.facts.empty()) continue;
@@ -103,15 +103,15 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
     }
     correct = correct && answer.at(name) == value;
   }
-  const double now = now_seconds();
+  const double now = world::now_seconds();
   const auto place = static_cast<std::int64_t>(request.text);
   flush();  // the feedback must come behind the answer
   append(numbers_, [&] {
-    return record_text(ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});
+    return store::record_text(store::ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});
   });
   if (rules_.text_days > 0.0)
     append(words_, [&] {
-      return record_text(std::vector<ServedContent>{{.request = request.id,
+      return store::record_text(std::vector<store::ServedContent>{{.request = request.id,
                                                      .text = place,
                                                      .truth = request.answer,
                                                      .expires = now + rules_.text_days * seconds_of_day}});
@@ -120,8 +120,8 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
 }
 
 void ServeMonitor::flush() {
-  if (!texts_.empty()) append(numbers_, [&] { return record_text(texts_, facts_); });
-  if (!contents_.empty()) append(words_, [&] { return record_text(contents_); });
+  if (!texts_.empty()) append(numbers_, [&] { return store::record_text(texts_, facts_); });
+  if (!contents_.empty()) append(words_, [&] { return store::record_text(contents_); });
   texts_.clear();
   facts_.clear();
   contents_.clear();
@@ -146,4 +146,4 @@ void ServeMonitor::append(File& file, const std::function<std::string()>& record
     rules_.noticed("samples of requests are lost until this is corrected: " + std::string(error.what()));
 }
 
-}  // namespace encore
+}  // namespace encore::serve

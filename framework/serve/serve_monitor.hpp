@@ -22,7 +22,7 @@
 #include "serve/requests.hpp"
 #include "store/served.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 struct MonitorRules {
   double share = 0.0;      ///< of the requests; 0: nothing is kept
@@ -58,7 +58,7 @@ class ServeMonitor {
   /// A file that is written for a few minutes.
   struct File {
     const char* kind;
-    std::optional<SpoolWriter> writer = {};
+    std::optional<record::SpoolWriter> writer = {};
     std::chrono::steady_clock::time_point opened = {};
     int part = 0;
   };
@@ -70,13 +70,13 @@ class ServeMonitor {
   std::string run_id_, session_;
   MonitorRules rules_;
   File numbers_{"served"}, words_{"texts"};
-  std::vector<ServedText> texts_;  ///< not written yet
+  std::vector<store::ServedText> texts_;  ///< not written yet
   std::vector<std::string> facts_;
-  std::vector<ServedContent> contents_;
+  std::vector<store::ServedContent> contents_;
   std::map<std::string, std::vector<std::string>, std::less<>> answers_;  ///< by request
   std::deque<std::string> order_;                                         ///< of them, the oldest first
   std::size_t answer_bytes_ = 0;
   bool failed_ = false;
 };
 
-}  // namespace encore
+}  // namespace encore::serve

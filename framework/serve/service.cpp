@@ -16,7 +16,7 @@
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,7 +28,7 @@ const Refusal::Fields asks_for_token = {{"WWW-Authenticate", "Bearer"}};
 
 std::vector<ServeWorkerStart> seats_of(const ServedRun& run) {
   std::vector<ServeWorkerStart> seats;
-  for (const WorkerPlace& place : run.places)
+  for (const runner::WorkerPlace& place : run.places)
     seats.push_back({.program = run.worker, .arguments = run.arguments, .place = place, .files = run.files});
   return seats;
 }
@@ -302,18 +302,18 @@ void Service::ask(const CallPointer& call) {
   ModelPool& pool = pool_of(call->request.model);
   call->pool = &pool;
   if (!pool.model()) throw Refusal(503, "the model is being loaded");
-  const ServeModel& model = *pool.model();
-  const std::string& cannot = call->request.work == ServeWork::answer   ? model.no_answers
-                              : call->request.work == ServeWork::vector ? model.no_vectors
+  const record::ServeModel& model = *pool.model();
+  const std::string& cannot = call->request.work == record::ServeWork::answer   ? model.no_answers
+                              : call->request.work == record::ServeWork::vector ? model.no_vectors
                                                                         : model.no_writing;
   if (!cannot.empty()) throw Refusal(400, cannot);
   if (call->request.scored && !model.no_scores.empty()) throw Refusal(400, model.no_scores);
 
   const auto job = std::make_shared<Job>();
   job->work = call->request.work;
-  job->allowed = job->work == ServeWork::writing ? call->request.streams : call->request.truncates;
+  job->allowed = job->work == record::ServeWork::writing ? call->request.streams : call->request.truncates;
   job->scored = call->request.scored;
-  job->texts = job->work == ServeWork::writing ? std::vector{std::move(call->request.writing)}
+  job->texts = job->work == record::ServeWork::writing ? std::vector{std::move(call->request.writing)}
                                                : std::move(call->request.texts);
   if (!pool.has_room(job->texts.size()))
     throw Refusal(429,
@@ -327,7 +327,7 @@ void Service::ask(const CallPointer& call) {
   Job* const raw = job.get();  // the job holds this function
   job->ended = [this, call, raw] { finish(call, *raw); };
   if (call->request.streams) stream(call, job);
-  if (job->work == ServeWork::answer) observe(*call, *job);
+  if (job->work == record::ServeWork::answer) observe(*call, *job);
   pool.submit(job);
 }
 
@@ -377,7 +377,7 @@ void Service::begin_stream(Call& call) {
 }
 
 void Service::finish(const CallPointer& call, const Job& job) {
-  const bool refused = !job.answers.empty() && job.answers.front().outcome == ServeOutcome::refused;
+  const bool refused = !job.answers.empty() && job.answers.front().outcome == record::ServeOutcome::refused;
   try {
     if (!call->request.streams || (!call->streaming && (refused || !job.failure.empty()))) {
       if (!job.failure.empty()) throw Refusal(503, job.failure);
@@ -432,4 +432,4 @@ void Service::refuse(const Call& call, const Refusal& refusal) {
   answer(call, answer_of(refusal));
 }
 
-}  // namespace encore
+}  // namespace encore::serve

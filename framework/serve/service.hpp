@@ -26,7 +26,7 @@
 #include "serve/serve.hpp"
 #include "serve/serve_monitor.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 class Service {
  public:
@@ -120,4 +120,4 @@ class Service {
   boost::asio::thread_pool aside_{1};  // last: it reads options_, and posts to loop_
 };
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -22,13 +22,13 @@
 
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 struct WorkerLink::State {
   explicit State(boost::asio::io_context& loop) : socket(loop) {}
 
   boost::asio::local::stream_protocol::socket socket;
-  std::unique_ptr<WorkerProcess> process;
+  std::unique_ptr<runner::WorkerProcess> process;
   WorkerLinkEvents events;
   std::deque<std::string> outbox;
   bool writing = false, closed = false;
@@ -42,14 +42,14 @@ namespace asio = boost::asio;
 constexpr std::chrono::milliseconds last_moment{2000};
 
 struct SocketPair {
-  FileDescriptor ours, theirs;
+  world::FileDescriptor ours, theirs;
 };
 
 SocketPair make_socket_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw Error(std::string("cannot make a socket for a worker: ") + std::strerror(errno));
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  return {world::FileDescriptor(ends[0]), world::FileDescriptor(ends[1])};
 }
 
 template <class State>
@@ -65,17 +65,17 @@ asio::awaitable<void> write_outbox(std::shared_ptr<State> state) {
 }
 
 template <class State>
-void pass_on(State& state, ServeMessage message) {
-  if (auto* model = std::get_if<ServeModel>(&message))
+void pass_on(State& state, record::ServeMessage message) {
+  if (auto* model = std::get_if<record::ServeModel>(&message))
     state.events.ready(std::move(*model));
-  else if (auto* answers = std::get_if<ServeAnswers>(&message))
+  else if (auto* answers = std::get_if<record::ServeAnswers>(&message))
     state.events.answered(std::move(*answers));
 }
 
 template <class State>
 void end(State& state, std::string why) {
   if (state.closed) return;
-  std::optional<ProcessEnd> end = state.process->wait_for(last_moment);
+  std::optional<runner::ProcessEnd> end = state.process->wait_for(last_moment);
   if (!end) {
     state.process->kill();
     end = state.process->wait_for(last_moment);
@@ -84,12 +84,12 @@ void end(State& state, std::string why) {
   state.socket.close();
   if (why.empty()) why = "the worker ended with " + (end ? end->text() : std::string("its socket closed"));
   const auto ended = std::move(state.events.ended);
-  ended(end.value_or(ProcessEnd{}), why);
+  ended(end.value_or(runner::ProcessEnd{}), why);
 }
 
 template <class State>
 asio::awaitable<void> read_messages(std::shared_ptr<State> state) {
-  ServeFrames frames;
+  record::ServeFrames frames;
   std::vector<char> bytes(1 << 16);
   std::string why;
   for (;;) {
@@ -100,7 +100,7 @@ asio::awaitable<void> read_messages(std::shared_ptr<State> state) {
     if (failed) break;
     try {
       frames.add({bytes.data(), count});
-      while (std::optional<ServeMessage> message = frames.next()) {
+      while (std::optional<record::ServeMessage> message = frames.next()) {
         pass_on(*state, std::move(*message));
         if (state->closed) co_return;
       }
@@ -119,7 +119,7 @@ WorkerLink::WorkerLink(asio::io_context& loop, const ServeWorkerStart& start, Wo
     : state_(std::make_shared<State>(loop)) {
   SocketPair pair = make_socket_pair();
   state_->events = std::move(events);
-  state_->process = std::make_unique<WorkerProcess>(start.program, start.arguments, pair.theirs, start.place);
+  state_->process = std::make_unique<runner::WorkerProcess>(start.program, start.arguments, pair.theirs, start.place);
   state_->socket.assign(asio::local::stream_protocol(), pair.ours.release());
   asio::co_spawn(loop, read_messages(state_), asio::detached);
 }
@@ -130,9 +130,9 @@ WorkerLink::~WorkerLink() {
   state_->socket.close(ignored);
 }
 
-void WorkerLink::send(const ServeMessage& message) {
+void WorkerLink::send(const record::ServeMessage& message) {
   if (state_->closed) return;
-  state_->outbox.push_back(serve_frame(message));
+  state_->outbox.push_back(record::serve_frame(message));
   if (std::exchange(state_->writing, true)) return;
   asio::co_spawn(state_->socket.get_executor(), write_outbox(state_), asio::detached);
 }
@@ -141,4 +141,4 @@ void WorkerLink::kill() {
   if (!state_->closed) state_->process->kill();
 }
 
-}  // namespace encore
+}  // namespace encore::serve

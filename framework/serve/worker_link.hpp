@@ -17,22 +17,22 @@
 #include "record/serve_messages.hpp"
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::serve {
 
 /// How a worker of a model is started.
 struct ServeWorkerStart {
   std::filesystem::path program;
   std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
-  WorkerPlace place = {};
+  runner::WorkerPlace place = {};
   std::shared_ptr<const void> files = {};  ///< what keeps the folder there (serve.hpp)
 };
 
 /// The events of a link; each call comes from the loop.
 struct WorkerLinkEvents {
-  std::function<void(ServeModel)> ready;
-  std::function<void(ServeAnswers)> answered;
+  std::function<void(record::ServeModel)> ready;
+  std::function<void(record::ServeAnswers)> answered;
   /// Once, and nothing follows: the process is gone.
-  std::function<void(ProcessEnd end, const std::string& why)> ended;
+  std::function<void(runner::ProcessEnd end, const std::string& why)> ended;
 };
 
 class WorkerLink {
@@ -44,7 +44,7 @@ class WorkerLink {
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
-  void send(const ServeMessage& message);
+  void send(const record::ServeMessage& message);
   /// Kills a worker that does not answer any more; `ended` follows.
   void kill();
 
@@ -53,4 +53,4 @@ class WorkerLink {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace encore
+}  // namespace encore::serve

@@ -9,7 +9,7 @@
 #include "store/connection_flag.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -66,7 +66,7 @@ std::int64_t Store::add_sweep(const std::string& name, const std::string& file, 
   find.reset();
   if (!found) {
     database_->cached("INSERT INTO sweep (name, file, content, context, created) VALUES (?, ?, ?, ?, ?)")
-        .run(name, file, content, context, now_seconds());
+        .run(name, file, content, context, world::now_seconds());
     number = database_->last_row();
   }
   transaction.commit();
@@ -88,7 +88,7 @@ void Store::insert_sweep_run(std::int64_t sweep, std::int64_t run) {
       .run(sweep, run);
 }
 
-AddedRun Store::add_run(Specification& specification, const RunExtras& extras) {
+AddedRun Store::add_run(record::Specification& specification, const RunExtras& extras) {
   const RunToAdd run{&specification, extras};
   return add_runs({&run, 1}).front();
 }
@@ -108,7 +108,7 @@ std::vector<AddedRun> Store::add_runs(std::span<const RunToAdd> runs) {
 }
 
 /// Call it inside a transaction.
-AddedRun Store::insert_run(Specification& specification, const RunExtras& extras) {
+AddedRun Store::insert_run(record::Specification& specification, const RunExtras& extras) {
   const std::optional<RunRow> before = find_question(specification.question, specification.backend);
   if (before && !extras.fresh) {
     specification.run = before->id;
@@ -133,7 +133,7 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
           "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(specification.run, specification.name, extras.sweep, specification.question, specification.group,
            specification.backend, repeat, static_cast<std::int64_t>(specification.seed), extras.note,
-           now_seconds());
+           world::now_seconds());
   const std::int64_t run = database_->last_row();
   add_params(run, specification);
   for (const auto& [role, file] : specification.data) write_dataset(run, role, file);
@@ -160,14 +160,14 @@ void Store::describe(std::span<const RunToDescribe> runs) {
     std::int64_t run;
     std::string key;
     nlohmann::json value;
-    const Specification* specification;
+    const record::Specification* specification;
   };
   std::vector<Change> changes;
   for (const auto& [run, specification] : runs)
     for_each_leaf(
         specification->config, "",
         [&, run = run, specification = specification](const std::string& key, const nlohmann::json& value) {
-          if (only_describes(key) && !is_described(run, key, value))
+          if (config::only_describes(key) && !is_described(run, key, value))
             changes.push_back({run, key, value, specification});
         });
   for (std::size_t begin = 0; begin < changes.size(); begin += most_at_once) {
@@ -179,7 +179,7 @@ void Store::describe(std::span<const RunToDescribe> runs) {
   }
 }
 
-void Store::write_dataset(std::int64_t run, const std::string& role, const DataFile& file) {
+void Store::write_dataset(std::int64_t run, const std::string& role, const record::DataFile& file) {
   database_->cached("INSERT OR IGNORE INTO dataset (sha256) VALUES (?)").run(file.sha256);
   database_
       ->cached(
@@ -188,22 +188,22 @@ void Store::write_dataset(std::int64_t run, const std::string& role, const DataF
       .run(run, role, file.path, file.sha256);
 }
 
-void Store::write_settings(std::int64_t run, const Specification& specification) {
+void Store::write_settings(std::int64_t run, const record::Specification& specification) {
   std::vector<ParamRow> kept = read_params(run);
-  std::erase_if(kept, [](const ParamRow& row) { return !only_describes(row.key); });
+  std::erase_if(kept, [](const ParamRow& row) { return !config::only_describes(row.key); });
   database_->cached("DELETE FROM param WHERE run = ?").run(run);
   add_params(run, specification);
   for (const ParamRow& row : kept) set_param(run, row.key, row.value, specification.origin);
 }
 
-void Store::add_params(std::int64_t run, const Specification& specification) {
+void Store::add_params(std::int64_t run, const record::Specification& specification) {
   for_each_leaf(specification.config, "", [&](const std::string& key, const nlohmann::json& value) {
     set_param(run, key, value, specification.origin);
   });
 }
 
 void Store::set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
-                      const Origins& origins) {
+                      const config::Origins& origins) {
   Statement& insert = database_->cached(
       "INSERT OR REPLACE INTO param (run, key, value, type, source, at) VALUES (?, ?, ?, ?, ?, ?)");
   const auto origin = origins.find(key);
@@ -211,7 +211,7 @@ void Store::set_param(std::int64_t run, const std::string& key, const nlohmann::
   insert.bind(1, run);
   insert.bind(2, key);
   bind_value(insert, 3, 4, value);
-  insert.bind(5, std::string_view(origin == origins.end() ? "default" : name_of(origin->second.source)));
+  insert.bind(5, std::string_view(origin == origins.end() ? "default" : config::name_of(origin->second.source)));
   insert.bind(6, origin == origins.end() ? std::string() : origin->second.place.text());
   insert.finish();
 }
@@ -224,4 +224,4 @@ std::string Store::free_name(const std::string& wanted) {
   return name;
 }
 
-}  // namespace encore
+}  // namespace encore::store

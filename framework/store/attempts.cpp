@@ -11,7 +11,7 @@
 #include "store/store.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -29,17 +29,17 @@ AttemptEnd reported_end(Database& database, std::int64_t attempt) {
   Statement& last =
       database.cached("SELECT body FROM event WHERE attempt = ? AND type = ? ORDER BY sequence DESC LIMIT 1");
   AttemptEnd end;
-  if (last.with(attempt, Ended::type).step())
-    if (const std::optional<Event> event = read_event(last.text(0)).event)
-      handle(*event, [&](const Ended& ended) {
-        end = {run_state_from(name_of(ended.ending)).value_or(RunState::lost), ended.reason};
+  if (last.with(attempt, record::Ended::type).step())
+    if (const std::optional<record::Event> event = record::read_event(last.text(0)).event)
+      record::handle(*event, [&](const record::Ended& ended) {
+        end = {run_state_from(record::name_of(ended.ending)).value_or(RunState::lost), ended.reason};
       });
   last.reset();
   return end;
 }
 
 void write_ending(Database& database, std::int64_t run, std::int64_t attempt, const AttemptEnd& ending) {
-  const double now = now_seconds();
+  const double now = world::now_seconds();
   // The attempt loses its token, so that a holder that wakes up again can no longer write.
   database.cached("UPDATE attempt SET state = ?, reason = ?, finished = ?, token = '' WHERE number = ?")
       .run(name_of(ending.state), ending.reason, now, attempt);
@@ -58,8 +58,8 @@ std::string make_lease_token(int ordinal) {
 MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std::int64_t attempt, int ordinal,
                                bool is_over, const std::function<void()>& check,
                                const std::function<void(const MergeReport&)>& conclude) {
-  return encore::merge_spool(
-      *database_, {run_folder(run_id) / spool_name(ordinal), run, attempt, ordinal, run_id, is_over}, check,
+  return store::merge_spool(
+      *database_, {run_folder(run_id) / record::spool_name(ordinal), run, attempt, ordinal, run_id, is_over}, check,
       conclude);
 }
 
@@ -76,8 +76,8 @@ void Store::require_lease(const Lease& lease) {
   }
 }
 
-bool Store::lease_expired(const ProcessIdentity& holder, double expires, double expires_uptime) const {
-  const std::string boot = this_process().boot_id;
+bool Store::lease_expired(const world::ProcessIdentity& holder, double expires, double expires_uptime) const {
+  const std::string boot = world::this_process().boot_id;
   if (!boot.empty() && holder.boot_id == boot) return expires_uptime < clock_.uptime();
   return expires < clock_.now();
 }
@@ -88,9 +88,9 @@ bool Store::is_stale(std::int64_t attempt) {
       "WHERE number = ? AND state = 'running'");
   bool stale = false;
   if (statement.with(attempt).step()) {
-    const ProcessIdentity holder{statement.text(0), statement.integer(1), statement.integer(2),
+    const world::ProcessIdentity holder{statement.text(0), statement.integer(1), statement.integer(2),
                                  statement.text(3)};
-    stale = liveness_of(holder) == Liveness::gone ||
+    stale = world::liveness_of(holder) == world::Liveness::gone ||
             lease_expired(holder, statement.number(4), statement.number(5));
   }
   statement.reset();
@@ -120,15 +120,15 @@ bool Store::ended_by_others(std::int64_t run, std::int64_t seen_attempts) {
   bool ended = false;
   if (latest.with(run).step() && latest.integer(0) > seen_attempts) {
     const RunState state = run_state_from(latest.text(1)).value_or(RunState::lost);
-    const ProcessIdentity holder{latest.text(2), latest.integer(3), latest.integer(4), latest.text(5)};
+    const world::ProcessIdentity holder{latest.text(2), latest.integer(3), latest.integer(4), latest.text(5)};
     const bool unfinished = state == RunState::lost || state == RunState::interrupted;
-    ended = !unfinished || liveness_of(holder) == Liveness::alive;
+    ended = !unfinished || world::liveness_of(holder) == world::Liveness::alive;
   }
   latest.reset();
   return ended;
 }
 
-std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentity& holder,
+std::optional<Lease> Store::begin_attempt(std::int64_t run, const world::ProcessIdentity& holder,
                                           std::optional<std::int64_t> seen_attempts,
                                           const CodeVersion& code) {
   struct Old {
@@ -165,7 +165,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
       ->cached(
           "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
           "process_start, boot_id, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(run, lease.ordinal, now_seconds(), lease.token,
+      .run(run, lease.ordinal, world::now_seconds(), lease.token,
            holder.is_job() ? never : clock_.now() + lease_seconds_, clock_.uptime() + lease_seconds_,
            holder.host, holder.pid, holder.start_time, holder.boot_id, number_of(code));
   lease.attempt = database_->last_row();
@@ -178,8 +178,8 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   const std::filesystem::path folder = run_folder(run_id);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) throw Error(system_message("make the folder", folder, failure.value()));
-  replace_file(folder / lease_file_name, lease.token + "\n");
+  if (failure) throw Error(world::system_message("make the folder", folder, failure.value()));
+  world::replace_file(folder / lease_file_name, lease.token + "\n");
   transaction.commit();
   return lease;
 }
@@ -222,7 +222,7 @@ std::vector<HeldByJob> Store::attempts_of_jobs() {
                               .attempt = rows.integer(2),
                               .ordinal = static_cast<int>(rows.integer(3)),
                               .token = rows.text(4)},
-                    .holder = job_identity(rows.text(5)),
+                    .holder = world::job_identity(rows.text(5)),
                     .started = rows.number(6)});
   rows.reset();
   return held;
@@ -263,7 +263,7 @@ MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std:
   if (state == RunState::completed && !report.complete) {
     throw Error("run " + lease.run_id + " cannot be completed: " +
                 (report.problem.empty()
-                     ? "its spool, " + spool_name(lease.ordinal) + ", is missing in its folder"
+                     ? "its spool, " + record::spool_name(lease.ordinal) + ", is missing in its folder"
                      : report.problem) +
                 "; run the same command again");
   }
@@ -283,7 +283,7 @@ Lease Store::succeed_attempt(const Lease& lease, RunState state, const std::stri
             "INSERT INTO attempt (run, ordinal, started, token, expires, expires_uptime, host_name, pid, "
             "process_start, boot_id, code) SELECT run, ?, ?, ?, expires, expires_uptime, host_name, pid, "
             "process_start, boot_id, code FROM attempt WHERE number = ?")
-        .run(ordinal, now_seconds(), token, lease.attempt);
+        .run(ordinal, world::now_seconds(), token, lease.attempt);
     next.attempt = database_->last_row();
     database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
         .run(lease.run);
@@ -312,4 +312,4 @@ std::vector<RunRow> Store::settle() {
   return settled;
 }
 
-}  // namespace encore
+}  // namespace encore::store

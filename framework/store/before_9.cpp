@@ -15,7 +15,7 @@
 #include "record/spool_reader.hpp"
 #include "store/metrics.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -44,12 +44,12 @@ void take_from_table(Database& database) {
 /// if the file cannot be read, or if a worker before version 5 wrote it, which recorded no meanings. The
 /// caller then uses the table.
 std::vector<std::pair<std::int64_t, Metric>> metrics_in(const std::filesystem::path& spool,
-                                                        const SpoolOwner& owner) {
+                                                        const record::SpoolOwner& owner) {
   std::vector<std::pair<std::int64_t, Metric>> metrics;
   try {
-    SpoolReader reader(spool, owner);
-    for (SpoolRecord record; reader.next(record);)
-      if (record.kind == SpoolKind::metric && !record.meaning.empty())
+    record::SpoolReader reader(spool, owner);
+    for (record::SpoolRecord record; reader.next(record);)
+      if (record.kind == record::SpoolKind::metric && !record.meaning.empty())
         metrics.emplace_back(record.metric, metric_from(record.name, record.unit, record.meaning));
   } catch (const Error&) {
   }
@@ -64,11 +64,11 @@ void give_meanings_to_attempts(Database& database) {
   Statement rows(database,
                  "SELECT attempt.number, run.id, ordinal FROM attempt JOIN run ON run.number = attempt.run");
   while (rows.step())
-    if (is_run_id(rows.text(1)))
+    if (record::is_run_id(rows.text(1)))
       attempts.emplace_back(rows.integer(0), rows.text(1), static_cast<int>(rows.integer(2)));
-  const std::filesystem::path runs = runs_folder_of(database.path());
+  const std::filesystem::path runs = record::runs_folder_of(database.path());
   for (const auto& [attempt, run, ordinal] : attempts)
-    for (const auto& [number, metric] : metrics_in(runs / run / spool_name(ordinal), {run, ordinal}))
+    for (const auto& [number, metric] : metrics_in(runs / run / record::spool_name(ordinal), {run, ordinal}))
       database.cached("UPDATE spool_metric SET measure = ? WHERE attempt = ? AND number = ?")
           .run(add_measure(database, metric.meaning), attempt, number);
   // ALTER TABLE DROP COLUMN cuts the text of the schema at a comma in a comment. So a new table replaces the
@@ -83,4 +83,4 @@ void give_meanings_to_attempts(Database& database) {
       "PRAGMA legacy_alter_table = OFF;");
 }
 
-}  // namespace encore
+}  // namespace encore::store

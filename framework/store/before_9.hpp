@@ -6,10 +6,10 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Gives each attempt the meanings of its own metrics: from its spool if that file still exists, otherwise
 /// from the table `metric`. Then removes the columns with meanings from that table.
 void give_meanings_to_attempts(Database& database);
 
-}  // namespace encore
+}  // namespace encore::store

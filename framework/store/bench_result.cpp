@@ -13,7 +13,7 @@
 #include "base/json_text.hpp"
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::store {
 
 using nlohmann::json;
 
@@ -67,7 +67,7 @@ BenchResult BenchResult::from_json(const nlohmann::json& json, const std::string
 void BenchResult::require_readable(const std::string& where) const {
   const auto require_object = [&](const json& part, const std::string& what) {
     if (!part.is_object())
-      throw Error(where + ": " + what + " must be a JSON object, found " + shortened(part.dump()));
+      throw Error(where + ": " + what + " must be a JSON object, found " + config::shortened(part.dump()));
   };
   require_object(settings, "settings");
   require_object(noise, "noise");
@@ -105,4 +105,4 @@ const BenchCase* BenchResult::machine_of(const BenchCase& step) const {
   return found == cases.end() ? nullptr : &*found;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::store {
 
 /// One thing that was measured, round after round: a machine, or one configuration of a training step.
 struct BenchCase {
@@ -45,4 +45,4 @@ struct BenchResult {
   const BenchCase* machine_of(const BenchCase& step) const;
 };
 
-}  // namespace encore
+}  // namespace encore::store

@@ -9,7 +9,7 @@
 #include "base/nearest.hpp"
 #include "store/source_rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 using nlohmann::json;
 
@@ -126,4 +126,4 @@ BenchResult read_bench(Store& store, const std::string& name) {
   return result;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -11,7 +11,7 @@
 #include "store/bench_result.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// A measurement as `exp bench ls` shows it.
 struct BenchRow {
@@ -30,4 +30,4 @@ std::vector<BenchRow> list_benches(Store& store);
 /// Throws an Error that suggests the nearest name if no measurement has this one.
 BenchResult read_bench(Store& store, const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::store

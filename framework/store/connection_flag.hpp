@@ -9,7 +9,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 class ConnectionFlag {
  public:
@@ -36,4 +36,4 @@ class ConnectionFlag {
   const bool on_;
 };
 
-}  // namespace encore
+}  // namespace encore::store

@@ -12,7 +12,7 @@
 #include "store/foreign_schema.hpp"
 #include "world/lock_holders.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -188,7 +188,7 @@ void Database::fail(int code, const std::string& action) const {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED: {
-      const std::string holders = lock_holders(path_);
+      const std::string holders = world::lock_holders(path_);
       throw DatabaseError(file + " is locked" + (holders.empty() ? "" : " by " + holders) +
                               "; nothing was lost, try again after the other program has ended",
                           code);
@@ -247,4 +247,4 @@ Snapshot::~Snapshot() {
   sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-}  // namespace encore
+}  // namespace encore::store

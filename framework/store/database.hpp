@@ -20,7 +20,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace encore {
+namespace encore::store {
 
 /// An error of SQLite. `busy()`: another process held the lock beyond the time-out, so the caller may try
 /// again.
@@ -168,4 +168,4 @@ class Snapshot {
   Database& database_;
 };
 
-}  // namespace encore
+}  // namespace encore::store

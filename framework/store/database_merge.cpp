@@ -12,7 +12,7 @@
 #include "store/run_folder_copy.hpp"
 #include "store/step_budget.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -86,14 +86,14 @@ class Merging {
   /// Merges one run. It decides again inside the transaction, because the run may have changed after the
   /// first decision.
   MergedRun take(const RunRow& theirs) {
-    if (!is_run_id(theirs.id))
+    if (!record::is_run_id(theirs.id))
       return left_out(theirs, "invalid id: expected hexadecimal digits; the row was edited by hand");
     if (theirs.state == RunState::running) return left_out(theirs, "it is training there; merge again later");
     MergedRun planned = decide(theirs);
     if (options_.dry_run || planned.outcome == MergeOutcome::left_out) return planned;
     std::optional<RunFolderCopy> folder;
     if (options_.folders && planned.outcome != MergeOutcome::same && theirs.attempts > 0) {
-      if (!is_own_folder(theirs_.run_folder(theirs.id)))
+      if (!record::is_own_folder(theirs_.run_folder(theirs.id)))
         return left_out(theirs, "its folder " + theirs_.run_folder(theirs.id).string() +
                                     " is missing; copy the folder " + theirs_.runs_folder().string() +
                                     " with the database");
@@ -112,7 +112,7 @@ class Merging {
   MergedRun decide(const RunRow& theirs) {
     const std::optional<RunMark> other = rows_.mark_of("other", theirs.id);
     if (!other) return left_out(theirs, "it was removed there meanwhile");
-    if (!is_sound_run_name(theirs.name))
+    if (!record::is_sound_run_name(theirs.name))
       return left_out(theirs, "its name holds control characters, begins with - or is empty", true);
     const std::optional<RunMark> here = rows_.mark_of("main", theirs.id);
     if (!here) return decide_new(theirs, *other);
@@ -195,4 +195,4 @@ DatabaseMerge merge_database(Store& store, const std::filesystem::path& other,
   return Merging(store, other, options).run();
 }
 
-}  // namespace encore
+}  // namespace encore::store

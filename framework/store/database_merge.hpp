@@ -18,7 +18,7 @@
 #include "store/merged_rows.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 struct MergedRun {
   std::string id;
@@ -72,4 +72,4 @@ struct DatabaseMergeOptions {
 DatabaseMerge merge_database(Store& store, const std::filesystem::path& other,
                              const DatabaseMergeOptions& options = {});
 
-}  // namespace encore
+}  // namespace encore::store

@@ -15,7 +15,7 @@
 #include "store/step_budget.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -40,7 +40,7 @@ void make_folder_of(const std::filesystem::path& path) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure && !std::filesystem::is_directory(folder)) {
-    throw Error(system_message("make the folder", folder, failure.value()));
+    throw Error(world::system_message("make the folder", folder, failure.value()));
   }
 }
 
@@ -162,4 +162,4 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
   return database;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -8,7 +8,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The text of schema.sql.
 extern const char* const schema_sql;
@@ -38,4 +38,4 @@ std::int64_t version_of(Database& database);
 /// ones do, network ones do not.
 bool carries_wal(const std::filesystem::path& folder);
 
-}  // namespace encore
+}  // namespace encore::store

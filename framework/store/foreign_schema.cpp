@@ -14,7 +14,7 @@
 #include "store/encore_database.hpp"
 #include "store/step_budget.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -353,4 +353,4 @@ Unguarded::~Unguarded() {
   if (!tables.empty()) sqlite3_set_authorizer(database_.handle(), allow_rows, &tables);
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -14,7 +14,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Restricts this connection: triggers do not run, no statement writes past the tables, and values,
 /// expressions and chains of rows have a limit. Views, checks and columns can call only SQLite's own
@@ -62,4 +62,4 @@ class Unguarded {
 /// Literals and quoted names are unchanged. If two results are equal, SQLite reads both the same way.
 std::string plain_sql(std::string_view sql);
 
-}  // namespace encore
+}  // namespace encore::store

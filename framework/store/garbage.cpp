@@ -12,7 +12,7 @@
 #include "record/run_paths.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -58,11 +58,11 @@ std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::
     if (row.kind != "best" && row.kind != "last") keep.insert(row.step);
   }
   keep.insert(best.second);
-  const std::vector<CheckpointFile> files = list_checkpoints(folder);
-  const auto outside = [&](const CheckpointFile& file) { return !keep.contains(file.step); };
+  const std::vector<record::CheckpointFile> files = record::list_checkpoints(folder);
+  const auto outside = [&](const record::CheckpointFile& file) { return !keep.contains(file.step); };
   if (std::count_if(files.begin(), files.end(), outside) == 0) return keep;  // no need to hash them
-  const std::optional<FoundCheckpoint> last = find_newest_checkpoint(folder);
-  for (const CheckpointFile& file : files)
+  const std::optional<record::FoundCheckpoint> last = record::find_newest_checkpoint(folder);
+  for (const record::CheckpointFile& file : files)
     if (!last || file.step >= last->file.step) keep.insert(file.step);
   if (!last) return keep;
   const auto progress = last->tensors.metadata().find("progress");
@@ -76,15 +76,15 @@ std::vector<Garbage> garbage_of(Store& store, const RunRow& run) {
   std::vector<Garbage> found;
   const fs::path folder = store.run_folder(run.id);
   std::error_code failure;
-  if (run.state == RunState::running || !is_own_folder(folder)) return found;
+  if (run.state == RunState::running || !record::is_own_folder(folder)) return found;
   for (const auto& entry : fs::recursive_directory_iterator(folder, failure))
-    if (is_own_file(entry) && entry.path().filename().string().ends_with(aside_suffix))
+    if (is_own_file(entry) && entry.path().filename().string().ends_with(world::aside_suffix))
       found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), run.name});
-  if (!is_own_folder((folder / checkpoint_path(0)).parent_path())) return found;
-  const std::vector<CheckpointFile> files = list_checkpoints(folder);
+  if (!record::is_own_folder((folder / record::checkpoint_path(0)).parent_path())) return found;
+  const std::vector<record::CheckpointFile> files = record::list_checkpoints(folder);
   if (files.size() < 2) return found;
   const std::set<std::int64_t> keep = steps_to_keep(store, run, folder);
-  for (const CheckpointFile& file : files)
+  for (const record::CheckpointFile& file : files)
     if (!keep.contains(file.step))
       found.push_back(
           {GarbageKind::checkpoint, folder / file.path, size_of_file(folder / file.path), run.name});
@@ -95,7 +95,7 @@ std::vector<std::string> folders_of_runs(const Store& store) {
   std::vector<std::string> names;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure))
-    if (is_own_folder(entry.path()) && is_run_id(entry.path().filename().string()))
+    if (record::is_own_folder(entry.path()) && record::is_run_id(entry.path().filename().string()))
       names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -125,7 +125,7 @@ std::vector<Garbage> folders_of_killed(const Store& store) {
   for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure)) {
     const std::string name = entry.path().filename().string();
     const bool verification = name.starts_with(verification_prefix);
-    if (!is_own_folder(entry.path()) || !(verification || name.ends_with(aside_suffix))) continue;
+    if (!record::is_own_folder(entry.path()) || !(verification || name.ends_with(world::aside_suffix))) continue;
     if (fs::exists(entry.path() / kept_mark, failure)) continue;
     const FolderState state = state_of(entry.path());
     if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;
@@ -143,7 +143,7 @@ std::vector<Garbage> backups_begun(const Store& store) {
   for (const auto& entry : fs::directory_iterator(database.parent_path(), failure)) {
     const std::string name = entry.path().filename().string();
     const bool is_backup = name.starts_with(begin) && name.find(".backup") != std::string::npos;
-    if (!is_backup || !name.ends_with(aside_suffix)) continue;  // "...backup.0123456789ab.part"
+    if (!is_backup || !name.ends_with(world::aside_suffix)) continue;  // "...backup.0123456789ab.part"
     if (fs::file_time_type::clock::now() - entry.last_write_time(failure) < quiet_time) continue;
     found.push_back({GarbageKind::leftover, entry.path(), size_of_file(entry.path()), ""});
   }
@@ -154,7 +154,7 @@ void remove_all(const std::vector<Garbage>& found, std::vector<Garbage>& removed
   for (const Garbage& garbage : found) {
     std::error_code failure;
     fs::remove_all(garbage.path, failure);
-    if (failure) throw Error(system_message("remove", garbage.path, failure.value()));
+    if (failure) throw Error(world::system_message("remove", garbage.path, failure.value()));
     removed.push_back(garbage);
   }
 }
@@ -218,4 +218,4 @@ std::vector<Garbage> remove_garbage(Store& store, bool folders) {
   return removed;
 }
 
-}  // namespace encore
+}  // namespace encore::store

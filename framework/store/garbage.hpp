@@ -11,7 +11,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 enum class GarbageKind : std::uint8_t {
   checkpoint,    ///< a checkpoint that is neither the best nor the last
@@ -44,4 +44,4 @@ std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs)
 std::vector<Garbage> remove_garbage(Store& store, bool folders);
 std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -6,7 +6,7 @@
 
 #include "store/merge.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::optional<Number> number_in(const nlohmann::json& body, const char* name) {
 
 }  // namespace
 
-int note_job_usage(Store& store, const ProcessIdentity& holder, JobUsage usage) {
+int note_job_usage(Store& store, const world::ProcessIdentity& holder, JobUsage usage) {
   Database& database = store.database();
   Transaction transaction(database);
   std::vector<std::int64_t> attempts;
@@ -55,4 +55,4 @@ std::vector<std::pair<int, JobUsage>> read_job_usage(Store& store, std::int64_t 
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -12,7 +12,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 struct JobUsage {
   std::string job = {};                         ///< its name in the scheduler: "12_3"
@@ -25,8 +25,8 @@ struct JobUsage {
 
 /// Stores the usage with each attempt that the job held, in place of an earlier record. Returns the number of
 /// these attempts.
-int note_job_usage(Store& store, const ProcessIdentity& holder, JobUsage usage);
+int note_job_usage(Store& store, const world::ProcessIdentity& holder, JobUsage usage);
 /// Returns each usage with the ordinal of its attempt, in order. Attempts without a record are left out.
 std::vector<std::pair<int, JobUsage>> read_job_usage(Store& store, std::int64_t run);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -6,11 +6,11 @@
 
 #include <string>
 
-namespace encore {
+namespace encore::store {
 
 inline constexpr const char* lease_file_name = "lease";
 
 /// Returns a new token, such as "2-0123456789abcdef" for attempt 2. It is never the same twice.
 std::string make_lease_token(int ordinal);
 
-}  // namespace encore
+}  // namespace encore::store

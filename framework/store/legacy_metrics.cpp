@@ -11,7 +11,7 @@
 #include "base/label_spans.hpp"
 #include "base/measure_json.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -71,14 +71,14 @@ void fill_meanings(Database& database) {
   for (const auto& [name, unit] : metrics) {
     const Measure measure = legacy_meaning(name);
     std::optional<std::string> better;
-    if (measure.better != Better::neither) better = name_of(measure.better);
+    if (measure.better != Better::neither) better = encore::name_of(measure.better);
     if (measure.name.empty()) continue;
     database
         .cached(
             "UPDATE metric SET unit = ?, measure = ?, title = ?, fraction = ?, better = ?, reducer = ?, "
             "columns = ? WHERE name = ?")
         .run(unit.empty() ? measure.unit : unit, measure.name, measure.title,
-             static_cast<std::int64_t>(measure.fraction), better, std::string(name_of(measure.reducer)),
+             static_cast<std::int64_t>(measure.fraction), better, std::string(encore::name_of(measure.reducer)),
              nlohmann::json(measure.columns).dump(), name);
   }
 }
@@ -116,4 +116,4 @@ void add_legacy_sentence(Statistics& to, const std::vector<std::string>& truth,
   to.add("words", static_cast<double>(truth.size()));
 }
 
-}  // namespace encore
+}  // namespace encore::store

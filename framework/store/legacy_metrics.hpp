@@ -11,7 +11,7 @@
 #include "base/metric.hpp"
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Returns what a metric of that name ("dev/f1", "test/recall/PER", "train/loss") meant; unknown for names
 /// that did not exist.
@@ -27,4 +27,4 @@ const Measure& legacy_confusion();
 void add_legacy_sentence(Statistics& to, const std::vector<std::string>& truth,
                          const std::vector<std::string>& predicted);
 
-}  // namespace encore
+}  // namespace encore::store

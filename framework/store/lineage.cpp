@@ -10,7 +10,7 @@
 
 #include "store/merge.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -112,4 +112,4 @@ void record_retraining(Store& store, const RunRow& run, const nlohmann::json& bo
   transaction.commit();
 }
 
-}  // namespace encore
+}  // namespace encore::store

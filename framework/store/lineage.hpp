@@ -12,7 +12,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The tag of the last promoted run of a lineage.
 inline constexpr const char* promoted_tag = "promoted";
@@ -34,4 +34,4 @@ nlohmann::json read_retraining(Store& store, const RunRow& run);
 /// the run has no attempt.
 void record_retraining(Store& store, const RunRow& run, const nlohmann::json& body, bool promoted);
 
-}  // namespace encore
+}  // namespace encore::store

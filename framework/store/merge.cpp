@@ -18,7 +18,7 @@
 #include "store/source_rows.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -44,12 +44,12 @@ class Merger {
                     const std::function<void(const MergeReport&)>& conclude) {
     MergeReport report;
     for (bool over = false; !over;) {
-      std::optional<SpoolReader> damaged;
+      std::optional<record::SpoolReader> damaged;
       {
         Transaction transaction(database_);
         if (check) check();
         newest_.begin();
-        SpoolReader reader = continue_reading();
+        record::SpoolReader reader = continue_reading();
         const std::uint64_t before = reader.sequence();
         const Stop stop = merge_batch(reader);
         over = stop == Stop::end;
@@ -70,7 +70,7 @@ class Merger {
 
  private:
   /// Reads the position inside the transaction, because another process may have merged further.
-  SpoolReader continue_reading() {
+  record::SpoolReader continue_reading() {
     Statement& place =
         database_.cached("SELECT spool_bytes, spool_records, first_step FROM attempt WHERE number = ?");
     place.with(source_.attempt).step();
@@ -80,7 +80,7 @@ class Merger {
     place.reset();
     if (records != records_) load_metrics();
     records_ = records;
-    return SpoolReader(source_.path, {source_.run_id, source_.ordinal}, bytes, records);
+    return record::SpoolReader(source_.path, {source_.run_id, source_.ordinal}, bytes, records);
   }
 
   void load_metrics() {
@@ -99,27 +99,27 @@ class Merger {
     end,
   };
 
-  Stop merge_batch(SpoolReader& reader) {
+  Stop merge_batch(record::SpoolReader& reader) {
     for (std::uint64_t count = 0; count < batch_records; ++count) {
       if (!reader.next(record_)) {
-        const bool stopped = reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::torn;
+        const bool stopped = reader.end() == record::SpoolEnd::damaged || reader.end() == record::SpoolEnd::torn;
         if (!source_.is_over || !stopped) return Stop::end;
         const bool searched = searched_ && searched_->offset == reader.offset();
         if (searched && !searched_->gap) return Stop::end;
         if (searched) reader.continue_behind(*searched_->gap);
-        const std::optional<SpoolGap> gap = searched ? searched_->gap : reader.skip_damage(short_damage);
+        const std::optional<record::SpoolGap> gap = searched ? searched_->gap : reader.skip_damage(short_damage);
         if (!gap) return Stop::damage;
         note_gap(*gap);
         continue;
       }
       switch (record_.kind) {
-        case SpoolKind::metric:
+        case record::SpoolKind::metric:
           merge_metric();
           break;
-        case SpoolKind::point:
+        case record::SpoolKind::point:
           merge_point();
           break;
-        case SpoolKind::event:
+        case record::SpoolKind::event:
           merge_event();
           break;
       }
@@ -129,7 +129,7 @@ class Merger {
 
   /// Searches for the next valid record after damage. Call it outside a transaction, because the damage may
   /// be long.
-  void search(SpoolReader& reader) {
+  void search(record::SpoolReader& reader) {
     const std::uint64_t offset = reader.offset(), before = reader.searched_bytes();
     std::error_code failure;
     const std::uint64_t size = std::filesystem::file_size(source_.path, failure);
@@ -138,7 +138,7 @@ class Merger {
     search_work_ += reader.searched_bytes() - before;
   }
 
-  void note_gap(const SpoolGap& gap) {
+  void note_gap(const record::SpoolGap& gap) {
     const std::uint64_t lost = gap.last_record + 1 - gap.first_record;
     const std::string records = lost == 0   ? "no record is lost"
                                 : lost == 1 ? "record " + std::to_string(gap.first_record) + " is lost"
@@ -152,13 +152,13 @@ class Merger {
 
   /// Records damage that no valid record follows. Each merge repeats this, since the file may have been
   /// repaired.
-  void note_end(const SpoolReader& reader) {
+  void note_end(const record::SpoolReader& reader) {
     database_
         .cached(
             "DELETE FROM event WHERE attempt = ? AND sequence <= 0 AND type = ? AND body ->> 'records' IS "
             "NULL")
         .run(source_.attempt, spool_damage_event);
-    if (reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::refused)
+    if (reader.end() == record::SpoolEnd::damaged || reader.end() == record::SpoolEnd::refused)
       note_damage(reader.problem(), nullptr);
   }
 
@@ -179,7 +179,7 @@ class Merger {
     return found;
   }
 
-  void describe(const SpoolReader& reader, bool more, MergeReport& report) {
+  void describe(const record::SpoolReader& reader, bool more, MergeReport& report) {
     std::string text;
     Statement& damages = database_.cached(
         "SELECT body ->> 'text' FROM event WHERE attempt = ? AND sequence <= 0 AND type = ? "
@@ -187,14 +187,14 @@ class Merger {
     damages.with(source_.attempt, spool_damage_event);
     while (damages.step()) text += (text.empty() ? "" : "; ") + damages.text(0);
     damages.reset();
-    report.complete = text.empty() && (reader.end() == SpoolEnd::clean || more);
-    const bool noted = source_.is_over && reader.end() != SpoolEnd::torn;
-    const bool stopped = reader.end() != SpoolEnd::clean && reader.end() != SpoolEnd::missing;
+    report.complete = text.empty() && (reader.end() == record::SpoolEnd::clean || more);
+    const bool noted = source_.is_over && reader.end() != record::SpoolEnd::torn;
+    const bool stopped = reader.end() != record::SpoolEnd::clean && reader.end() != record::SpoolEnd::missing;
     if (stopped && !noted && !more) text += (text.empty() ? "" : "; ") + reader.problem();
     report.problem = text;
   }
 
-  void save_place(const SpoolReader& reader, const std::string& problem) {
+  void save_place(const record::SpoolReader& reader, const std::string& problem) {
     records_ = reader.sequence();
     database_
         .cached(
@@ -241,8 +241,8 @@ class Merger {
   }
 
   void merge_event() {
-    ReadEvent read = record_.event();
-    if (read.event && std::holds_alternative<Started>(*read.event)) read.body = without_diff(read.body);
+    record::ReadEvent read = record_.event();
+    if (read.event && std::holds_alternative<record::Started>(*read.event)) read.body = without_diff(read.body);
     if (read.event) merge_content(*read.event, read);
     if (read.event && !keeps_its_text(*read.event)) return;
     database_
@@ -253,27 +253,27 @@ class Merger {
   /// Returns whether the row keeps the text of the event. Progress keeps only the newest, scores are also
   /// points, and digests have their own table. Events that cannot be read, or that only a newer program
   /// knows, are kept as they are.
-  static bool keeps_its_text(const Event& event) {
-    return !std::holds_alternative<Progressed>(event) && !std::holds_alternative<Evaluated>(event) &&
-           !std::holds_alternative<Digested>(event);
+  static bool keeps_its_text(const record::Event& event) {
+    return !std::holds_alternative<record::Progressed>(event) && !std::holds_alternative<record::Evaluated>(event) &&
+           !std::holds_alternative<record::Digested>(event);
   }
 
-  void merge_content(const Event& event, const ReadEvent& read) {
-    handle(
+  void merge_content(const record::Event& event, const record::ReadEvent& read) {
+    record::handle(
         event,
-        [&](const Progressed&) {
+        [&](const record::Progressed&) {
           database_.cached("UPDATE attempt SET progress = ? WHERE number = ?")
               .run(read.body, source_.attempt);
         },
-        [&](const Digested& digest) { merge_digest(digest); },
-        [&](const Started& started) { merge_started(started, read); },
-        [&](const Saved& saved) { merge_checkpoint(saved, read.time); },
-        [&](const Wrote& file) { merge_artifact(file, read.time); },
-        [&](const Concluded&) { merge_result(read); });
+        [&](const record::Digested& digest) { merge_digest(digest); },
+        [&](const record::Started& started) { merge_started(started, read); },
+        [&](const record::Saved& saved) { merge_checkpoint(saved, read.time); },
+        [&](const record::Wrote& file) { merge_artifact(file, read.time); },
+        [&](const record::Concluded&) { merge_result(read); });
   }
 
   /// Merges the digest of a block, and those of its tensors if the worker reports them one by one.
-  void merge_digest(const Digested& digest) {
+  void merge_digest(const record::Digested& digest) {
     merge_digest(digest.step, digest.scope, digest.sha256);
     for (const auto& [path, value] : digest.tensors) merge_digest(digest.step, path, value);
   }
@@ -284,16 +284,16 @@ class Merger {
         .run(source_.run, step, scope, source_.attempt, value);
   }
 
-  void merge_checkpoint(const Saved& saved, double time) {
+  void merge_checkpoint(const record::Saved& saved, double time) {
     database_
         .cached(
             "INSERT OR REPLACE INTO checkpoint (run, step, kind, attempt, path, bytes, sha256, created) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .run(source_.run, saved.step, std::string(name_of(saved.kind)), source_.attempt, saved.path,
+        .run(source_.run, saved.step, std::string(record::name_of(saved.kind)), source_.attempt, saved.path,
              saved.bytes, saved.sha256, time);
   }
 
-  void merge_artifact(const Wrote& file, double time) {
+  void merge_artifact(const record::Wrote& file, double time) {
     database_
         .cached(
             "INSERT OR REPLACE INTO artifact (run, name, attempt, path, sha256, created) VALUES (?, ?, ?, ?, "
@@ -303,35 +303,35 @@ class Merger {
 
   /// Stores the result of the run. That of the latest attempt counts, in whatever order the spools are
   /// merged.
-  void merge_result(const ReadEvent& read) {
+  void merge_result(const record::ReadEvent& read) {
     database_
         .cached(
             "UPDATE run SET result = ?1 WHERE number = ?2 AND NOT EXISTS (SELECT 1 FROM event "
             "JOIN attempt ON attempt.number = event.attempt "
             "WHERE attempt.run = ?2 AND attempt.number > ?3 AND event.type = ?4)")
-        .run(read.body, source_.run, source_.attempt, std::string(Concluded::type));
+        .run(read.body, source_.run, source_.attempt, std::string(record::Concluded::type));
   }
 
-  void merge_started(const Started& started, const ReadEvent& read) {
+  void merge_started(const record::Started& started, const record::ReadEvent& read) {
     std::optional<std::string> environment;
     if (!started.numeric_environment.text.empty()) environment = started.numeric_environment.text;
     database_
         .cached("UPDATE attempt SET environment = ?, started_event = ?, host = ?, build = ? WHERE number = ?")
         .run(environment, read.body, host_row(started.host), build_row(started), source_.attempt);
-    for (const PluginUse& plugin : started.plugins) merge_plugin(plugin);
+    for (const record::PluginUse& plugin : started.plugins) merge_plugin(plugin);
   }
 
-  std::optional<std::int64_t> build_row(const Started& started) {
+  std::optional<std::int64_t> build_row(const record::Started& started) {
     if (started.build.text.empty()) return std::nullopt;
     return add_build(database_, started.build.text);
   }
 
-  std::optional<std::int64_t> host_row(const JsonText& description) {
+  std::optional<std::int64_t> host_row(const record::JsonText& description) {
     if (description.text.empty()) return std::nullopt;
     return add_host(database_, description.text);
   }
 
-  void merge_plugin(const PluginUse& plugin) {
+  void merge_plugin(const record::PluginUse& plugin) {
     database_.cached("INSERT OR IGNORE INTO plugin (name, version, sha256, fingerprint) VALUES (?, ?, ?, ?)")
         .run(plugin.name, plugin.version, plugin.sha256, plugin.fingerprint);
     database_
@@ -350,7 +350,7 @@ class Merger {
   const SpoolSource& source_;
   NewestPoints newest_;
   Statement add_point_;
-  SpoolRecord record_;
+  record::SpoolRecord record_;
   std::unordered_map<std::int64_t, Metric> metrics_;
   std::set<std::int64_t> nameless_;
   std::uint64_t records_ = 0;
@@ -358,7 +358,7 @@ class Merger {
   /// The result of search(): the damage at `offset` and what was found after it.
   struct Searched {
     std::uint64_t offset = 0;
-    std::optional<SpoolGap> gap = {};
+    std::optional<record::SpoolGap> gap = {};
   };
   std::optional<Searched> searched_;
   std::uint64_t search_work_ = 0;  ///< bytes that search() has hashed so far
@@ -383,7 +383,7 @@ void add_own_event(Database& database, std::int64_t attempt, const std::string& 
       .cached(
           "INSERT INTO event (attempt, sequence, time, type, body) "
           "SELECT ?1, min(0, coalesce(min(sequence), 1) - 1), ?2, ?3, ?4 FROM event WHERE attempt = ?1")
-      .run(attempt, now_seconds(), type, body.dump());
+      .run(attempt, world::now_seconds(), type, body.dump());
 }
 
 MergeReport merge_spool(Database& database, const SpoolSource& source, const std::function<void()>& check,
@@ -402,4 +402,4 @@ MergeReport merge_spool(Database& database, const SpoolSource& source, const std
   return Merger(database, source).merge(check, conclude);
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -13,7 +13,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 struct MergeReport {
   std::uint64_t records = 0;  ///< records that this call merged
@@ -46,4 +46,4 @@ MergeReport merge_spool(Database& database, const SpoolSource& source,
                         const std::function<void()>& check = {},
                         const std::function<void(const MergeReport&)>& conclude = {});
 
-}  // namespace encore
+}  // namespace encore::store

@@ -3,7 +3,7 @@
 // samples, unless they are here. database_merge.cpp calls it after the runs. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 std::size_t MergedRows::add_benches() {
   Statement rows(
@@ -45,4 +45,4 @@ std::size_t MergedRows::count_benches() {
           .value_or(0));
 }
 
-}  // namespace encore
+}  // namespace encore::store

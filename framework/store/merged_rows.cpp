@@ -14,7 +14,7 @@
 #include "store/foreign_schema.hpp"
 #include "store/newest.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -346,4 +346,4 @@ void MergedRows::copy_rows(const std::string& table, const std::map<std::string,
                     table + " AS t WHERE " + where);
 }
 
-}  // namespace encore
+}  // namespace encore::store

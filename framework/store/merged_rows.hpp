@@ -16,7 +16,7 @@
 #include "store/database.hpp"
 #include "store/run_rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The state of an attempt on one side.
 struct AttemptMark {
@@ -119,4 +119,4 @@ class MergedRows {
   std::int64_t mapped_version_ = -1;
 };
 
-}  // namespace encore
+}  // namespace encore::store

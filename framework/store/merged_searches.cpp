@@ -4,7 +4,7 @@
 // counts. database_merge.cpp calls it after the runs. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -93,4 +93,4 @@ void MergedRows::write_search(std::int64_t theirs, std::int64_t ours, MergedSear
                 " AND m.trial = t.trial AND m.run = " + run + ")");
 }
 
-}  // namespace encore
+}  // namespace encore::store

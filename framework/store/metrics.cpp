@@ -12,7 +12,7 @@
 #include "store/legacy_metrics.hpp"
 #include "store/rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -165,4 +165,4 @@ std::map<std::int64_t, Metric> read_meanings(Database& database, const std::vect
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::store

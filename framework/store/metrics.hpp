@@ -13,7 +13,7 @@
 #include "store/database.hpp"
 #include "store/run_rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Returns a metric from its name and the JSON of its measure in the table `measure`; empty JSON: unknown.
 Metric metric_row(const std::string& name, std::string_view description);
@@ -58,4 +58,4 @@ Metrics read_metrics(Database& database, const std::vector<RunRow>& runs);
 std::map<std::int64_t, Metric> read_meanings(Database& database, const std::vector<RunRow>& runs,
                                              const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::store

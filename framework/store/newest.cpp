@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -131,4 +131,4 @@ void NewestPoints::write() {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::store

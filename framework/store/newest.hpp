@@ -12,7 +12,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Computes the rows of a run again from the points that count. Call it inside a transaction.
 void refresh_newest(Database& database, std::int64_t run);
@@ -55,4 +55,4 @@ class NewestPoints {
 /// Returns the word for a value that is not finite, as the column special stores it.
 const char* special_name(double value);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -4,7 +4,7 @@
 // export` and reports call them. Read store.hpp first.
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -61,4 +61,4 @@ void Store::note_waiting(std::int64_t run, const std::string& reason) {
   database_->cached("UPDATE run SET reason = ? WHERE number = ? AND state = 'pending'").run(reason, run);
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -11,7 +11,7 @@
 #include "store/metrics.hpp"
 #include "store/rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -139,7 +139,7 @@ std::vector<CheckpointRow> Store::read_checkpoints(std::int64_t run) {
     CheckpointRow checkpoint{row.integer(0), row.text(1), row.text(2),   row.text(3),
                              row.integer(4), 0,           row.number(6), false};
     checkpoint.attempt = static_cast<int>(row.integer(5));
-    checkpoint.on_disk = std::filesystem::exists(path_below(folder, checkpoint.path));
+    checkpoint.on_disk = std::filesystem::exists(record::path_below(folder, checkpoint.path));
     return checkpoint;
   });
 }
@@ -197,4 +197,4 @@ bool hides_its_data(Store& store, const RunRow& run) {
   return own != params.end() && own->value == true;
 }
 
-}  // namespace encore
+}  // namespace encore::store

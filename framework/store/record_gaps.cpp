@@ -8,7 +8,7 @@
 #include "base/json_text.hpp"
 #include "store/merge.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -19,7 +19,7 @@ bool recorded_again(Database& database, std::int64_t run, std::int64_t attempt, 
       "SELECT 1 FROM attempt WHERE run = ?1 AND number > ?2 AND coalesce(first_step, "
       "(SELECT max(body ->> 'step') + 1 FROM event WHERE event.attempt = attempt.number "
       "AND type = ?4)) <= ?3");
-  const bool found = later.with(run, attempt, from_step, Ended::type).step();
+  const bool found = later.with(run, attempt, from_step, record::Ended::type).step();
   later.reset();
   return found;
 }
@@ -59,7 +59,7 @@ void add_missing_steps(Store& store, const RunRow& run, std::vector<RecordGap>& 
       "SELECT first, last FROM pair WHERE first <= last ORDER BY first");
   std::string ranges;
   std::int64_t steps = 0;
-  missing.with(run.number, Ended::type, name_of(Ending::completed));
+  missing.with(run.number, record::Ended::type, record::name_of(record::Ending::completed));
   while (missing.step()) {
     const std::int64_t first = missing.integer(0), last = missing.integer(1);
     ranges += (ranges.empty() ? "" : ", ") + std::to_string(first) +
@@ -84,4 +84,4 @@ std::vector<RecordGap> find_record_gaps(Store& store, const RunRow& run) {
   return gaps;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -9,7 +9,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 struct RecordGap {
   std::string text;   ///< "attempt-0001.spool: bytes 4711 to 4747 are damaged: record 19 is lost"
@@ -20,4 +20,4 @@ struct RecordGap {
 /// other runs may still record them.
 std::vector<RecordGap> find_record_gaps(Store& store, const RunRow& run);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -6,7 +6,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -34,15 +34,15 @@ ParamRow param_row(const Statement& row, int first) {
 
 namespace {
 
-std::optional<Started> started_in(const std::string& text) {
-  const std::optional<Event> event = text.empty() ? std::nullopt : read_event(text).event;
-  const Started* started = event ? std::get_if<Started>(&*event) : nullptr;
+std::optional<record::Started> started_in(const std::string& text) {
+  const std::optional<record::Event> event = text.empty() ? std::nullopt : record::read_event(text).event;
+  const record::Started* started = event ? std::get_if<record::Started>(&*event) : nullptr;
   return started != nullptr ? std::optional(*started) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Started> last_started(const std::vector<AttemptRow>& attempts) {
+std::optional<record::Started> last_started(const std::vector<AttemptRow>& attempts) {
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt)
     if (attempt->started_event) return attempt->started_event;
   return std::nullopt;
@@ -91,4 +91,4 @@ std::optional<OriginRow> origin_row(const Statement& row, int first) {
   return OriginRow{row.text(first), row.text(first + 1), row.text(first + 2), row.number(first + 3)};
 }
 
-}  // namespace encore
+}  // namespace encore::store

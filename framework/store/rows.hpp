@@ -6,7 +6,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Reads the columns key, type, value, source, at; the first of them is column `first`.
 ParamRow param_row(const Statement& row, int first);
@@ -43,4 +43,4 @@ VerificationRow verification_row(const Statement& row, int first);
 /// they are NULL.
 std::optional<OriginRow> origin_row(const Statement& row, int first);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -11,7 +11,7 @@
 #include "store/metrics.hpp"
 #include "store/rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -208,4 +208,4 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
   return curves;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -11,7 +11,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// An experiment file as it was when runs were planned from it.
 struct SweepRow {
@@ -85,4 +85,4 @@ class RunBatch {
   std::string all_;  ///< row numbers of the runs as a JSON array
 };
 
-}  // namespace encore
+}  // namespace encore::store

@@ -8,7 +8,7 @@
 
 #include "store/rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::string sql_text(const std::string& text) {
   return quoted + "'";
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -13,7 +13,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// A field that every run has.
 struct RunField {
@@ -52,4 +52,4 @@ std::string sql_name(const std::string& name);
 /// Returns an SQL string: `'it''s'`.
 std::string sql_text(const std::string& text);
 
-}  // namespace encore
+}  // namespace encore::store

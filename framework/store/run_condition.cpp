@@ -14,7 +14,7 @@
 #include "base/nearest.hpp"
 #include "store/run_columns.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -210,4 +210,4 @@ std::vector<std::int64_t> runs_where(Store& store, const std::string& condition)
   fail(condition, 0, sqlite3_errmsg(database->handle()));
 }
 
-}  // namespace encore
+}  // namespace encore::store

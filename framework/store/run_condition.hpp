@@ -10,7 +10,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// An error in a condition. Its message has a line with the condition and one that marks the place in it.
 class ConditionError : public Error {
@@ -22,4 +22,4 @@ class ConditionError : public Error {
 /// ConditionError.
 std::vector<std::int64_t> runs_where(Store& store, const std::string& condition);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -16,7 +16,7 @@
 #include "store/served.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -24,14 +24,14 @@ namespace fs = std::filesystem;
 
 /// Syncs a file to disk: the copy must survive a power cut before a row of the database refers to it.
 void sync_file(const fs::path& path) {
-  const FileDescriptor file = open_file(path, O_RDONLY);
-  if (::fsync(file.get()) != 0) throw Error(system_message("write", path, errno));
+  const world::FileDescriptor file = world::open_file(path, O_RDONLY);
+  if (::fsync(file.get()) != 0) throw Error(world::system_message("write", path, errno));
 }
 
 /// Copies files and folders. Leaves out the folder "monitor" with the inputs that servers have kept: it may
 /// be private, and `exp monitor` must be able to delete it there for good.
 void copy_tree(const fs::path& from, const fs::path& to) {
-  make_folder(to);
+  world::make_folder(to);
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(from, failure)) {
     const fs::path target = to / entry.path().filename();
@@ -39,21 +39,21 @@ void copy_tree(const fs::path& from, const fs::path& to) {
     if (fs::is_directory(status)) {
       if (entry.path().filename() == served_folder) continue;
       copy_tree(entry.path(), target);
-    } else if (fs::is_regular_file(status) && !target.string().ends_with(aside_suffix)) {
+    } else if (fs::is_regular_file(status) && !target.string().ends_with(world::aside_suffix)) {
       fs::copy_file(entry.path(), target, fs::copy_options::overwrite_existing, failure);
       if (failure)
-        throw Error(system_message("copy " + entry.path().string() + " to", target, failure.value()));
+        throw Error(world::system_message("copy " + entry.path().string() + " to", target, failure.value()));
       sync_file(target);
     }
   }
-  if (failure) throw Error(system_message("read", from, failure.value()));
-  sync_folder(to);
+  if (failure) throw Error(world::system_message("read", from, failure.value()));
+  world::sync_folder(to);
 }
 
 }  // namespace
 
 RunFolderCopy::RunFolderCopy(const fs::path& from, fs::path target)
-    : target_(std::move(target)), aside_(aside_name(target_)) {
+    : target_(std::move(target)), aside_(world::aside_name(target_)) {
   try {
     copy_tree(from, aside_);
   } catch (...) {
@@ -69,16 +69,16 @@ RunFolderCopy::~RunFolderCopy() {
 }
 
 void RunFolderCopy::put_in_place() {
-  const bool exchange = is_own_folder(target_);
+  const bool exchange = record::is_own_folder(target_);
   if (exchange && ::renameat2(AT_FDCWD, aside_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
-    sync_folder(target_.parent_path());
+    world::sync_folder(target_.parent_path());
     return;
   }
   std::error_code failure;  // unless the file system supports the exchange
   if (exchange) fs::remove_all(target_, failure);
   if (!failure) fs::rename(aside_, target_, failure);
-  if (failure) throw Error(system_message("put a copied folder in place of", target_, failure.value()));
-  sync_folder(target_.parent_path());
+  if (failure) throw Error(world::system_message("put a copied folder in place of", target_, failure.value()));
+  world::sync_folder(target_.parent_path());
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace encore {
+namespace encore::store {
 
 class RunFolderCopy {
  public:
@@ -26,4 +26,4 @@ class RunFolderCopy {
   std::filesystem::path aside_;
 };
 
-}  // namespace encore
+}  // namespace encore::store

@@ -17,7 +17,7 @@
 #include "record/source_record.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The state of a run. The names are stored (schema.sql). `pruned`: a search has ended the run early; only
 /// that search, or an `exp run` outside of a search, continues it.
@@ -61,9 +61,9 @@ struct RunRow {
   nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
   std::int64_t attempts = 0;
   std::optional<double> started;       ///< of the latest attempt
-  std::optional<Progressed> progress;  ///< newest progress of the latest attempt
+  std::optional<record::Progressed> progress;  ///< newest progress of the latest attempt
   double progress_time = 0.0;          ///< when that was written
-  ProcessIdentity holder;              ///< of the latest attempt: the process or job that works on it
+  world::ProcessIdentity holder;              ///< of the latest attempt: the process or job that works on it
   std::optional<double> removed;       ///< when exp rm hid it
   std::string kind = "training";       ///< or application, foreign
   std::optional<OriginRow> origin;     ///< nothing: this database planned it and recorded its attempts
@@ -92,15 +92,15 @@ struct AttemptRow {
   std::optional<double> finished;
   std::optional<std::int64_t> first_step;
   nlohmann::json environment, host, build;
-  std::optional<Started> started_event;
+  std::optional<record::Started> started_event;
   std::string commit_hash, diff;        ///< of the repository of the experiment file; empty: it is in none
-  std::optional<SourceVersion> source;  ///< of Encore; nothing: its build did not record it
-  ProcessIdentity holder;
+  std::optional<record::SourceVersion> source;  ///< of Encore; nothing: its build did not record it
+  world::ProcessIdentity holder;
   std::string spool_problem;
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has reported
 };
 /// Returns the worker's start report of the last attempt that has one, or nothing.
-std::optional<Started> last_started(const std::vector<AttemptRow>& attempts);
+std::optional<record::Started> last_started(const std::vector<AttemptRow>& attempts);
 /// The plugins and build of an attempt, which a plan of many runs compares with its own.
 struct TrainedWith {
   std::vector<PluginRow> plugins;  ///< by name
@@ -171,4 +171,4 @@ struct ParentRow {
   int attempt = 0;          ///< the ordinal of the attempt that read them
 };
 
-}  // namespace encore
+}  // namespace encore::store

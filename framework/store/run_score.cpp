@@ -10,7 +10,7 @@
 #include "base/host_measures.hpp"
 #include "store/rows.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::optional<double> judged_measure(Store& store, const RunRow& run, const std:
   return rule != rules.end() && rule->second.metric.name == name ? std::nullopt : value;
 }
 
-}  // namespace encore
+}  // namespace encore::store

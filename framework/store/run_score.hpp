@@ -13,7 +13,7 @@
 #include "store/metrics.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The rule of train.select: "max dev/f1".
 struct SelectionRule {
@@ -56,4 +56,4 @@ std::optional<double> result_measure(const RunRow& run, const std::string& name)
 /// and is undefined on the development set, whatever number was stored.
 std::optional<double> judged_measure(Store& store, const RunRow& run, const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::store

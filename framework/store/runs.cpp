@@ -9,7 +9,7 @@
 #include "store/store.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -67,9 +67,9 @@ namespace {
 
 void read_progress(const std::string& text, RunRow& row) {
   if (text.empty()) return;
-  const ReadEvent read = read_event(text);
+  const record::ReadEvent read = record::read_event(text);
   if (!read.event) return;
-  handle(*read.event, [&](const Progressed& progress) { row.progress = progress; });
+  record::handle(*read.event, [&](const record::Progressed& progress) { row.progress = progress; });
   row.progress_time = read.time;
 }
 
@@ -102,7 +102,7 @@ std::vector<RunRow> Store::read_rows(Statement& statement) {
     row.kind = statement.text(25);
     row.origin = origin_row(statement, 26);
     if (row.state != RunState::running) continue;
-    if (liveness_of(row.holder) == Liveness::gone) {
+    if (world::liveness_of(row.holder) == world::Liveness::gone) {
       row.state = RunState::lost;
       row.reason = "its process " + std::to_string(row.holder.pid) + " is gone";
     } else if (lease_expired(row.holder, statement.number(22), statement.number(24))) {
@@ -185,7 +185,7 @@ void Store::set_note(std::int64_t run, const std::string& note) {
 void Store::require_idle(std::int64_t run) {
   const RunRow row = read_run(run);
   if (row.state == RunState::running)
-    throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; " +
+    throw Error("run " + row.name + " is running in " + world::place_text(row.holder) + "; " +
                 shell_command({"exp", "stop", row.name}) + " stops it first");
 }
 
@@ -203,7 +203,7 @@ void Store::set_pruned(std::int64_t run, const std::string& reason) {
 void Store::set_removed(const std::vector<std::int64_t>& runs, bool removed) {
   settle();
   Transaction transaction(*database_);  // no process can take the run until this ends
-  const std::optional<double> when = removed ? std::optional(now_seconds()) : std::nullopt;
+  const std::optional<double> when = removed ? std::optional(world::now_seconds()) : std::nullopt;
   for (const std::int64_t run : runs) {
     if (removed) require_idle(run);
     database_->cached("UPDATE run SET removed = ? WHERE number = ?").run(when, run);
@@ -222,7 +222,7 @@ void Store::purge_run(std::int64_t run) {
   }
   std::error_code failure;
   std::filesystem::remove_all(folder, failure);  // of a symbolic link this removes only the link itself
-  if (failure) throw Error(system_message("remove", folder, failure.value()) + "; exp gc tries again");
+  if (failure) throw Error(world::system_message("remove", folder, failure.value()) + "; exp gc tries again");
 }
 
-}  // namespace encore
+}  // namespace encore::store

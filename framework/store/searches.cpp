@@ -13,16 +13,16 @@
 #include "base/json_text.hpp"
 #include "record/best_checkpoint.hpp"
 
-namespace encore {
+namespace encore::store {
 
 using nlohmann::json;
 
 namespace {
 
-using search::Decision;
-using search::DecisionKind;
-using search::Observation;
-using search::Outcome;
+using plan::search::Decision;
+using plan::search::DecisionKind;
+using plan::search::Observation;
+using plan::search::Outcome;
 
 constexpr DecisionKind decision_kinds[] = {DecisionKind::propose, DecisionKind::promote, DecisionKind::prune,
                                            DecisionKind::confirm};
@@ -36,7 +36,7 @@ constexpr Outcome outcomes[] = {Outcome::measured, Outcome::complete, Outcome::f
 template <class T, std::size_t N>
 T named(const SearchRow& row, const T (&all)[N], const std::string& name) {
   for (const T value : all)
-    if (search::name_of(value) == name) return value;
+    if (plan::search::name_of(value) == name) return value;
   refuse(row, "there is no \"" + name + "\"");
 }
 
@@ -71,7 +71,7 @@ double number_from(const SearchRow& row, const json& value) {
   return word == "inf" ? infinity : word == "-inf" ? -infinity : std::numeric_limits<double>::quiet_NaN();
 }
 
-json limits_json(const search::SearchLimits& limits) {
+json limits_json(const plan::search::SearchLimits& limits) {
   json written = {{"trials", limits.trials}, {"patience", limits.patience}, {"hours", limits.hours}};
   if (limits.confirm > 0) {
     written["confirm"] = limits.confirm;
@@ -80,7 +80,7 @@ json limits_json(const search::SearchLimits& limits) {
   return written;
 }
 
-search::SearchLimits limits_from(const SearchRow& row, const json& limits) {
+plan::search::SearchLimits limits_from(const SearchRow& row, const json& limits) {
   if (!limits.is_object()) refuse(row, "limits of a decision");
   const auto member = [&](const char* name, int otherwise = 0) {
     return limits.contains(name) ? limits.at(name) : json(otherwise);
@@ -121,7 +121,7 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
   while (rows.step()) {
     if (rows.integer(0) != static_cast<std::int64_t>(record.trials.size()))
       refuse(row, "trial " + std::to_string(record.trials.size()) + " is missing");
-    search::Trial trial{as<search::Point>(row, stored(row, rows.text(1))),
+    plan::search::Trial trial{as<plan::search::Point>(row, stored(row, rows.text(1))),
                         as<std::vector<bool>>(row, stored(row, rows.text(2)))};
     if (trial.point.size() != row.space.size() || trial.active.size() != row.space.size())
       refuse(row, "trial " + std::to_string(record.trials.size()) + " is not a point of the space");
@@ -245,7 +245,7 @@ void add_search(Store& store, SearchRow& row) {
   Database& database = store.database();
   Transaction transaction(database);
   row.name = free_search_name(database, row.name);
-  row.created = now_seconds();
+  row.created = world::now_seconds();
   database
       .cached(
           "INSERT INTO search (name, sweep, identity, backend, settings, space, created) VALUES (?, ?, ?, ?, "
@@ -268,7 +268,7 @@ SearchRecord read_search(Store& store, const SearchRow& row) {
 }
 
 void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
-                  const search::Decision& decision, const search::Trial& trial, const TrialRow& row) {
+                  const plan::search::Decision& decision, const plan::search::Trial& trial, const TrialRow& row) {
   Database& database = store.database();
   Transaction transaction(database);
   const std::int64_t number = static_cast<std::int64_t>(decision.trial);
@@ -298,14 +298,14 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
           "VALUES "
           "(?, ?, ?, ?, ?, ?, ?, ?)")
       .run(search, static_cast<std::int64_t>(record.history.decisions.size()) + 1,
-           search::name_of(decision.kind), number, decision.epochs,
+           plan::search::name_of(decision.kind), number, decision.epochs,
            static_cast<std::int64_t>(decision.observations), limits_json(decision.limits).dump(),
-           now_seconds());
+           world::now_seconds());
   transaction.commit();
 }
 
 void add_observation(Store& store, std::int64_t search, const SearchRecord& record,
-                     const search::Observation& observation, const std::string& reason) {
+                     const plan::search::Observation& observation, const std::string& reason) {
   json values = json::array();
   for (const double value : observation.values) values.push_back(number_json(value));
   Transaction transaction(store.database());
@@ -316,7 +316,7 @@ void add_observation(Store& store, std::int64_t search, const SearchRecord& reco
           "time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(search, static_cast<std::int64_t>(record.history.observations.size()) + 1,
            static_cast<std::int64_t>(observation.trial), observation.epochs,
-           search::name_of(observation.outcome), values.dump(), observation.seconds, reason, now_seconds());
+           plan::search::name_of(observation.outcome), values.dump(), observation.seconds, reason, world::now_seconds());
   transaction.commit();
 }
 
@@ -330,15 +330,15 @@ double value_at(Store& store, std::int64_t run, const std::string& select, const
                 std::int64_t step) {
   const bool maximize = select.starts_with("max ");
   const std::string selecting = select.substr(std::min<std::size_t>(4, select.size()));
-  std::map<std::int64_t, DevScore> scores;  // keyed by step
+  std::map<std::int64_t, record::DevScore> scores;  // keyed by step
   for (const CurvePoint& point : store.read_curve(run, "dev/" + loss_measure().name))
     if (point.step <= step) scores[point.step].loss = point.value;
   for (const CurvePoint& point : store.read_curve(run, selecting))
     if (point.step <= step && std::isfinite(point.value)) scores[point.step].value = point.value;
-  Progress progress;
+  record::Progress progress;
   for (auto& [at, score] : scores) {
     score.step = at;
-    take_score(progress, score, maximize, Ties::loss);
+    record::take_score(progress, score, maximize, record::Ties::loss);
   }
   for (const CurvePoint& point : store.read_curve(run, metric))
     if (point.step == progress.best_step) return point.value;
@@ -353,4 +353,4 @@ double seconds_of(Store& store, const std::vector<std::int64_t>& runs) {
   return seconds;
 }
 
-}  // namespace encore
+}  // namespace encore::store

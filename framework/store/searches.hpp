@@ -16,7 +16,7 @@
 #include "plan/search/history.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 struct SearchRow {
   std::int64_t number = 0;
@@ -41,7 +41,7 @@ struct ObservationNote {
 };
 
 struct SearchRecord {
-  search::History history;
+  plan::search::History history;
   std::vector<TrialRow> trials;        ///< by number
   std::vector<ObservationNote> notes;  ///< by observation
   std::vector<double> decided;         ///< time of each decision
@@ -68,10 +68,10 @@ SearchRecord read_search(Store& store, const SearchRow& row);
 /// Adds the last decision of `record`: a proposal with its trial and runs, a confirmation with its runs, or
 /// another decision alone.
 void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
-                  const search::Decision& decision, const search::Trial& trial = {},
+                  const plan::search::Decision& decision, const plan::search::Trial& trial = {},
                   const TrialRow& row = {});
 void add_observation(Store& store, std::int64_t search, const SearchRecord& record,
-                     const search::Observation& observation, const std::string& reason);
+                     const plan::search::Observation& observation, const std::string& reason);
 
 /// Returns the trial of this search that has the run, if there is one.
 std::optional<std::size_t> trial_of(const SearchRecord& record, std::int64_t run);
@@ -83,4 +83,4 @@ double value_at(Store& store, std::int64_t run, const std::string& select, const
 /// Returns the duration of all attempts at these runs, in seconds.
 double seconds_of(Store& store, const std::vector<std::int64_t>& runs);
 
-}  // namespace encore
+}  // namespace encore::store

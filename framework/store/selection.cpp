@@ -17,7 +17,7 @@
 #include "store/run_condition.hpp"
 #include "store/run_score.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -241,4 +241,4 @@ RunRow Store::find_run(const std::string& name_or_id, Sight sight) {
   return runs.front();
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -9,7 +9,7 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 struct RunSelection {
   /// What the user wrote. A word has the first of these meanings that fits: "all"; a run's name or id; a
@@ -48,4 +48,4 @@ SelectedRuns select_runs(Store& store, const RunSelection& selection);
 /// Returns "a, b, c, d, e and 7 more".
 std::string names_text(const std::vector<RunRow>& runs, std::size_t most = 5);
 
-}  // namespace encore
+}  // namespace encore::store

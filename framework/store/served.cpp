@@ -16,7 +16,7 @@
 #include "base/json_text.hpp"
 #include "record/spool_reader.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -50,7 +50,7 @@ class RowWriter {
 
  private:
   void add_text(const Json& json) {
-    const TextFacts facts = TextFacts::parse(json.at("facts").dump());
+    const record::TextFacts facts = record::TextFacts::parse(json.at("facts").dump());
     database_
         .cached(
             "INSERT OR IGNORE INTO served (run, request, text, time, seconds, digest, pieces, unknown, "
@@ -110,10 +110,10 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
 }
 
 /// Opens and locks a spool if no server writes it. Returns nothing if a server does, or if the file is gone.
-std::optional<FileDescriptor> closed_spool(const std::filesystem::path& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+std::optional<world::FileDescriptor> closed_spool(const std::filesystem::path& path) {
+  world::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file && errno == ENOENT) return {};
-  if (!file) throw Error(system_message("open", path, errno));
+  if (!file) throw Error(world::system_message("open", path, errno));
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
   return file;
 }
@@ -125,7 +125,7 @@ void merge_one(Store& store, const RunRow& run, const std::filesystem::path& pat
   const auto written = std::filesystem::last_write_time(path, gone);
   if (gone) return;
   const bool young = std::filesystem::file_time_type::clock::now() - written < least_age;
-  std::optional<FileDescriptor> closed = young ? std::nullopt : closed_spool(path);
+  std::optional<world::FileDescriptor> closed = young ? std::nullopt : closed_spool(path);
   Database& database = store.database();
   Transaction transaction(database);
   Statement& known = database.cached("SELECT bytes, records FROM served_spool WHERE run = ? AND name = ?");
@@ -136,9 +136,9 @@ void merge_one(Store& store, const RunRow& run, const std::filesystem::path& pat
     records = static_cast<std::uint64_t>(known.integer(1));
   }
   known.reset();
-  SpoolReader reader(path, SpoolOwner{run.id, 1}, bytes, records);
+  record::SpoolReader reader(path, record::SpoolOwner{run.id, 1}, bytes, records);
   RowWriter rows(database, run.number, now, merge);
-  SpoolRecord record;
+  record::SpoolRecord record;
   bool whole = true;
   const auto problem = [&](const std::string& text) {
     merge.problems.push_back(text);
@@ -146,17 +146,17 @@ void merge_one(Store& store, const RunRow& run, const std::filesystem::path& pat
   };
   for (;;) {
     while (reader.next(record)) try {
-        if (record.kind == SpoolKind::event) rows.add(record.text);
+        if (record.kind == record::SpoolKind::event) rows.add(record.text);
       } catch (const Error& error) {
         problem(name + ": record " + std::to_string(record.sequence) + ": " + error.what());
       }
-    if (reader.end() == SpoolEnd::clean || reader.end() == SpoolEnd::torn ||
-        reader.end() == SpoolEnd::missing)
+    if (reader.end() == record::SpoolEnd::clean || reader.end() == record::SpoolEnd::torn ||
+        reader.end() == record::SpoolEnd::missing)
       break;
     problem(reader.problem());
-    if (!closed || reader.end() != SpoolEnd::damaged || !reader.skip_damage()) break;
+    if (!closed || reader.end() != record::SpoolEnd::damaged || !reader.skip_damage()) break;
   }
-  const bool missing = reader.end() == SpoolEnd::missing;
+  const bool missing = reader.end() == record::SpoolEnd::missing;
   if (!missing)
     database.cached("INSERT OR REPLACE INTO served_spool (run, name, bytes, records) VALUES (?, ?, ?, ?)")
         .run(run.number, name, reader.offset(), reader.sequence());
@@ -179,7 +179,7 @@ std::map<std::string, std::int64_t> labels_in(const std::string& text) {
   const Json json = json_or_null<Json>(text);
   if (!json.is_object()) return labels;
   for (const auto& [label, count] : json.items())
-    if (count.is_number_integer() && count >= 0 && count <= most_counted)
+    if (count.is_number_integer() && count >= 0 && count <= record::most_counted)
       labels[label] = count.get<std::int64_t>();
   return labels;
 }
@@ -275,4 +275,4 @@ std::int64_t forget_served(Store& store, std::int64_t run, const std::string& re
   return texts;
 }
 
-}  // namespace encore
+}  // namespace encore::store

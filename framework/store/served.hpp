@@ -14,7 +14,7 @@
 #include "record/text_facts.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The folder with these spools, in a run's folder.
 inline constexpr const char* served_folder = "monitor";
@@ -25,7 +25,7 @@ struct ServedText {
   std::int64_t text = 0;     ///< index of the input in the request
   double time = 0.0, seconds = 0.0;
   std::string digest = {};
-  TextFacts facts = {};
+  record::TextFacts facts = {};
 };
 
 /// Feedback of a user: whether the answer to an input was right.
@@ -71,4 +71,4 @@ ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last);
 /// Deletes all rows of a request and overwrites their bytes. Returns the number of its inputs.
 std::int64_t forget_served(Store& store, std::int64_t run, const std::string& request);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -11,11 +11,11 @@
 #include "base/json_text.hpp"
 #include "record/source_record.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
-std::int64_t add_source(Database& database, const SourceVersion& source) {
+std::int64_t add_source(Database& database, const record::SourceVersion& source) {
   database.cached("INSERT OR IGNORE INTO source (commit_hash, diff, archive, sha256) VALUES (?, ?, ?, ?)")
       .run(source.commit, source.diff, source.archive, source.sha256);
   Statement& find = database.cached(
@@ -54,7 +54,7 @@ std::int64_t add_build(Database& database, const std::string& told) {
   std::optional<std::int64_t> from;
   nlohmann::json json = json_or_null(told);
   if (json.is_object() && json.contains("source")) {
-    if (const auto source = source_from(json["source"])) from = add_source(database, *source);
+    if (const auto source = record::source_from(json["source"])) from = add_source(database, *source);
     json.erase("source");
     description = compact_text(json);
   }
@@ -90,4 +90,4 @@ void remove_unused_rows(Database& database) {
   transaction.commit();
 }
 
-}  // namespace encore
+}  // namespace encore::store

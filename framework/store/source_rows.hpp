@@ -8,7 +8,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// Returns the row number of the host with this description (JSON); adds the row if it is missing.
 std::int64_t add_host(Database& database, const std::string& description);
@@ -22,4 +22,4 @@ std::string without_diff(const std::string& started_event);
 /// Removes rows of hosts, builds, code and other shared rows to which no row refers.
 void remove_unused_rows(Database& database);
 
-}  // namespace encore
+}  // namespace encore::store

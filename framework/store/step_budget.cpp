@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -40,4 +40,4 @@ int StepBudget::count(void* budget) {
   return left < 0 ? 1 : 0;
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -9,7 +9,7 @@
 
 #include "store/database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The budget for reading a schema. Encore's own needs some thousands of steps.
 inline constexpr std::uint64_t schema_steps = 100'000'000;
@@ -36,4 +36,4 @@ class StepBudget {
   std::int64_t left_;
 };
 
-}  // namespace encore
+}  // namespace encore::store

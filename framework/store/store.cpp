@@ -5,7 +5,7 @@
 
 #include "record/run_paths.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -50,11 +50,11 @@ Store::Store(const std::filesystem::path& path, OpenMode mode, std::chrono::mill
 Store::~Store() = default;
 
 std::filesystem::path Store::runs_folder() const {
-  return runs_folder_of(path_);
+  return record::runs_folder_of(path_);
 }
 
 std::filesystem::path Store::run_folder(const std::string& run_id) const {
-  return runs_folder() / require_run_id(run_id, "database " + path_.string());
+  return runs_folder() / record::require_run_id(run_id, "database " + path_.string());
 }
 
-}  // namespace encore
+}  // namespace encore::store

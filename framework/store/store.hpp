@@ -22,7 +22,7 @@
 #include "world/lease_clock.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// The optional properties of a run that is added.
 struct RunExtras {
@@ -70,7 +70,7 @@ struct Lease {
 /// An attempt that a job of a scheduler runs, without a control program that waits for it.
 struct HeldByJob {
   Lease lease;
-  ProcessIdentity holder;
+  world::ProcessIdentity holder;
   double started = 0.0;
 };
 
@@ -113,10 +113,10 @@ class Store {
   /// Finds the run of this question (identity of its settings and data) on this backend, the newest repeat,
   /// and adds it to the sweep. If there is none, adds a run with settings, data and tags. Sets id and a free
   /// name in the specification. Does not write the run folder.
-  AddedRun add_run(Specification& specification, const RunExtras& extras = {});
+  AddedRun add_run(record::Specification& specification, const RunExtras& extras = {});
   /// Adds many runs in few transactions. All runs of a sweep exist, pending, before the first begins.
   struct RunToAdd {
-    Specification* specification = nullptr;
+    record::Specification* specification = nullptr;
     RunExtras extras = {};
   };
   std::vector<AddedRun> add_runs(std::span<const RunToAdd> runs);
@@ -131,16 +131,16 @@ class Store {
   void set_note(std::int64_t run, const std::string& note);
   struct RunToDescribe {
     std::int64_t run = 0;
-    const Specification* specification = nullptr;
+    const record::Specification* specification = nullptr;
   };
   /// Updates settings that do not belong to the identity of a run and differ from the specification. Uses few
   /// transactions for many runs.
   void describe(std::span<const RunToDescribe> runs);
   /// Replaces the settings of the run by those of the specification, except settings outside its identity.
   /// Call it inside a transaction.
-  void write_settings(std::int64_t run, const Specification& specification);
+  void write_settings(std::int64_t run, const record::Specification& specification);
   /// Adds a file that the run reads. Call it inside a transaction.
-  void write_dataset(std::int64_t run, const std::string& role, const DataFile& file);
+  void write_dataset(std::int64_t run, const std::string& role, const record::DataFile& file);
   /// Marks a run that ended early and is idle as pruned, because its search does not continue it.
   void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.
@@ -162,7 +162,7 @@ class Store {
   /// since and ended it, nothing is returned, so that several processes with one sweep do not repeat each
   /// other's work; attempts that were interrupted because their process died do not count. Writes the `lease`
   /// file of the run folder.
-  std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process(),
+  std::optional<Lease> begin_attempt(std::int64_t run, const world::ProcessIdentity& holder = world::this_process(),
                                      std::optional<std::int64_t> seen_attempts = {},
                                      const CodeVersion& code = {});
   /// Merges new records of the spool and extends the lease. Throws LeaseLost.
@@ -187,7 +187,7 @@ class Store {
   /// Sets how long a lease lives without a heartbeat.
   void set_lease_seconds(double seconds) { lease_seconds_ = seconds; }
   /// Sets the clock by which leases are given and judged.
-  void set_clock(LeaseClock clock) { clock_ = std::move(clock); }
+  void set_clock(world::LeaseClock clock) { clock_ = std::move(clock); }
 
   // --- Questions (queries.cpp)
   std::vector<ParamRow> read_params(std::int64_t run);
@@ -218,18 +218,18 @@ class Store {
 
  private:
   std::vector<RunRow> read_rows(Statement& statement);
-  void add_params(std::int64_t run, const Specification& specification);
+  void add_params(std::int64_t run, const record::Specification& specification);
   bool is_described(std::int64_t run, const std::string& key, const nlohmann::json& value);
   void set_param(std::int64_t run, const std::string& key, const nlohmann::json& value,
-                 const Origins& origins);
+                 const config::Origins& origins);
   void insert_sweep_run(std::int64_t sweep, std::int64_t run);
-  AddedRun insert_run(Specification& specification, const RunExtras& extras);
+  AddedRun insert_run(record::Specification& specification, const RunExtras& extras);
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);
   void require_lease(const Lease& lease);
   /// Returns whether the lease has expired: by the time since boot if holder and caller are on one boot of
   /// one machine, else by the time of day.
-  bool lease_expired(const ProcessIdentity& holder, double expires, double expires_uptime) const;
+  bool lease_expired(const world::ProcessIdentity& holder, double expires, double expires_uptime) const;
   bool is_stale(std::int64_t attempt);
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);
   void bury(std::int64_t run, std::int64_t attempt, int ordinal);
@@ -242,10 +242,10 @@ class Store {
   std::filesystem::path path_;
   std::unique_ptr<Database> database_;
   double lease_seconds_ = 60.0;
-  LeaseClock clock_;
+  world::LeaseClock clock_;
 };
 
 /// Returns whether the settings of a run have [data] private = true.
 bool hides_its_data(Store& store, const RunRow& run);
 
-}  // namespace encore
+}  // namespace encore::store

@@ -19,7 +19,7 @@
 #include "store/step_budget.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::store {
 
 namespace {
 
@@ -388,22 +388,22 @@ std::string damage_of(Database& database) {
 void backup_database(Database& database, const std::filesystem::path& target) {
   if (std::filesystem::exists(target))
     throw Error(target.string() + " exists; a backup replaces no file, name another one");
-  const std::filesystem::path aside = aside_name(target);
+  const std::filesystem::path aside = world::aside_name(target);
   std::error_code ignored;
-  const FileDescriptor probe =
-      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // throws with a clear reason
+  const world::FileDescriptor probe =
+      world::open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // throws with a clear reason
   try {
     const Unguarded unguarded(database);
     Statement(database, "VACUUM INTO ?").run(aside.string());
-    if (::fsync(probe.get()) != 0) throw Error(system_message("write", aside, errno));
+    if (::fsync(probe.get()) != 0) throw Error(world::system_message("write", aside, errno));
     // link() fails if another process has made the file meanwhile; rename() would replace that file.
-    if (::link(aside.c_str(), target.c_str()) != 0) throw Error(system_message("make", target, errno));
+    if (::link(aside.c_str(), target.c_str()) != 0) throw Error(world::system_message("make", target, errno));
   } catch (...) {
     std::filesystem::remove(aside, ignored);
     throw;
   }
   std::filesystem::remove(aside, ignored);
-  sync_folder(target.parent_path());
+  world::sync_folder(target.parent_path());
 }
 
-}  // namespace encore
+}  // namespace encore::store

@@ -12,7 +12,7 @@
 
 #include "store/encore_database.hpp"
 
-namespace encore {
+namespace encore::store {
 
 /// One migration from version `to` - 1 to `to`. Its SQL and then `fill`, if there is one, run inside a
 /// transaction. The last one must leave exactly what schema.sql makes.
@@ -50,4 +50,4 @@ std::string damage_of(Database& database);
 /// disk. Throws Error if the target exists.
 void backup_database(Database& database, const std::filesystem::path& target);
 
-}  // namespace encore
+}  // namespace encore::store

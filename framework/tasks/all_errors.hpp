@@ -10,7 +10,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 class AllErrors {
  public:
@@ -20,7 +20,7 @@ class AllErrors {
   void collect(const Work& work) {
     try {
       work();
-    } catch (const ConfigError&) {
+    } catch (const config::ConfigError&) {
       throw;
     } catch (const Error& error) {
       if (text_.find(error.what()) == std::string::npos)  // two sets may fail for the same reason
@@ -36,4 +36,4 @@ class AllErrors {
   std::string text_;
 };
 
-}  // namespace encore
+}  // namespace encore::tasks

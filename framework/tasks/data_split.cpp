@@ -14,7 +14,7 @@
 #include "base/nearest.hpp"
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 constexpr std::size_t hash_digits = 16;  // 64 bits
@@ -47,13 +47,13 @@ void append(std::string& form, const std::vector<T>& list) {
 }
 
 /// Returns the set to which a position in [0, 1) belongs.
-Split share_at(double place, std::span<const double> shares) {
+data::Split share_at(double place, std::span<const double> shares) {
   double end = 0.0;
   for (std::size_t i = 0; i + 1 < shares.size(); ++i) {
     end += shares[i];
-    if (place < end) return all_splits[i];
+    if (place < end) return data::all_splits[i];
   }
-  return all_splits[shares.size() - 1];
+  return data::all_splits[shares.size() - 1];
 }
 
 const Records::Field* find_field(const Records& records, const std::string& name) {
@@ -79,7 +79,7 @@ std::uint64_t content_hash(const Records& records, std::size_t record, const Tas
   return std::stoull(sha256(form).substr(0, hash_digits), nullptr, 16);
 }
 
-Split split_of(std::uint64_t hash, std::span<const double> shares) {
+data::Split split_of(std::uint64_t hash, std::span<const double> shares) {
   // Uses the upper 53 bits, which a double holds exactly.
   return share_at(static_cast<double>(hash >> 11) * 0x1p-53, shares);
 }
@@ -120,10 +120,10 @@ Records joined(const std::vector<Records>& parts) {
 namespace {
 
 /// Returns the three sets, given the set of each record.
-std::array<Records, all_splits.size()> sets_of(const Records& records, const std::vector<Split>& splits) {
-  std::array<std::vector<std::size_t>, all_splits.size()> numbers;
+std::array<Records, data::all_splits.size()> sets_of(const Records& records, const std::vector<data::Split>& splits) {
+  std::array<std::vector<std::size_t>, data::all_splits.size()> numbers;
   for (std::size_t i = 0; i < splits.size(); ++i) numbers[static_cast<std::size_t>(splits[i])].push_back(i);
-  std::array<Records, all_splits.size()> sets;
+  std::array<Records, data::all_splits.size()> sets;
   for (std::size_t i = 0; i < sets.size(); ++i) sets[i] = selected(records, numbers[i]);
   sets.front().notes = records.notes;
   return sets;
@@ -142,15 +142,15 @@ const std::vector<std::string>& labels_of(const Records& records, const TaskFiel
 
 }  // namespace
 
-std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
+std::array<Records, data::all_splits.size()> split_records(const Records& records, const TaskFields& fields,
                                                      std::span<const double> shares) {
-  std::vector<Split> splits;
+  std::vector<data::Split> splits;
   for (std::size_t i = 0; i < records.size(); ++i)
     splits.push_back(split_of(content_hash(records, i, fields), shares));
   return sets_of(records, splits);
 }
 
-std::array<Records, all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
+std::array<Records, data::all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
                                                         std::span<const double> shares) {
   const std::vector<std::string>& labels = labels_of(records, fields);
   std::vector<std::uint64_t> hashes;
@@ -163,15 +163,15 @@ std::array<Records, all_splits.size()> split_each_label(const Records& records, 
   }
   std::map<std::string, std::vector<std::uint64_t>> by_label;  // each list is ascending
   for (const auto& [hash, label] : label_of) by_label[label].push_back(hash);
-  std::unordered_map<std::uint64_t, Split> split_of_hash;
+  std::unordered_map<std::uint64_t, data::Split> split_of_hash;
   for (const auto& [label, list] : by_label)
     for (std::size_t i = 0; i < list.size(); ++i) {
       const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(list.size());
       split_of_hash[list[i]] = share_at(place, shares);
     }
-  std::vector<Split> splits;
+  std::vector<data::Split> splits;
   for (const std::uint64_t hash : hashes) splits.push_back(split_of_hash.at(hash));
   return sets_of(records, splits);
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

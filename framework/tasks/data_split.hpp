@@ -15,7 +15,7 @@
 
 #include "data/split.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 /// Returns the first 64 bits of the SHA-256 of a record's content: name and value of its structure and
 /// optional fields in the order of their names, each string after its length. The truth is left out, so that
@@ -26,7 +26,7 @@ std::uint64_t content_hash(const Records& records, std::size_t record, const Tas
 
 /// Returns the set into which the hash falls, as a fraction of 2^64. `shares` are those of train, dev and, if
 /// there are three, test.
-Split split_of(std::uint64_t hash, std::span<const double> shares);
+data::Split split_of(std::uint64_t hash, std::span<const double> shares);
 
 /// Returns the records with these numbers, in this order, without the notes.
 Records selected(const Records& records, std::span<const std::size_t> numbers);
@@ -36,14 +36,14 @@ Records selected(const Records& records, std::span<const std::size_t> numbers);
 Records joined(const std::vector<Records>& parts);
 
 /// Returns all three sets, each in the order of `records`; the training set gets the notes.
-std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
+std::array<Records, data::all_splits.size()> split_records(const Records& records, const TaskFields& fields,
                                                      std::span<const double> shares);
 
 /// Splits the records of each label: in the order of their hashes, the first share goes to the training set,
 /// the next to the development set, and so on. So every set has the distinct records of each label in these
 /// shares, up to rounding. Equal records stay together; a record may change its set if others with its label
 /// are added. Throws Error unless the task's truth is one text per record.
-std::array<Records, all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
+std::array<Records, data::all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
                                                         std::span<const double> shares);
 
-}  // namespace encore
+}  // namespace encore::tasks

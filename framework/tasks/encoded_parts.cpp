@@ -8,7 +8,7 @@
 
 #include "tasks/encoded_sets.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 EncodedParts::EncodedParts(std::filesystem::path files) : files_(std::move(files)) {}
 
@@ -18,7 +18,7 @@ EncodedParts::~EncodedParts() {
     if (!array.path.empty()) std::filesystem::remove(array.path, failure);
 }
 
-void EncodedParts::append(const std::string& name, StoredType dtype, std::span<const std::byte> bytes) {
+void EncodedParts::append(const std::string& name, record::StoredType dtype, std::span<const std::byte> bytes) {
   Array& array = arrays_[name];
   array.dtype = dtype;
   array.size += bytes.size();
@@ -40,7 +40,7 @@ void EncodedParts::append_many(const std::string& name, std::int32_t value, std:
 }
 
 void EncodedParts::add(const ExampleSet& part) {
-  for (const TensorSlice& tensor : tensors_of(part.arrays(), ""))
+  for (const record::TensorSlice& tensor : tensors_of(part.arrays(), ""))
     append(tensor.name, tensor.dtype, tensor.bytes);
   if (part.arrays().sequences.empty())
     append_many(sequences_array, 1, part.size());
@@ -62,9 +62,9 @@ void EncodedParts::leave_out_what_is_implied() {
   if (!arrays_.contains(target_ids_array)) leave_out(target_lengths_array);
 }
 
-std::vector<TensorSlice> EncodedParts::tensors(const std::string& prefix) {
+std::vector<record::TensorSlice> EncodedParts::tensors(const std::string& prefix) {
   leave_out_what_is_implied();
-  std::vector<TensorSlice> tensors;
+  std::vector<record::TensorSlice> tensors;
   for (auto& [name, array] : arrays_) {
     if (!array.path.empty()) {
       array.file.close();
@@ -72,7 +72,7 @@ std::vector<TensorSlice> EncodedParts::tensors(const std::string& prefix) {
     }
     tensors.push_back({.name = prefix + name,
                        .dtype = array.dtype,
-                       .shape = {static_cast<std::int64_t>(array.size / size_of(array.dtype))},
+                       .shape = {static_cast<std::int64_t>(array.size / record::size_of(array.dtype))},
                        .bytes = array.bytes,
                        .file = array.path});
   }
@@ -90,4 +90,4 @@ ExampleSet EncodedParts::set(const std::shared_ptr<EncodedParts>& parts,
   return {arrays_in(find, "", rules), parts};
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -17,7 +17,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 class EncodedParts {
  public:
@@ -32,19 +32,19 @@ class EncodedParts {
   void add(const ExampleSet& part);
   /// Returns all parts as tensors of one set (encoded_sets.hpp), valid as long as this object. No part may be
   /// added after it.
-  std::vector<TensorSlice> tensors(const std::string& prefix);
+  std::vector<record::TensorSlice> tensors(const std::string& prefix);
   /// Returns the set in memory, which keeps `parts` alive; `rules` are those of its columns.
   static ExampleSet set(const std::shared_ptr<EncodedParts>& parts, const std::vector<ColumnRule>& rules);
 
  private:
   struct Array {
-    StoredType dtype = DType::int32;
+    record::StoredType dtype = DType::int32;
     std::vector<std::byte> bytes = {};
     std::filesystem::path path = {};
     std::ofstream file = {};
     std::size_t size = 0;  ///< in bytes
   };
-  void append(const std::string& name, StoredType dtype, std::span<const std::byte> bytes);
+  void append(const std::string& name, record::StoredType dtype, std::span<const std::byte> bytes);
   void append_many(const std::string& name, std::int32_t value, std::size_t count);
   void leave_out_what_is_implied();
 
@@ -53,4 +53,4 @@ class EncodedParts {
   bool several_sequences_ = false;
 };
 
-}  // namespace encore
+}  // namespace encore::tasks

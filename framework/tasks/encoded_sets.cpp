@@ -9,7 +9,7 @@
 
 #include "base/json_text.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 template <class T>
@@ -19,8 +19,8 @@ std::span<const T> values_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix) {
-  std::vector<TensorSlice> tensors;
+std::vector<record::TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix) {
+  std::vector<record::TensorSlice> tensors;
   const auto add = [&](const std::string& name, auto values, DType type = DType::int32) {
     tensors.push_back({.name = prefix + name,
                        .dtype = type,
@@ -44,11 +44,11 @@ std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::stri
   return tensors;
 }
 
-std::vector<TensorSlice> tensors_of(const EncodedSets& sets) {
-  std::vector<TensorSlice> tensors;
-  for (const Split split : all_splits)
+std::vector<record::TensorSlice> tensors_of(const EncodedSets& sets) {
+  std::vector<record::TensorSlice> tensors;
+  for (const data::Split split : data::all_splits)
     if (sets[split])
-      for (TensorSlice& tensor : tensors_of(sets[split]->set.arrays(), std::string(name_of(split)) + "."))
+      for (record::TensorSlice& tensor : tensors_of(sets[split]->set.arrays(), std::string(data::name_of(split)) + "."))
         tensors.push_back(std::move(tensor));
   return tensors;
 }
@@ -75,18 +75,18 @@ ExampleArrays arrays_in(const FindTensor& find, const std::string& prefix,
   return arrays;
 }
 
-TensorMetadata metadata_of(const EncodedSets& sets) {
-  TensorMetadata metadata = {{"knowledge", sets.knowledge}};
-  for (const Split split : all_splits)
-    if (sets[split]) metadata[name_of(split)] = nlohmann::json(sets[split]->reader_notes).dump();
+record::TensorMetadata metadata_of(const EncodedSets& sets) {
+  record::TensorMetadata metadata = {{"knowledge", sets.knowledge}};
+  for (const data::Split split : data::all_splits)
+    if (sets[split]) metadata[data::name_of(split)] = nlohmann::json(sets[split]->reader_notes).dump();
   return metadata;
 }
 
-std::string knowledge_in(const Safetensors& file) {
+std::string knowledge_in(const record::Safetensors& file) {
   return file.text("knowledge");
 }
 
-EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
+EncodedSets encoded_sets_in(const std::shared_ptr<const record::Safetensors>& file,
                             const std::vector<ColumnRule>& columns) {
   try {
     EncodedSets result;
@@ -98,8 +98,8 @@ EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
         throw Error("tensor \"" + name + "\" is not a list of " + encore::name_of(type));
       return tensor->second.bytes;
     };
-    for (const Split split : all_splits) {
-      const std::string name = name_of(split);
+    for (const data::Split split : data::all_splits) {
+      const std::string name = data::name_of(split);
       if (!file->metadata().contains(name)) continue;
       static_cast<void>(file->tensor(name + ".lengths"));  // throws if it is missing
       result[split].emplace(ExampleSet(arrays_in(find, name + ".", columns), file),
@@ -111,4 +111,4 @@ EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
   }
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

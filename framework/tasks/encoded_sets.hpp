@@ -19,7 +19,7 @@
 #include "data/split.hpp"
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 struct EncodedSet {
   EncodedSet(ExampleSet encoded, std::vector<std::string> of_reader = {})
@@ -32,10 +32,10 @@ struct EncodedSet {
 /// All encoded sets of a run. Copies share their arrays.
 struct EncodedSets {
   std::string knowledge;  ///< what the task knows, such as labels (Task::knowledge)
-  std::array<std::optional<EncodedSet>, all_splits.size()> sets;
+  std::array<std::optional<EncodedSet>, data::all_splits.size()> sets;
 
-  std::optional<EncodedSet>& operator[](Split split) { return sets[static_cast<std::size_t>(split)]; }
-  const std::optional<EncodedSet>& operator[](Split split) const {
+  std::optional<EncodedSet>& operator[](data::Split split) { return sets[static_cast<std::size_t>(split)]; }
+  const std::optional<EncodedSet>& operator[](data::Split split) const {
     return sets[static_cast<std::size_t>(split)];
   }
 };
@@ -46,19 +46,19 @@ inline constexpr const char* target_lengths_array = "target_lengths";
 inline constexpr const char* target_ids_array = "target_ids";
 
 /// Returns the sets as tensors of a file, which point into `sets`.
-std::vector<TensorSlice> tensors_of(const EncodedSets& sets);
-std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix);
+std::vector<record::TensorSlice> tensors_of(const EncodedSets& sets);
+std::vector<record::TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix);
 /// Reads the tensors of one set; `find` returns the bytes of the tensor with this name and type, or nothing
 /// if it is missing.
 using FindTensor = std::function<std::span<const std::byte>(const std::string& name, DType type)>;
 ExampleArrays arrays_in(const FindTensor& find, const std::string& prefix,
                         const std::vector<ColumnRule>& columns);
-TensorMetadata metadata_of(const EncodedSets& sets);
+record::TensorMetadata metadata_of(const EncodedSets& sets);
 /// Returns Task::knowledge from a file of the cache. Throws Error if it is missing.
-std::string knowledge_in(const Safetensors& file);
+std::string knowledge_in(const record::Safetensors& file);
 /// Returns the sets of a file; they point into it and keep it mapped. `columns` are those of the task, which
 /// has its knowledge already. Throws Error if the file has other content.
-EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
+EncodedSets encoded_sets_in(const std::shared_ptr<const record::Safetensors>& file,
                             const std::vector<ColumnRule>& columns);
 
-}  // namespace encore
+}  // namespace encore::tasks

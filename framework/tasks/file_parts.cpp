@@ -10,7 +10,7 @@
 
 #include "base/load_file.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
@@ -86,4 +86,4 @@ std::string FileParts::next_text() {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -15,7 +15,7 @@
 #include "base/input_file.hpp"
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 class FileParts {
  public:
@@ -52,4 +52,4 @@ class FileParts {
   std::vector<std::string> hashes_;
 };
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -7,7 +7,7 @@
 
 #include "config/value.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 void LengthCounts::add(std::span<const std::int32_t> lengths) {
   for (const std::int32_t length : lengths) {
@@ -28,7 +28,7 @@ std::int64_t LengthCounts::covering(double percent, std::int64_t least) const {
 }
 
 std::string percent_text(double percent) {
-  return shortest(percent) + "%";
+  return config::shortest(percent) + "%";
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::tasks {
 
 /// Counts the sequences of each length.
 class LengthCounts {
@@ -29,4 +29,4 @@ class LengthCounts {
 /// Returns the share as an experiment file writes it: "95%".
 std::string percent_text(double percent);
 
-}  // namespace encore
+}  // namespace encore::tasks

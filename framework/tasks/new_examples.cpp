@@ -11,11 +11,11 @@
 #include "base/nearest.hpp"
 #include "tasks/data_split.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 bool is_held_out(std::uint64_t hash, double share) {
-  return share > 0 && split_of(hash, std::array{1.0 - share, share}) != Split::train;
+  return share > 0 && split_of(hash, std::array{1.0 - share, share}) != data::Split::train;
 }
 
 std::vector<std::string> field_names(const Records& records) {
@@ -82,4 +82,4 @@ Records NewExamples::learned(const Records& added, const Records* train) const {
   return chosen;
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -12,7 +12,7 @@
 #include <encore/records.hpp>
 #include <encore/task.hpp>
 
-namespace encore {
+namespace encore::tasks {
 
 /// Returns the records that a share (0 < share < 1) holds out, in their order. Throws Error if there are
 /// none.
@@ -39,4 +39,4 @@ class NewExamples {
   std::unordered_set<std::uint64_t> scored_;  ///< content hashes of the scored records
 };
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -9,7 +9,7 @@
 
 #include "base/measure_json.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 using nlohmann::json;
@@ -89,4 +89,4 @@ void write_predictions(const std::filesystem::path& path, const TaskFields& fiel
   if (!out) throw Error(path.string() + ": cannot write the predictions; is the disk full?");
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -13,7 +13,7 @@
 #include <encore/statistics.hpp>
 #include <encore/task.hpp>
 
-namespace encore {
+namespace encore::tasks {
 
 /// Returns one record's value of a field: a text, a list of strings, a number or a list of numbers, spans as
 /// {"type", "text", "start", "end"} (with their scores if they have some), numbers by name as an object, or a
@@ -32,4 +32,4 @@ std::string answer_json(const Records& answers, std::size_t record);
 void write_predictions(const std::filesystem::path& path, const TaskFields& fields, const Records& records,
                        const Records& predicted, const Statistics& statistics);
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -12,7 +12,7 @@
 #include "config/error.hpp"
 #include "tasks/all_errors.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 /// Larger files are not read again with other options.
@@ -72,8 +72,8 @@ void require_fields(const Records& records, const TaskFields& needs, const std::
   if (bytes_of(paths) <= most_tried_bytes)
     for (const std::string& path : paths) texts.push_back(load_text(path, "set"));
   for (std::size_t i = 0; i < texts.size(); ++i) files.push_back({.name = paths[i], .text = texts[i]});
-  throw ConfigError("data.type", paths.front() + ": " + problem + "; " +
+  throw config::ConfigError("data.type", paths.front() + ": " + problem + "; " +
                                      (remedy ? remedy(files, fields) : "its options decide what it gives"));
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

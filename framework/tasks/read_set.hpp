@@ -14,7 +14,7 @@
 #include <encore/reader.hpp>
 #include <encore/task.hpp>
 
-namespace encore {
+namespace encore::tasks {
 
 /// The records of the files of a set, and the hash of each file. `what` names the set in messages. Throws an
 /// Error that names file and line.
@@ -48,4 +48,4 @@ auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(
   }
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

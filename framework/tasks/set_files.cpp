@@ -14,7 +14,7 @@
 #include "tasks/data_split.hpp"
 #include "tasks/new_examples.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr const char* added_title = "set of added examples";
 
 }  // namespace
 
-SetFiles::SetFiles(const Reader& reader, TaskFields fields, FieldRemedy remedy, const DataTable& data,
+SetFiles::SetFiles(const Reader& reader, TaskFields fields, FieldRemedy remedy, const config::DataTable& data,
                    ContentHashes planned, CorpusLimits limits, bool takes_parts)
     : reader_(&reader),
       fields_(std::move(fields)),
@@ -44,18 +44,18 @@ SetFiles::SetFiles(const Reader& reader, TaskFields fields, FieldRemedy remedy, 
 
 // --- files ---
 
-bool SetFiles::has(Split split) const {
+bool SetFiles::has(data::Split split) const {
   return !paths(split).empty();
 }
 
-const std::vector<std::string>& SetFiles::paths(Split split) const {
-  return split == Split::train || is_share(split) ? data_.train
-         : split == Split::dev                    ? data_.dev
+const std::vector<std::string>& SetFiles::paths(data::Split split) const {
+  return split == data::Split::train || is_share(split) ? data_.train
+         : split == data::Split::dev                    ? data_.dev
                                                   : data_.test;
 }
 
 /// Returns "train.txt" or "a.txt and 2 more files".
-std::string SetFiles::text(Split split) const {
+std::string SetFiles::text(data::Split split) const {
   const std::vector<std::string>& files = paths(split);
   const std::size_t more = files.size() - 1;
   return files.front() + (more == 0   ? ""
@@ -66,39 +66,39 @@ std::string SetFiles::text(Split split) const {
 void SetFiles::require_as_planned(const char* role, const std::vector<std::string>& paths,
                                   const std::vector<std::string>& hashes) const {
   for (std::size_t i = 0; i < hashes.size(); ++i)
-    if (const auto planned = planned_.find(numbered_file(role, i)); planned != planned_.end())
-      require_planned({paths[i], planned->second}, role, hashes[i]);
+    if (const auto planned = planned_.find(record::numbered_file(role, i)); planned != planned_.end())
+      record::require_planned({paths[i], planned->second}, role, hashes[i]);
 }
 
 // --- reading ---
 
-ReadSet SetFiles::read_whole(Split files) const {
-  ReadSet set = read_set(*reader_, paths(files), title_of(files));
-  require_as_planned(name_of(files), paths(files), set.sha256);
+ReadSet SetFiles::read_whole(data::Split files) const {
+  ReadSet set = read_set(*reader_, paths(files), data::title_of(files));
+  require_as_planned(data::name_of(files), paths(files), set.sha256);
   require_fields(set.records, fields_, paths(files), remedy_);
   return set;
 }
 
-void SetFiles::require_none_empty(const std::array<std::size_t, all_splits.size()>& counts) const {
+void SetFiles::require_none_empty(const std::array<std::size_t, data::all_splits.size()>& counts) const {
   std::string counted;
   bool empty = false;
-  for (const Split split : all_splits) {
+  for (const data::Split split : data::all_splits) {
     if (!is_share(split)) continue;
     empty = empty || counts[index_of(split)] == 0;
     counted += (counted.empty() ? "" : ", ") + std::to_string(counts[index_of(split)]) + " for the " +
-               title_of(split);
+               data::title_of(split);
   }
   if (empty)
-    throw Error(text(Split::train) + ": data.split leaves a set without examples: " + counted +
+    throw Error(text(data::Split::train) + ": data.split leaves a set without examples: " + counted +
                 "; give it more examples, or the set a larger share");
 }
 
-void SetFiles::read_into(Split split, RecordSets& to) const {
+void SetFiles::read_into(data::Split split, RecordSets& to) const {
   if (to[index_of(split)]) return;
   if (!is_share(split)) {
     Records records = read_whole(split).records;
-    if (split == Split::train && !data_.more.empty()) {
-      for (const Split held : held_out_splits)
+    if (split == data::Split::train && !data_.more.empty()) {
+      for (const data::Split held : held_out_splits)
         if (has(held)) read_into(held, to);
       add_more(records, to);
     }
@@ -106,25 +106,25 @@ void SetFiles::read_into(Split split, RecordSets& to) const {
     return;
   }
   if (in_parts_) return visit_parts(to, {});
-  const Records records = read_whole(Split::train).records;
-  std::array<Records, all_splits.size()> sets = data_.stratify
+  const Records records = read_whole(data::Split::train).records;
+  std::array<Records, data::all_splits.size()> sets = data_.stratify
                                                     ? split_each_label(records, fields_, data_.split)
                                                     : split_records(records, fields_, data_.split);
   require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
-  const bool train_is_read = to[index_of(Split::train)].has_value();
-  for (const Split one : all_splits)
+  const bool train_is_read = to[index_of(data::Split::train)].has_value();
+  for (const data::Split one : data::all_splits)
     if (is_share(one) && !to[index_of(one)]) to[index_of(one)] = std::move(sets[index_of(one)]);
   if (train_is_read || data_.more.empty()) return;
-  if (has(Split::test)) read_into(Split::test, to);
-  add_more(*to[index_of(Split::train)], to);
+  if (has(data::Split::test)) read_into(data::Split::test, to);
+  add_more(*to[index_of(data::Split::train)], to);
 }
 
 void SetFiles::add_more(Records& train, const RecordSets& held) const {
   NewExamples examples(fields_, data_.held_out);
-  for (const Split split : held_out_splits)
+  for (const data::Split split : held_out_splits)
     if (held[index_of(split)]) examples.score(*held[index_of(split)]);
   ReadSet added = read_set(*reader_, data_.more, added_title);
-  require_as_planned(added_role, data_.more, added.sha256);
+  require_as_planned(record::added_role, data_.more, added.sha256);
   require_fields(added.records, fields_, data_.more, remedy_);
   with_file(data_.more.front(), [&] {
     Records learned = examples.learned(added.records, &train);
@@ -142,14 +142,14 @@ void SetFiles::add_more(Records& train, const RecordSets& held) const {
 
 void SetFiles::visit_more(const RecordSets& held, const VisitRecords& visit) const {
   NewExamples examples(fields_, data_.held_out);
-  for (const Split split : held_out_splits)
+  for (const data::Split split : held_out_splits)
     if (held[index_of(split)]) examples.score(*held[index_of(split)]);
   FileParts parts(data_.more, reader_->cut(), limits_.part_bytes, added_title);
   while (const std::optional<FileParts::Part> part = parts.next()) {
     Records records = examples.learned(read_part(*part, data_.more, added_title), nullptr);
     if (records.size() > 0) visit(records);
   }
-  require_as_planned(added_role, data_.more, parts.hashes());
+  require_as_planned(record::added_role, data_.more, parts.hashes());
 }
 
 Records SetFiles::read_part(const FileParts::Part& part, const std::vector<std::string>& files,
@@ -165,37 +165,37 @@ Records SetFiles::read_part(const FileParts::Part& part, const std::vector<std::
 }
 
 void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) const {
-  FileParts parts(paths(Split::train), reader_->cut(), limits_.part_bytes, title_of(Split::train));
-  std::array<std::size_t, all_splits.size()> counts = {};
-  std::array<std::vector<Records>, all_splits.size()> kept;
+  FileParts parts(paths(data::Split::train), reader_->cut(), limits_.part_bytes, data::title_of(data::Split::train));
+  std::array<std::size_t, data::all_splits.size()> counts = {};
+  std::array<std::vector<Records>, data::all_splits.size()> kept;
   bool any = false;
   while (const std::optional<FileParts::Part> part = parts.next()) {
     any = true;
-    Records records = read_part(*part, paths(Split::train), title_of(Split::train));
+    Records records = read_part(*part, paths(data::Split::train), data::title_of(data::Split::train));
     if (!data_.split.empty()) {
-      std::array<Records, all_splits.size()> sets = split_records(records, fields_, data_.split);
-      for (const Split split : held_out_splits) {
+      std::array<Records, data::all_splits.size()> sets = split_records(records, fields_, data_.split);
+      for (const data::Split split : held_out_splits) {
         counts[index_of(split)] += sets[index_of(split)].size();
         if (is_share(split) && !held_out[index_of(split)])
           kept[index_of(split)].push_back(std::move(sets[index_of(split)]));
       }
-      records = std::move(sets[index_of(Split::train)]);
+      records = std::move(sets[index_of(data::Split::train)]);
     }
-    counts[index_of(Split::train)] += records.size();
+    counts[index_of(data::Split::train)] += records.size();
     if (visit && records.size() > 0) visit(records);
   }
-  require_as_planned(name_of(Split::train), paths(Split::train), parts.hashes());
-  if (!any) read_set(*reader_, paths(Split::train), title_of(Split::train));  // throws: the set is empty
+  require_as_planned(data::name_of(data::Split::train), paths(data::Split::train), parts.hashes());
+  if (!any) read_set(*reader_, paths(data::Split::train), data::title_of(data::Split::train));  // throws: the set is empty
   if (!data_.split.empty()) {
     require_none_empty(counts);
-    for (const Split split : held_out_splits)
+    for (const data::Split split : held_out_splits)
       if (is_share(split) && !held_out[index_of(split)])
         held_out[index_of(split)] = joined(kept[index_of(split)]);
   }
   if (!visit || data_.more.empty()) return;
-  for (const Split split : held_out_splits)
+  for (const data::Split split : held_out_splits)
     if (has(split) && !is_share(split)) read_into(split, held_out);
   visit_more(held_out, visit);
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

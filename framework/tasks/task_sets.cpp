@@ -15,7 +15,7 @@
 #include "tasks/length_share.hpp"
 #include "tasks/prediction_file.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 namespace {
 
@@ -59,7 +59,7 @@ Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outp
   return statistics;
 }
 
-TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned, CorpusLimits limits)
+TaskSets::TaskSets(TaskParts parts, const config::DataTable& data, ContentHashes planned, CorpusLimits limits)
     : parts_(std::move(parts)),
       data_(data),
       most_words_(limits.most_words),
@@ -70,16 +70,16 @@ TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned
 
 void TaskSets::visit_train(const VisitRecords& visit) {
   const auto prepared = [&](Records& records) {
-    if (!prepared_) with_file(files_.text(Split::train), [&] { parts_.task->prepare(records); });
+    if (!prepared_) with_file(files_.text(data::Split::train), [&] { parts_.task->prepare(records); });
     prepared_ = true;
     visit(records);
   };
   if (files_.in_parts()) return files_.visit_parts(records_, prepared);
-  require_read(Split::train);
-  prepared(*records_[index_of(Split::train)]);
+  require_read(data::Split::train);
+  prepared(*records_[index_of(data::Split::train)]);
 }
 
-const Records& TaskSets::require_read(Split split) {
+const Records& TaskSets::require_read(data::Split split) {
   files_.read_into(split, records_);
   return *records_[index_of(split)];
 }
@@ -87,14 +87,14 @@ const Records& TaskSets::require_read(Split split) {
 void TaskSets::read() {
   if (!prepared_ && !files_.in_parts()) {
     AllErrors errors;
-    for (const Split split : all_splits)
-      if (has(split) && (split == Split::train || !files_.is_share(split)))
+    for (const data::Split split : data::all_splits)
+      if (has(split) && (split == data::Split::train || !files_.is_share(split)))
         errors.collect([&] { files_.read_into(split, records_); });
     errors.require_none();
   }
   if (!prepared_) visit_train([](Records&) {});
   if (extended_) return;
-  for (const Split split : held_out_splits) {
+  for (const data::Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& other = require_read(split);
     with_file(files_.text(split), [&] { parts_.task->extend(other); });
@@ -119,11 +119,11 @@ TextCounts TaskSets::text_counts() {
 // --- encoding ---
 
 /// An error names the record by its number in the set, so it names the set where that is a part of its files.
-ExampleSet TaskSets::encoded(Split split, const Records& records, const Tokenizer& tokenizer,
+ExampleSet TaskSets::encoded(data::Split split, const Records& records, const Tokenizer& tokenizer,
                              std::int64_t max_length, int threads, std::size_t earlier) const {
-  const std::string set = files_.is_share(split) ? std::string(", ") + title_of(split) : "";
+  const std::string set = files_.is_share(split) ? std::string(", ") + data::title_of(split) : "";
   return with_file(files_.text(split) + set,
-                   [&] { return encode_records(task(), records, tokenizer, max_length, threads, earlier); });
+                   [&] { return data::encode_records(task(), records, tokenizer, max_length, threads, earlier); });
 }
 
 /// Counts the lengths of uncut sequences, then makes the task for the length that follows from them.
@@ -133,7 +133,7 @@ void TaskSets::decide_max_length(const Tokenizer& tokenizer, int threads) {
   std::size_t earlier = 0;
   visit_train([&](const Records& records) {
     lengths.add(
-        encoded(Split::train, records, tokenizer, longest_sequence, threads, earlier).arrays().lengths);
+        encoded(data::Split::train, records, tokenizer, longest_sequence, threads, earlier).arrays().lengths);
     earlier += records.size();
   });
   data_.max_length = lengths.covering(data_.max_length_percent, shortest_max_length);
@@ -149,7 +149,7 @@ void TaskSets::encode_train(EncodedParts& to, std::vector<std::string>& notes, c
                             int threads) {
   std::size_t left_out = 0, earlier = 0;
   visit_train([&](Records& records) {
-    to.add(encoded(Split::train, records, tokenizer, data_.max_length, threads, earlier));
+    to.add(encoded(data::Split::train, records, tokenizer, data_.max_length, threads, earlier));
     earlier += records.size();
     for (std::string& note : records.notes) {
       if (notes.size() < most_part_notes)
@@ -162,7 +162,7 @@ void TaskSets::encode_train(EncodedParts& to, std::vector<std::string>& notes, c
 }
 
 void TaskSets::encode_held_out(const Tokenizer& tokenizer, int threads) {
-  for (const Split split : held_out_splits) {
+  for (const data::Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& records = require_read(split);
     sets_[split].emplace(encoded(split, records, tokenizer, data_.max_length, threads), records.notes);
@@ -177,14 +177,14 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
     const auto parts = std::make_shared<EncodedParts>(fs::path());
     std::vector<std::string> notes;
     encode_train(*parts, notes, tokenizer, threads);
-    sets_[Split::train].emplace(EncodedParts::set(parts, task().columns()), std::move(notes));
+    sets_[data::Split::train].emplace(EncodedParts::set(parts, task().columns()), std::move(notes));
     read();
   } else {
     read();
-    const Records& records = require_read(Split::train);
-    sets_[Split::train].emplace(encoded(Split::train, records, tokenizer, data_.max_length, threads),
+    const Records& records = require_read(data::Split::train);
+    sets_[data::Split::train].emplace(encoded(data::Split::train, records, tokenizer, data_.max_length, threads),
                                 records.notes);
-    records_[index_of(Split::train)].reset();  // its text is not needed again, and it takes the most memory
+    records_[index_of(data::Split::train)].reset();  // its text is not needed again, and it takes the most memory
   }
   encode_held_out(tokenizer, threads);
 }
@@ -203,13 +203,13 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads, const TokenCache&
   encode_train(parts, notes, tokenizer, threads);
   read();
   encode_held_out(tokenizer, threads);
-  std::vector<TensorSlice> tensors = parts.tensors(std::string(name_of(Split::train)) + ".");
-  for (TensorSlice& tensor : tensors_of(sets_)) tensors.push_back(std::move(tensor));
-  TensorMetadata metadata = metadata_of(sets_);
-  metadata[name_of(Split::train)] = nlohmann::json(notes).dump();
+  std::vector<record::TensorSlice> tensors = parts.tensors(std::string(data::name_of(data::Split::train)) + ".");
+  for (record::TensorSlice& tensor : tensors_of(sets_)) tensors.push_back(std::move(tensor));
+  record::TensorMetadata metadata = metadata_of(sets_);
+  metadata[data::name_of(data::Split::train)] = nlohmann::json(notes).dump();
   add_max_length(metadata);
   if (!cache.save(key(encoding), tensors, metadata, cache_notes_) || !load_encoded(cache, encoding))
-    throw Error(files_.text(Split::train) +
+    throw Error(files_.text(data::Split::train) +
                 ": a training set of this size needs the token cache, which cannot be used: " +
                 (cache_notes_.empty() ? "its file is gone" : cache_notes_.back()));
 }
@@ -228,13 +228,13 @@ std::string TaskSets::key(const std::string& encoding) const {
   return key.dump();
 }
 
-void TaskSets::add_max_length(TensorMetadata& metadata) const {
+void TaskSets::add_max_length(record::TensorMetadata& metadata) const {
   if (data_.max_length_percent > 0) metadata[max_length_name] = std::to_string(data_.max_length);
 }
 
 bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding) {
   if (files_.planned().empty()) return false;
-  const std::shared_ptr<const Safetensors> file = cache.load(key(encoding), cache_notes_);
+  const std::shared_ptr<const record::Safetensors> file = cache.load(key(encoding), cache_notes_);
   if (!file) return false;
   try {
     if (data_.max_length == 0) {
@@ -246,7 +246,7 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
     descriptions_ = {};
     prepared_ = extended_ = true;
     return true;
-  } catch (const ConfigError&) {
+  } catch (const config::ConfigError&) {
     throw;  // the task rejects this length
   } catch (const Error& error) {
     cache_notes_.push_back(std::string("encoding again, because a file of the token cache is unusable: ") +
@@ -257,13 +257,13 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
 
 void TaskSets::save_encoded(const TokenCache& cache, const std::string& encoding) {
   if (files_.planned().empty()) return;
-  TensorMetadata metadata = metadata_of(sets_);
+  record::TensorMetadata metadata = metadata_of(sets_);
   add_max_length(metadata);
   cache.save(key(encoding), tensors_of(sets_), std::move(metadata), cache_notes_);
 }
 
-const EncodedSet& TaskSets::set(Split split) const {
-  ENCORE_REQUIRE(sets_[split], std::string("the ") + title_of(split) + " is encoded");
+const EncodedSet& TaskSets::set(data::Split split) const {
+  ENCORE_REQUIRE(sets_[split], std::string("the ") + data::title_of(split) + " is encoded");
   return *sets_[split];
 }
 
@@ -271,10 +271,10 @@ const EncodedSet& TaskSets::set(Split split) const {
 
 Notes TaskSets::notes() const {
   Notes notes = cache_notes_;
-  for (const Split split : all_splits) {
+  for (const data::Split split : data::all_splits) {
     if (!has(split)) continue;
-    const std::string prefix = std::string(name_of(split)) + ": ";
-    if (split == Split::train && data_.max_length_percent > 0)
+    const std::string prefix = std::string(data::name_of(split)) + ": ";
+    if (split == data::Split::train && data_.max_length_percent > 0)
       notes.push_back("data.max_length = \"" + percent_text(data_.max_length_percent) + "\" is " +
                       std::to_string(data_.max_length) +
                       ": the smallest length that fits this share of the training sequences");
@@ -286,23 +286,23 @@ Notes TaskSets::notes() const {
   return notes;
 }
 
-const SetDescription& TaskSets::describe(Split split) const {
+const SetDescription& TaskSets::describe(data::Split split) const {
   std::optional<SetDescription>& description = descriptions_[index_of(split)];
   if (!description) description = task().describe(set(split).set);
   return *description;
 }
 
-Statistics TaskSets::measure(Split split, const Outputs& outputs) const {
-  return measured(task(), set(split).set, outputs, title_of(split));
+Statistics TaskSets::measure(data::Split split, const Outputs& outputs) const {
+  return measured(task(), set(split).set, outputs, data::title_of(split));
 }
 
 std::string TaskSets::tune(const Outputs& dev) {
-  std::string tuned = task().tune(set(Split::dev).set, dev);
+  std::string tuned = task().tune(set(data::Split::dev).set, dev);
   use(tuned);
   return tuned;
 }
 
-Records TaskSets::save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
+Records TaskSets::save_predictions(data::Split split, const Outputs& outputs, const Statistics& statistics,
                                    const std::filesystem::path& path) const {
   RecordSets read_again;
   if (!records_[index_of(split)]) files_.read_into(split, read_again);
@@ -313,4 +313,4 @@ Records TaskSets::save_predictions(Split split, const Outputs& outputs, const St
   return predicted;
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

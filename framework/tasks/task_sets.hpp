@@ -21,7 +21,7 @@
 #include "tasks/set_files.hpp"
 #include "tasks/token_cache.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 /// A task, and the reader that makes its records.
 struct TaskParts {
@@ -47,11 +47,11 @@ class TaskSets {
  public:
   /// The constructor reads no file. Without `planned` hashes, files are not compared with the plan and
   /// nothing is cached.
-  TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned = {}, CorpusLimits limits = {});
+  TaskSets(TaskParts parts, const config::DataTable& data, ContentHashes planned = {}, CorpusLimits limits = {});
 
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
-  bool has(Split split) const { return files_.has(split); }
+  bool has(data::Split split) const { return files_.has(split); }
   /// Returns data.max_length; 0 if it is a percentage and the training set is not encoded yet.
   std::int64_t max_length() const { return data_.max_length; }
   /// Returns whether it is a percentage, so that the lengths of the training set decide it.
@@ -75,45 +75,45 @@ class TaskSets {
   void save_encoded(const TokenCache& cache, const std::string& encoding);
 
   // --- after encode or load_encoded ---
-  const EncodedSet& set(Split split) const;
+  const EncodedSet& set(data::Split split) const;
   /// Returns what the user should know about the data: sequences that were cut, labels that the training set
   /// lacks.
   Notes notes() const;
   /// Returns counts of a set. They are computed once, because the task walks through the whole set.
-  const SetDescription& describe(Split split) const;
-  Statistics measure(Split split, const Outputs& outputs) const;
+  const SetDescription& describe(data::Split split) const;
+  Statistics measure(data::Split split, const Outputs& outputs) const;
   /// Lets the task choose a setting, such as thresholds, by these outputs of the development set
   /// (Task::tune), and use it from now on. Returns the choice as text; use() sets such a text again.
   std::string tune(const Outputs& dev);
   void use(const std::string& tuned) { parts_.task->use(tuned); }
   /// Writes the predictions, one JSON object per example and line, and returns them (Task::label). Reads the
   /// set's records again if the examples came from the cache.
-  Records save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
+  Records save_predictions(data::Split split, const Outputs& outputs, const Statistics& statistics,
                            const std::filesystem::path& path) const;
 
  private:
   /// Calls `visit` for the training set, whole or part by part; keeps held-out shares of its files.
   void visit_train(const VisitRecords& visit);
-  const Records& require_read(Split split);
-  ExampleSet encoded(Split split, const Records& records, const Tokenizer& tokenizer, std::int64_t max_length,
+  const Records& require_read(data::Split split);
+  ExampleSet encoded(data::Split split, const Records& records, const Tokenizer& tokenizer, std::int64_t max_length,
                      int threads, std::size_t earlier = 0) const;
   void decide_max_length(const Tokenizer& tokenizer, int threads);
   void remake_task();
   void encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,
                     int threads);
   void encode_held_out(const Tokenizer& tokenizer, int threads);
-  void add_max_length(TensorMetadata& metadata) const;
+  void add_max_length(record::TensorMetadata& metadata) const;
   std::string key(const std::string& encoding) const;
 
   TaskParts parts_;
-  DataTable data_;
+  config::DataTable data_;
   std::size_t most_words_;
   SetFiles files_;
   RecordSets records_;  ///< sets that were needed so far
   bool prepared_ = false, extended_ = false;
   EncodedSets sets_;
-  mutable std::array<std::optional<SetDescription>, all_splits.size()> descriptions_;
+  mutable std::array<std::optional<SetDescription>, data::all_splits.size()> descriptions_;
   Notes cache_notes_;
 };
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -16,7 +16,7 @@
 #include "base/sha256.hpp"
 #include "record/cache_folder.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ class ContentDigest {
     hash_.add(name + '\0' + std::to_string(bytes) + '\0');
   }
   void add(std::span<const std::byte> piece) { hash_.add(piece); }
-  void add(const TensorMetadata& metadata) {
+  void add(const record::TensorMetadata& metadata) {
     for (const auto& [name, text] : metadata)
       if (name != "digest") {
         begin(name, text.size());
@@ -46,19 +46,19 @@ class ContentDigest {
   Sha256 hash_;
 };
 
-std::string digest_of(const std::vector<TensorSlice>& tensors, const TensorMetadata& metadata) {
-  std::map<std::string, const TensorSlice*> by_name;
-  for (const TensorSlice& tensor : tensors) by_name[tensor.name] = &tensor;
+std::string digest_of(const std::vector<record::TensorSlice>& tensors, const record::TensorMetadata& metadata) {
+  std::map<std::string, const record::TensorSlice*> by_name;
+  for (const record::TensorSlice& tensor : tensors) by_name[tensor.name] = &tensor;
   ContentDigest digest;
   for (const auto& [name, tensor] : by_name) {
-    digest.begin(name, static_cast<std::size_t>(tensor->shape.front()) * size_of(tensor->dtype));
-    visit_bytes(*tensor, [&](std::span<const std::byte> piece) { digest.add(piece); });
+    digest.begin(name, static_cast<std::size_t>(tensor->shape.front()) * record::size_of(tensor->dtype));
+    record::visit_bytes(*tensor, [&](std::span<const std::byte> piece) { digest.add(piece); });
   }
   digest.add(metadata);
   return digest.hex();
 }
 
-std::string digest_of(const Safetensors& file) {
+std::string digest_of(const record::Safetensors& file) {
   ContentDigest digest;
   for (const auto& [name, entry] : file.tensors()) {
     digest.begin(name, entry.bytes.size());
@@ -79,7 +79,7 @@ fs::path aside(const fs::path& path) {
 TokenCache::TokenCache(fs::path folder, std::uint64_t limit) : folder_(std::move(folder)), limit_(limit) {}
 
 TokenCache TokenCache::standard() {
-  const fs::path cache = cache_folder();
+  const fs::path cache = record::cache_folder();
   return TokenCache(cache.empty() ? cache : cache / "tokens");
 }
 
@@ -87,12 +87,12 @@ fs::path TokenCache::path_of(const std::string& key) const {
   return folder_ / (sha256(key) + extension);
 }
 
-std::shared_ptr<const Safetensors> TokenCache::load(const std::string& key, Notes& notes) const {
+std::shared_ptr<const record::Safetensors> TokenCache::load(const std::string& key, Notes& notes) const {
   std::error_code failure;
   const fs::path path = path_of(key);
   if (folder_.empty() || !fs::exists(path, failure)) return nullptr;
   try {
-    auto file = std::make_shared<const Safetensors>(path);
+    auto file = std::make_shared<const record::Safetensors>(path);
     if (file->text("key") != key || file->text("digest") != digest_of(*file))
       throw Error(path.string() + ": its content is not what was written");
     fs::last_write_time(path, fs::file_time_type::clock::now(), failure);  // marks it as recently used
@@ -110,8 +110,8 @@ fs::path TokenCache::scratch() const {
   return aside(folder_ / "scratch");
 }
 
-bool TokenCache::save(const std::string& key, const std::vector<TensorSlice>& tensors,
-                      TensorMetadata metadata, Notes& notes) const {
+bool TokenCache::save(const std::string& key, const std::vector<record::TensorSlice>& tensors,
+                      record::TensorMetadata metadata, Notes& notes) const {
   if (folder_.empty()) return false;
   const fs::path path = path_of(key), written = aside(path);
   std::error_code failure;
@@ -119,7 +119,7 @@ bool TokenCache::save(const std::string& key, const std::vector<TensorSlice>& te
     metadata["key"] = key;
     metadata["digest"] = digest_of(tensors, metadata);
     fs::create_directories(folder_);
-    save_safetensors(written, tensors, metadata);
+    record::save_safetensors(written, tensors, metadata);
     fs::rename(written, path);
     remove_oldest(path);
     return true;
@@ -160,4 +160,4 @@ void TokenCache::remove_oldest(const fs::path& but) const {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::tasks

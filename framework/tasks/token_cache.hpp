@@ -13,7 +13,7 @@
 
 #include "record/safetensors.hpp"
 
-namespace encore {
+namespace encore::tasks {
 
 /// Lines for the run's log.
 using Notes = std::vector<std::string>;
@@ -29,7 +29,7 @@ class TokenCache {
   static TokenCache standard();
 
   /// Returns the file of this key after checking its digest, or nothing if there is none.
-  std::shared_ptr<const Safetensors> load(const std::string& key, Notes& notes) const;
+  std::shared_ptr<const record::Safetensors> load(const std::string& key, Notes& notes) const;
   /// Returns whether the cache is on.
   bool keeps() const { return !folder_.empty(); }
   /// Returns a path with which the caller begins names of temporary files for a later save(). Files of a
@@ -37,7 +37,7 @@ class TokenCache {
   std::filesystem::path scratch() const;
   /// Writes the file of this key. Several processes may save at once, also while others have the old file
   /// mapped. On failure, returns false and adds a note.
-  bool save(const std::string& key, const std::vector<TensorSlice>& tensors, TensorMetadata metadata,
+  bool save(const std::string& key, const std::vector<record::TensorSlice>& tensors, record::TensorMetadata metadata,
             Notes& notes) const;
   /// Returns the path of the file of a key.
   std::filesystem::path path_of(const std::string& key) const;
@@ -49,4 +49,4 @@ class TokenCache {
   std::uint64_t limit_;
 };
 
-}  // namespace encore
+}  // namespace encore::tasks

@@ -11,7 +11,7 @@
 #include "kernels/host_threads.hpp"
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 constexpr double look_seconds = 0.5;
@@ -44,7 +44,7 @@ AdaptiveThreads::AdaptiveThreads(const Device& device, Observer& observer, bool 
       observer_(observer),
       unpins_(unpins),
       most_(host_threads()),
-      load_(host_cpus(), std::move(root)),
+      load_(kernels::host_cpus(), std::move(root)),
       choice_(first_choice(most_)) {}
 
 void AdaptiveThreads::between_steps() {
@@ -65,11 +65,11 @@ void AdaptiveThreads::look(double seconds) {
 
 void AdaptiveThreads::apply(const ThreadChoice& next, const LoadSample& seen) {
   const bool all = next.threads == most_;
-  use_host_threads(device_, next.threads, unpins_ && !all ? Binding::any_place : Binding::own_place,
-                   add_signal_stack);
+  kernels::use_host_threads(device_, next.threads, unpins_ && !all ? kernels::Binding::any_place : kernels::Binding::own_place,
+                   record::add_signal_stack);
   const std::string why = next.threads > choice_.threads ? "CPUs are free again" : reason(seen, load_.cpus());
-  observer_.happened(Logged{.text = why + ": training with " + threads_text(next.threads) +
+  observer_.happened(record::Logged{.text = why + ": training with " + threads_text(next.threads) +
                                     (all ? "" : " of " + std::to_string(most_))});
 }
 
-}  // namespace encore
+}  // namespace encore::train

@@ -14,7 +14,7 @@
 #include "train/observer.hpp"
 #include "train/thread_choice.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class AdaptiveThreads {
  public:
@@ -42,4 +42,4 @@ class AdaptiveThreads {
   bool first_ = true;
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace encore {
+namespace encore::train {
 
 /// A request to the run. `orphaned`: stop, because `exp`, which started this worker, is gone.
 enum class Request : std::uint8_t { none, checkpoint, stop, orphaned };
@@ -23,4 +23,4 @@ class Control {
   virtual std::string why_not_owner() = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -11,7 +11,7 @@
 #include "train/host_block.hpp"
 #include "train/ranks.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 constexpr std::size_t tensor_digits = 16;
@@ -24,12 +24,12 @@ bool is_zero(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors,
-                                    Communicator& ranks) {
-  const ParameterBlock& parameters = model.parameters();
-  const std::vector<ParameterSlice>& slices = parameters.slices();
+std::vector<record::Digested> digest_blocks(const model::Model& model, std::int64_t step, bool with_tensors,
+                                    distributed::Communicator& ranks) {
+  const memory::ParameterBlock& parameters = model.parameters();
+  const std::vector<memory::ParameterSlice>& slices = parameters.slices();
   std::vector<HostBlock> blocks;
-  std::vector<Digested> digests;
+  std::vector<record::Digested> digests;
   const auto add = [&](std::string scope, HostBlock block) {
     blocks.push_back(std::move(block));
     digests.push_back({.step = step, .scope = std::move(scope), .sha256 = ""});
@@ -57,7 +57,7 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
     if (piece < blocks.size() && hashed[piece] != piece) return;
     Sha256 hash;
     if (piece < blocks.size())
-      for (const ParameterSlice& slice : slices) hash.add(blocks[piece].slice(slice));
+      for (const memory::ParameterSlice& slice : slices) hash.add(blocks[piece].slice(slice));
     else
       hash.add(blocks.front().slice(slices[piece - blocks.size()]));
     hashes[piece] = hash.hex();
@@ -70,4 +70,4 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
   return digests;
 }
 
-}  // namespace encore
+}  // namespace encore::train

@@ -10,13 +10,13 @@
 #include "model/model.hpp"
 #include "record/events.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// Returns the digests of the block "parameters", then of "optimizer/<state>" for each state: over the bytes
 /// of all parameters in path order, little endian, without the gaps between them. `with_tensors` adds the
 /// digest of each parameter. All ranks must call it; only rank 0 gets the digests of the states. Waits for
 /// the device.
-std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool with_tensors,
-                                    Communicator& ranks);
+std::vector<record::Digested> digest_blocks(const model::Model& model, std::int64_t step, bool with_tensors,
+                                    distributed::Communicator& ranks);
 
-}  // namespace encore
+}  // namespace encore::train

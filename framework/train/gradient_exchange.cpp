@@ -13,7 +13,7 @@
 
 #include "kernels/chunk_sums.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 /// Adds the time between its construction and its end to a sum of seconds.
@@ -30,7 +30,7 @@ class Stopwatch {
   const Clock::time_point begun_ = Clock::now();
 };
 
-BlockRange both(const BlockRange& a, const BlockRange& b) {
+memory::BlockRange both(const memory::BlockRange& a, const memory::BlockRange& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
@@ -38,14 +38,14 @@ std::size_t in_words(std::size_t bytes) {
   return (bytes + 3) / 4 * 4;
 }
 
-bool has_adapters(const ParameterBlock& parameters) {
+bool has_adapters(const memory::ParameterBlock& parameters) {
   return std::ranges::any_of(parameters.slices(),
-                             [](const ParameterSlice& slice) { return slice.adapter.has_value(); });
+                             [](const memory::ParameterSlice& slice) { return slice.adapter.has_value(); });
 }
 
 }  // namespace
 
-GradientExchange::GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters,
+GradientExchange::GradientExchange(distributed::Communicator& ranks, const Device& device, memory::ParameterBlock& parameters,
                                    const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
                                    std::optional<UpdateReach> reach)
     : ranks_(ranks),
@@ -53,8 +53,8 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
       parameters_(parameters),
       shards_(shards),
       sliced_(reach.has_value() && !has_adapters(parameters)),
-      borders_(cut_blocks(parameters.slices(), ranks.size(), reach.value_or(UpdateReach::element))),
-      chunks_(make_chunks(parameters.slices())) {
+      borders_(memory::cut_blocks(parameters.slices(), ranks.size(), reach.value_or(UpdateReach::element))),
+      chunks_(memory::make_chunks(parameters.slices())) {
   ENCORE_REQUIRE(shards % ranks.size() == 0, "the ranks divide train.gradient_shards");
   const std::size_t element = size_of(parameters.dtype()), count = static_cast<std::size_t>(ranks.size());
   for (const std::int64_t border : borders_) {
@@ -68,8 +68,8 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
   const std::size_t known = in_words(chunks_.size());
   present_.assign(static_cast<std::size_t>(shards), std::vector<ChunkGradient>(known, ChunkGradient::absent));
   present_in_batch_.resize(known);
-  present_on_device_ = DeviceBuffer("encore::present_rows", known);
-  squares_ = DeviceBuffer(
+  present_on_device_ = memory::DeviceBuffer("encore::present_rows", known);
+  squares_ = memory::DeviceBuffer(
       "encore::chunk_squares",
       sizeof(double) * static_cast<std::size_t>(kernels::room_for_chunk_sums(std::ssize(chunks_))));
   const std::size_t own = static_cast<std::size_t>(range_of(ranks.rank()).size()) * element;
@@ -78,22 +78,22 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
     if (r != ranks.rank()) received_[static_cast<std::size_t>(r)].resize(own);
   row_parts_in_.resize(count);
   row_parts_out_.resize(count);
-  if (host_reaches_device()) return;
+  if (memory::host_reaches_device()) return;
   host_.resize(static_cast<std::size_t>(parameters.extent()) * element);
-  staged_ = DeviceBuffer("encore::staged_gradients", own);
+  staged_ = memory::DeviceBuffer("encore::staged_gradients", own);
 }
 
 /// Finds the ranges that are added element by element: trained parameters (no tables of tokens) and matrices
 /// with adapters. Adjacent ranges are joined.
 void GradientExchange::find_runs(const std::map<std::string, std::size_t>& first_users) {
-  const auto append = [](std::vector<BlockRange>& runs, const ParameterSlice& slice) {
-    if (!runs.empty() && slice.begin - runs.back().end < segment_alignment)
+  const auto append = [](std::vector<memory::BlockRange>& runs, const memory::ParameterSlice& slice) {
+    if (!runs.empty() && slice.begin - runs.back().end < memory::segment_alignment)
       runs.back().end = slice.begin + slice.size;
     else
       runs.push_back({slice.begin, slice.begin + slice.size});
   };
-  for (const ParameterSlice& slice : parameters_.slices()) {
-    if ((slice.frozen && !slice.adapter) || (!slice.frozen && chunk_rows(slice.spec) > 0)) continue;
+  for (const memory::ParameterSlice& slice : parameters_.slices()) {
+    if ((slice.frozen && !slice.adapter) || (!slice.frozen && memory::chunk_rows(slice.spec) > 0)) continue;
     append(runs_, slice);
     const auto user = first_users.find(slice.path);  // the factors of adapters have none
     const std::size_t node = user == first_users.end() ? 0 : user->second;
@@ -105,11 +105,11 @@ void GradientExchange::find_runs(const std::map<std::string, std::size_t>& first
 
 // --- what is known of a batch ---
 
-void GradientExchange::begin(const PackedBatch& batch) {
+void GradientExchange::begin(const data::PackedBatch& batch) {
   used_ = 0;
   std::ranges::fill(present_in_batch_, ChunkGradient::absent);
   std::size_t shard = 0;
-  for (const SequenceRange& range : cut_shards(batch.offsets, batch.borders, shards_)) {
+  for (const data::SequenceRange& range : data::cut_shards(batch.offsets, batch.borders, shards_)) {
     filled_[shard] = range.first < range.last;
     used_ += filled_[shard] ? 1 : 0;
     std::ranges::fill(present_[shard], ChunkGradient::absent);
@@ -120,12 +120,12 @@ void GradientExchange::begin(const PackedBatch& batch) {
 }
 
 /// Marks the same rows as ParameterBlock::mark_rows does on the device.
-void GradientExchange::mark_tokens(const PackedRows& rows, const SequenceRange& range,
+void GradientExchange::mark_tokens(const data::PackedRows& rows, const data::SequenceRange& range,
                                    std::vector<ChunkGradient>& present) {
   if (rows.offsets.empty()) return;
   const auto first = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(range.first)]);
   const auto last = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(range.last)]);
-  for (const RowChunks& table : parameters_.row_chunks())
+  for (const memory::RowChunks& table : parameters_.row_chunks())
     for (std::size_t row = first; row < last; ++row) {
       const std::int64_t chunk = rows.ids[row] / table.rows_per_chunk;
       if (chunk >= table.chunk_count) continue;
@@ -138,21 +138,21 @@ void GradientExchange::mark_rows() {
   if (parameters_.row_chunks().empty()) return;
   const Tensor table(present_on_device_.data(), DType::int32,
                      {static_cast<std::int64_t>(present_in_batch_.size() / 4)});
-  copy_from_host(device_, present_in_batch_.data(), table);
+  memory::copy_from_host(device_, present_in_batch_.data(), table);
   parameters_.mark_rows(reinterpret_cast<const ChunkGradient*>(present_on_device_.data()));
 }
 
 /// Calls `use` for the parts of `range` that are added element by element.
 template <class Use>
-void GradientExchange::each_run(const BlockRange& range, const Use& use) const {
-  for (const BlockRange& run : runs_)
-    if (const BlockRange part = both(run, range); part.begin < part.end) use(part);
+void GradientExchange::each_run(const memory::BlockRange& range, const Use& use) const {
+  for (const memory::BlockRange& run : runs_)
+    if (const memory::BlockRange part = both(run, range); part.begin < part.end) use(part);
 }
 
 /// Calls `use` for the chunks of tables in `range` that have rows in a shard.
 template <class Use>
-void GradientExchange::each_present_row(const BlockRange& range, std::size_t shard, const Use& use) const {
-  for (const RowChunks& table : parameters_.row_chunks())
+void GradientExchange::each_present_row(const memory::BlockRange& range, std::size_t shard, const Use& use) const {
+  for (const memory::RowChunks& table : parameters_.row_chunks())
     for (std::int64_t c = table.first_chunk; c < table.first_chunk + table.chunk_count; ++c) {
       if (present_[shard][static_cast<std::size_t>(c)] != ChunkGradient::present) continue;
       const Chunk& chunk = chunks_[static_cast<std::size_t>(c)];
@@ -160,7 +160,7 @@ void GradientExchange::each_present_row(const BlockRange& range, std::size_t sha
     }
 }
 
-std::size_t GradientExchange::row_bytes(const BlockRange& range, std::size_t shard) const {
+std::size_t GradientExchange::row_bytes(const memory::BlockRange& range, std::size_t shard) const {
   std::int64_t elements = 0;
   each_present_row(range, shard, [&](const Chunk& chunk) { elements += chunk.size; });
   return static_cast<std::size_t>(elements) * size_of(parameters_.dtype());
@@ -169,7 +169,7 @@ std::size_t GradientExchange::row_bytes(const BlockRange& range, std::size_t sha
 // --- a round ---
 
 void GradientExchange::node_done(std::int64_t first, std::size_t node) {
-  if (!host_reaches_device()) return;
+  if (!memory::host_reaches_device()) return;
   const Stopwatch watch(seconds_);
   begin_down_to(node, first, own_shard_on_host());
   ranks_.advance();
@@ -189,8 +189,8 @@ void GradientExchange::add_round(std::int64_t first) {
 const std::byte* GradientExchange::own_shard_on_host() {
   const Tensor gradients = parameters_.shard_gradients();
   device_.fence();
-  if (host_reaches_device()) return static_cast<const std::byte*>(gradients.data);
-  copy_to_host(device_, gradients, host_.data());
+  if (memory::host_reaches_device()) return static_cast<const std::byte*>(gradients.data);
+  memory::copy_to_host(device_, gradients, host_.data());
   return host_.data();
 }
 
@@ -198,15 +198,15 @@ const std::byte* GradientExchange::own_shard_on_host() {
 /// order.
 void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const std::byte* gradient) {
   const std::size_t element = size_of(parameters_.dtype());
-  const BlockRange own = range_of(ranks_.rank());
+  const memory::BlockRange own = range_of(ranks_.rank());
   outgoing_.clear();
   incoming_.clear();
-  const auto begin_run = [&](int rank, const BlockRange& run) {
-    if (const BlockRange part = both(run, range_of(rank)); gradient != nullptr && part.begin < part.end)
+  const auto begin_run = [&](int rank, const memory::BlockRange& run) {
+    if (const memory::BlockRange part = both(run, range_of(rank)); gradient != nullptr && part.begin < part.end)
       outgoing_.push_back({.to = rank,
                            .bytes = std::span(gradient + static_cast<std::size_t>(part.begin) * element,
                                               static_cast<std::size_t>(part.size()) * element)});
-    if (const BlockRange part = both(run, own); filled_[shard_of(rank, first)] && part.begin < part.end)
+    if (const memory::BlockRange part = both(run, own); filled_[shard_of(rank, first)] && part.begin < part.end)
       incoming_.push_back({.from = rank,
                            .bytes = std::span(received_[static_cast<std::size_t>(rank)])
                                         .subspan(static_cast<std::size_t>(part.begin - own.begin) * element,
@@ -214,7 +214,7 @@ void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const
   };
   while (next_node_ > node) {
     --next_node_;
-    for (const BlockRange& run : runs_of_nodes_[next_node_])
+    for (const memory::BlockRange& run : runs_of_nodes_[next_node_])
       for (int r = 0; r < ranks_.size(); ++r)
         if (r != ranks_.rank()) begin_run(r, run);
   }
@@ -248,7 +248,7 @@ void GradientExchange::begin_rows(std::int64_t first, const std::byte* gradient)
 /// Copies the rows of rank `from`, which arrive packed, to their places in the range.
 void GradientExchange::place_rows(int from, std::size_t shard) {
   const std::size_t element = size_of(parameters_.dtype());
-  const BlockRange own = range_of(ranks_.rank());
+  const memory::BlockRange own = range_of(ranks_.rank());
   const std::byte* row = row_parts_in_[static_cast<std::size_t>(from)].data();
   std::byte* to = received_[static_cast<std::size_t>(from)].data();
   each_present_row(own, shard, [&](const Chunk& chunk) {
@@ -260,30 +260,30 @@ void GradientExchange::place_rows(int from, std::size_t shard) {
 
 /// Adds the gradient of rank `from`'s shard to gradients(), within this rank's range.
 void GradientExchange::add(int from, std::size_t shard) {
-  const BlockRange own = range_of(ranks_.rank());
+  const memory::BlockRange own = range_of(ranks_.rank());
   if (own.size() == 0) return;
-  Tensor part = ParameterBlock::range(parameters_.shard_gradients(), own);
+  Tensor part = memory::ParameterBlock::range(parameters_.shard_gradients(), own);
   if (from != ranks_.rank()) {
     place_rows(from, shard);
     part.data = received_[static_cast<std::size_t>(from)].data();
-    if (!host_reaches_device()) {
+    if (!memory::host_reaches_device()) {
       part.data = staged_.data();
-      copy_from_host(device_, received_[static_cast<std::size_t>(from)].data(), part);
+      memory::copy_from_host(device_, received_[static_cast<std::size_t>(from)].data(), part);
     }
   }
-  each_run(own, [&](const BlockRange& run) {
-    kernels::add(device_, ParameterBlock::range(part, {run.begin - own.begin, run.end - own.begin}),
-                 ParameterBlock::range(parameters_.gradients(), run));
+  each_run(own, [&](const memory::BlockRange& run) {
+    kernels::add(device_, memory::ParameterBlock::range(part, {run.begin - own.begin, run.end - own.begin}),
+                 memory::ParameterBlock::range(parameters_.gradients(), run));
   });
   if (parameters_.row_chunks().empty()) return;
-  copy_from_host(device_, present_[shard].data(),
+  memory::copy_from_host(device_, present_[shard].data(),
                  Tensor(present_on_device_.data(), DType::int32,
                         {static_cast<std::int64_t>(present_[shard].size() / 4)}));
   const auto* present = reinterpret_cast<const ChunkGradient*>(present_on_device_.data());
   const auto number = [&](std::int64_t begin) {
     return std::ranges::lower_bound(chunks_, begin, {}, &Chunk::begin) - chunks_.begin();
   };
-  for (const RowChunks& table : parameters_.row_chunks()) {
+  for (const memory::RowChunks& table : parameters_.row_chunks()) {
     const std::int64_t first = std::max<std::int64_t>(table.first_chunk, number(own.begin));
     const std::int64_t last = std::min<std::int64_t>(table.first_chunk + table.chunk_count, number(own.end));
     if (first < last)
@@ -297,7 +297,7 @@ void GradientExchange::share_losses(Tensor sums) {
   const Stopwatch watch(seconds_);
   const std::size_t row = static_cast<std::size_t>(sums.extent(1)), rows = filled_.size();
   std::vector<double> mine(rows * row), all(mine.size() * static_cast<std::size_t>(ranks_.size()));
-  copy_to_host(device_, sums, mine.data());
+  memory::copy_to_host(device_, sums, mine.data());
   ranks_.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
   std::size_t place = 0;
   for (std::size_t shard = 0; shard < rows; ++shard) {
@@ -307,7 +307,7 @@ void GradientExchange::share_losses(Tensor sums) {
                 mine.begin() + static_cast<std::ptrdiff_t>(place * row));
     ++place;
   }
-  copy_from_host(device_, mine.data(), sums);
+  memory::copy_from_host(device_, mine.data(), sums);
 }
 
 void GradientExchange::sum_gradient_squares(double* result) {
@@ -322,13 +322,13 @@ void GradientExchange::sum_gradient_squares(double* result) {
   const std::size_t count = chunks_.size();
   const Tensor all(squares, DType::float64, {static_cast<std::int64_t>(count)});
   device_.fence();
-  if (host_reaches_device()) {
+  if (memory::host_reaches_device()) {
     ranks_.share(std::span(squares_.data(), count * sizeof(double)), square_borders_);
   } else {
     std::vector<double> host(count);
-    copy_to_host(device_, all, host.data());
+    memory::copy_to_host(device_, all, host.data());
     ranks_.share(std::as_writable_bytes(std::span(host)), square_borders_);
-    copy_from_host(device_, host.data(), all);
+    memory::copy_from_host(device_, host.data(), all);
   }
   kernels::sum_of_chunks(device_, squares, static_cast<std::int64_t>(count), result);
 }
@@ -341,18 +341,18 @@ void GradientExchange::share_values() {
 void GradientExchange::share_block(Tensor block) {
   const Stopwatch watch(seconds_);
   device_.fence();
-  if (host_reaches_device())
+  if (memory::host_reaches_device())
     return ranks_.share(std::span(static_cast<std::byte*>(block.data), block.bytes()), byte_borders_);
-  const BlockRange own = range_of(ranks_.rank());
+  const memory::BlockRange own = range_of(ranks_.rank());
   if (own.size() > 0)
-    copy_to_host(device_, ParameterBlock::range(block, own),
+    memory::copy_to_host(device_, memory::ParameterBlock::range(block, own),
                  host_.data() + byte_borders_[static_cast<std::size_t>(ranks_.rank())]);
   ranks_.share(host_, byte_borders_);
-  copy_from_host(device_, host_.data(), block);
+  memory::copy_from_host(device_, host_.data(), block);
 }
 
 double GradientExchange::take_seconds() {
   return std::exchange(seconds_, 0.0);
 }
 
-}  // namespace encore
+}  // namespace encore::train

@@ -23,7 +23,7 @@
 #include "memory/parameter_block.hpp"
 #include "model/device_batch.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class GradientExchange {
  public:
@@ -31,16 +31,16 @@ class GradientExchange {
   /// limits `parameters` to this rank's range, so call it before the optimizer's states are made.
   /// first_users: Network::first_users. The ranks and the block must outlive it; the number of shards must be
   /// a multiple of the number of ranks.
-  GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters,
+  GradientExchange(distributed::Communicator& ranks, const Device& device, memory::ParameterBlock& parameters,
                    const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
                    std::optional<UpdateReach> reach);
 
-  ShardShare share() const { return {ranks_.rank(), ranks_.size()}; }
+  model::ShardShare share() const { return {ranks_.rank(), ranks_.size()}; }
   /// Returns whether each rank updates only its own range.
   bool sliced() const { return sliced_; }
 
   /// Shares what every rank must know of a batch. Call it before the shards are computed.
-  void begin(const PackedBatch& batch);
+  void begin(const data::PackedBatch& batch);
   /// Returns the number of shards with at least one sequence. Valid after begin().
   std::int64_t shard_count() const { return used_; }
   /// Returns whether the shard has at least one sequence.
@@ -71,17 +71,17 @@ class GradientExchange {
  private:
   using Bytes = std::vector<std::byte>;
 
-  BlockRange range_of(int rank) const {
+  memory::BlockRange range_of(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     return {borders_[r], borders_[r + 1]};
   }
   void find_runs(const std::map<std::string, std::size_t>& first_users);
-  void mark_tokens(const PackedRows& rows, const SequenceRange& range, std::vector<ChunkGradient>& present);
+  void mark_tokens(const data::PackedRows& rows, const data::SequenceRange& range, std::vector<ChunkGradient>& present);
   template <class Use>
-  void each_run(const BlockRange& range, const Use& use) const;
+  void each_run(const memory::BlockRange& range, const Use& use) const;
   template <class Use>
-  void each_present_row(const BlockRange& range, std::size_t shard, const Use& use) const;
-  std::size_t row_bytes(const BlockRange& range, std::size_t shard) const;
+  void each_present_row(const memory::BlockRange& range, std::size_t shard, const Use& use) const;
+  std::size_t row_bytes(const memory::BlockRange& range, std::size_t shard) const;
   std::size_t shard_of(int rank, std::int64_t first) const { return static_cast<std::size_t>(first + rank); }
   const std::byte* own_shard_on_host();
   void begin_down_to(std::size_t node, std::int64_t first, const std::byte* gradient);
@@ -90,17 +90,17 @@ class GradientExchange {
   void add(int from, std::size_t shard);
   void share_block(Tensor block);
 
-  Communicator& ranks_;
+  distributed::Communicator& ranks_;
   const Device& device_;
-  ParameterBlock& parameters_;
+  memory::ParameterBlock& parameters_;
   const std::int64_t shards_;
   bool sliced_ = false;
   std::vector<std::int64_t> borders_;                   ///< elements, N + 1
   std::vector<std::size_t> byte_borders_;               ///< the same in bytes
   std::vector<std::size_t> square_borders_;             ///< in bytes, for the sums of squares of chunks
   std::vector<Chunk> chunks_;                           ///< of the trained parameters
-  std::vector<BlockRange> runs_;                        ///< ranges that are added element by element
-  std::vector<std::vector<BlockRange>> runs_of_nodes_;  ///< runs_ by first user (node)
+  std::vector<memory::BlockRange> runs_;                        ///< ranges that are added element by element
+  std::vector<std::vector<memory::BlockRange>> runs_of_nodes_;  ///< runs_ by first user (node)
   std::size_t next_node_ = 0;                           ///< of a round: nodes from here on are being sent
   std::vector<bool> filled_;                            ///< by shard
   std::int64_t used_ = 0;
@@ -110,12 +110,12 @@ class GradientExchange {
   std::vector<Bytes> received_;                      ///< by rank: this rank's range of a shard's gradient
   std::vector<Bytes> row_parts_in_, row_parts_out_;  ///< rows of tables, packed, by rank
   Bytes host_;                                       ///< used if the host cannot read device memory
-  DeviceBuffer staged_;                              ///< used then too: one range
-  DeviceBuffer present_on_device_;
-  DeviceBuffer squares_;
-  std::vector<Outgoing> outgoing_;
-  std::vector<Incoming> incoming_;
+  memory::DeviceBuffer staged_;                              ///< used then too: one range
+  memory::DeviceBuffer present_on_device_;
+  memory::DeviceBuffer squares_;
+  std::vector<distributed::Outgoing> outgoing_;
+  std::vector<distributed::Incoming> incoming_;
   double seconds_ = 0.0;
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -11,7 +11,7 @@
 #include "memory/device_memory.hpp"
 #include "memory/parameter_block.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class HostBlock {
  public:
@@ -19,13 +19,13 @@ class HostBlock {
   HostBlock() = default;
   /// Waits for the device. The bytes are valid until the memory of the block is written again.
   HostBlock(const Device& device, Tensor block) : dtype_(block.dtype) {
-    if (host_reaches_device()) {
+    if (memory::host_reaches_device()) {
       device.fence();
       bytes_ = {static_cast<const std::byte*>(block.data), block.bytes()};
       return;
     }
     copy_.resize(block.bytes());
-    copy_to_host(device, block, copy_.data());
+    memory::copy_to_host(device, block, copy_.data());
     bytes_ = copy_;
   }
   HostBlock(std::vector<std::byte> copy, DType dtype) : bytes_(copy), copy_(std::move(copy)), dtype_(dtype) {}
@@ -37,7 +37,7 @@ class HostBlock {
   DType dtype() const { return dtype_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   /// Returns the bytes of one parameter.
-  std::span<const std::byte> slice(const ParameterSlice& slice) const {
+  std::span<const std::byte> slice(const memory::ParameterSlice& slice) const {
     const std::size_t element = size_of(dtype_);
     return bytes_.subspan(static_cast<std::size_t>(slice.begin) * element,
                           static_cast<std::size_t>(slice.size) * element);
@@ -49,4 +49,4 @@ class HostBlock {
   DType dtype_ = DType::float32;
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -5,24 +5,24 @@
 
 #include "config/core_schema.hpp"
 
-namespace encore {
+namespace encore::train {
 
-bool LossScaling::updated(Progress& progress) const {
+bool LossScaling::updated(record::Progress& progress) const {
   if (!progress.loss_scale) return false;
-  LossScale& scale = *progress.loss_scale;
-  if (++scale.steps < steps_to_rise_ || 2.0 * scale.factor > most_loss_scale) return false;
+  record::LossScale& scale = *progress.loss_scale;
+  if (++scale.steps < steps_to_rise_ || 2.0 * scale.factor > config::most_loss_scale) return false;
   scale.factor *= 2.0;
   scale.steps = 0;
   return true;
 }
 
-bool LossScaling::overflowed(Progress& progress) {
+bool LossScaling::overflowed(record::Progress& progress) {
   if (!progress.loss_scale || progress.loss_scale->factor <= 1.0) return false;
-  LossScale& scale = *progress.loss_scale;
+  record::LossScale& scale = *progress.loss_scale;
   scale.factor *= 0.5;
   scale.steps = 0;
   ++scale.left_out;
   return true;
 }
 
-}  // namespace encore
+}  // namespace encore::train

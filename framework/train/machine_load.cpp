@@ -13,7 +13,7 @@
 
 #include "world/control_groups.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,11 +52,11 @@ MachineLoad::MachineLoad(std::vector<int> cpus, fs::path root)
       last_(now()) {}
 
 MachineLoad::Moment MachineLoad::now() const {
-  Moment moment{.ticks = read_cpu_ticks(root_ / "proc/stat", cpus_),
+  Moment moment{.ticks = world::read_cpu_ticks(root_ / "proc/stat", cpus_),
                 .own_ticks = own_ticks(root_ / "proc/self/stat"),
                 .thread_waited = waited_of_threads(root_ / "proc/self/task"),
                 .group_seconds = {}};
-  if (const std::optional<GroupLimit> limit = cpu_limit(root_)) moment.group_seconds = cpu_seconds_of(*limit);
+  if (const std::optional<world::GroupLimit> limit = world::cpu_limit(root_)) moment.group_seconds = world::cpu_seconds_of(*limit);
   return moment;
 }
 
@@ -75,7 +75,7 @@ LoadSample MachineLoad::look(double seconds) {
   for (const auto& [thread, waited] : last_.thread_waited)
     if (const auto known = before.thread_waited.find(thread); known != before.thread_waited.end())
       sample.waited += std::max(0.0, waited - known->second) * 1e-9 / seconds;
-  if (const std::optional<GroupLimit> limit = cpu_limit(root_)) {
+  if (const std::optional<world::GroupLimit> limit = world::cpu_limit(root_)) {
     sample.granted = limit->amount;
     const double own_seconds = own / static_cast<double>(::sysconf(_SC_CLK_TCK));
     if (before.group_seconds && last_.group_seconds)
@@ -84,4 +84,4 @@ LoadSample MachineLoad::look(double seconds) {
   return sample;
 }
 
-}  // namespace encore
+}  // namespace encore::train

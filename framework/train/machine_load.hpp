@@ -12,7 +12,7 @@
 #include "train/thread_choice.hpp"
 #include "world/cpu_ticks.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class MachineLoad {
  public:
@@ -27,7 +27,7 @@ class MachineLoad {
 
  private:
   struct Moment {
-    std::optional<CpuTicks> ticks;
+    std::optional<world::CpuTicks> ticks;
     double own_ticks = 0.0;                       ///< user and system time of this process
     std::map<std::string, double> thread_waited;  ///< nanoseconds each thread waited for a CPU
     std::optional<double> group_seconds;          ///< CPU time of the group that limits this process
@@ -40,4 +40,4 @@ class MachineLoad {
   Moment last_;
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -14,7 +14,7 @@
 #include "infer/evaluator.hpp"
 #include "record/events.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// One optimizer step, after the update.
 struct StepReport {
@@ -44,7 +44,7 @@ class RecordError : public Error {
 
 /// Every function may throw RecordError. When `happened` returns, all reports before the events Saved and
 /// Ended are on disk. Ended is the last call.
-class Observer : public EventObserver {
+class Observer : public record::EventObserver {
  public:
   /// Receives the measures that the task reports on dev and test. Called before the first event Evaluated.
   virtual void measures(std::span<const Measure> of_task) = 0;
@@ -53,10 +53,10 @@ class Observer : public EventObserver {
   virtual void resumed(const Resumption& resumption) = 0;
   virtual void stepped(const StepReport& report) = 0;
   /// Called repeatedly while a set is scored, which may take longer than many steps.
-  virtual void scoring(Split split, const EvaluationProgress& progress) = 0;
+  virtual void scoring(data::Split split, const infer::EvaluationProgress& progress) = 0;
   /// Called when a checkpoint is written, before it is renamed into place. All earlier reports are on disk
   /// when this returns, because an attempt that resumes from the checkpoint does not repeat them.
   virtual void saving() = 0;
 };
 
-}  // namespace encore
+}  // namespace encore::train

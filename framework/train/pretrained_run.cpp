@@ -16,21 +16,21 @@
 #include "train/digests.hpp"
 #include "train/run_files.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
-std::filesystem::path folder_of(const Specification& specification) {
-  const auto folder = specification.data.find(pretrained_role);
+std::filesystem::path folder_of(const record::Specification& specification) {
+  const auto folder = specification.data.find(record::pretrained_role);
   ENCORE_REQUIRE(folder != specification.data.end(), "a run without an epoch has a folder to start from");
   return folder->second.path;
 }
 
 /// Throws Error if the head has parameters that the folder lacks.
-void require_whole(const PretrainedWeights& weights, const std::filesystem::path& folder) {
+void require_whole(const infer::PretrainedWeights& weights, const std::filesystem::path& folder) {
   if (weights.fresh.empty()) return;
   std::string list;
   for (const std::string& path : weights.fresh) list += (list.empty() ? "" : ", ") + path;
-  throw Error((folder / tensors_file).string() + " has no tensor for " + list +
+  throw Error((folder / pretrained::tensors_file).string() + " has no tensor for " + list +
               ", so that these would be random numbers; train the model (train.epochs), or import the folder "
               "for another task (exp import --task)");
 }
@@ -46,47 +46,47 @@ std::optional<Records> empty_questions(const Reader& reader) {
 
 }  // namespace
 
-void adopt_model(TaskParts& parts, const Specification& specification) {
+void adopt_model(tasks::TaskParts& parts, const record::Specification& specification) {
   const std::filesystem::path folder = folder_of(specification);
-  const HuggingFaceFolder model = open_hugging_face_folder(folder);
+  const pretrained::HuggingFaceFolder model = pretrained::open_hugging_face_folder(folder);
   try {
     parts.task->adopt(model.classes);
   } catch (const Error& error) {
-    throw Error((folder / config_file).string() + ": " + error.what());
+    throw Error((folder / pretrained::config_file).string() + ": " + error.what());
   }
   if (auto* task = dynamic_cast<AdoptsFields*>(parts.task.get()); task != nullptr)
     if (const std::optional<Records> questions = empty_questions(*parts.reader))
       task->adopt_fields(*questions);
 }
 
-PretrainedRun::PretrainedRun(Specification specification, std::filesystem::path run_folder,
+PretrainedRun::PretrainedRun(record::Specification specification, std::filesystem::path run_folder,
                              std::int64_t attempt, const Device& device)
     : specification_(std::move(specification)),
       run_folder_(std::move(run_folder)),
-      loaded_(load_experiment(require_unchanged(specification_, run_folder_))),
-      parts_(make_task_parts(loaded_.experiment, loaded_.registry)),
-      tokenizer_(load_tokenizer(
+      loaded_(infer::load_experiment(require_unchanged(specification_, run_folder_))),
+      parts_(infer::make_task_parts(loaded_.experiment, loaded_.registry)),
+      tokenizer_(infer::load_tokenizer(
           loaded_, run_folder_,
           []() -> TextCounts { throw Error("a tokenizer cannot be trained in a run without training"); })),
-      snapshots_(run_folder_, specification_.question, attempt, only_rank()) {
+      snapshots_(run_folder_, specification_.question, attempt, distributed::only_rank()) {
   adopt_model(parts_, specification_);
   model_ =
-      std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer().vocabulary().size()),
+      std::make_unique<model::Model>(loaded_.experiment, infer::model_size(*parts_.task, tokenizer().vocabulary().size()),
                               loaded_.registry, device);
-  const PretrainedWeights weights = load_pretrained(*model_, folder_of(specification_));
+  const infer::PretrainedWeights weights = infer::load_pretrained(*model_, folder_of(specification_));
   require_whole(weights, folder_of(specification_));
   note_ = weights.note;
 }
 
-Ending PretrainedRun::conclude(Observer& observer, Control& control) {
-  keep_file(run_folder_ / vocabulary_file, vocabulary_text(tokenizer_.lines));
-  keep_file(run_folder_ / knowledge_file, parts_.task->knowledge());
-  observer.happened(Logged{.text = note_});
-  for (const Digested& digest : digest_blocks(*model_, 0, true, only_rank())) observer.happened(digest);
+record::Ending PretrainedRun::conclude(Observer& observer, Control& control) {
+  keep_file(run_folder_ / infer::vocabulary_file, data::vocabulary_text(tokenizer_.lines));
+  keep_file(run_folder_ / infer::knowledge_file, parts_.task->knowledge());
+  observer.happened(record::Logged{.text = note_});
+  for (const record::Digested& digest : digest_blocks(*model_, 0, true, distributed::only_rank())) observer.happened(digest);
   snapshots_.write_weights(*model_, 0, {}, control, observer);
-  observer.happened(Concluded{});
-  observer.happened(Ended{.ending = Ending::completed, .step = 0});
-  return Ending::completed;
+  observer.happened(record::Concluded{});
+  observer.happened(record::Ended{.ending = record::Ending::completed, .step = 0});
+  return record::Ending::completed;
 }
 
-}  // namespace encore
+}  // namespace encore::train

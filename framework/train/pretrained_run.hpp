@@ -15,37 +15,37 @@
 #include "train/observer.hpp"
 #include "train/snapshots.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// Makes the task take the classes that the folder names, and the fields that its reader gives. Throws Error
 /// naming the folder if the classes do not fit.
-void adopt_model(TaskParts& parts, const Specification& specification);
+void adopt_model(tasks::TaskParts& parts, const record::Specification& specification);
 
 class PretrainedRun {
  public:
   /// Reads the folder, whose content must be the planned one, and fills every parameter. Throws Error if the
   /// folder lacks one, because a head with random values is not a model.
-  PretrainedRun(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
+  PretrainedRun(record::Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
                 const Device& device);
 
-  const Registry& registry() const { return loaded_.registry; }
+  const plugin_host::Registry& registry() const { return loaded_.registry; }
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
-  const Model& model() const { return *model_; }
+  const model::Model& model() const { return *model_; }
 
   /// Writes the files, and reports digests and the end of the run, which has no scores.
-  Ending conclude(Observer& observer, Control& control);
+  record::Ending conclude(Observer& observer, Control& control);
 
  private:
-  Specification specification_;
+  record::Specification specification_;
   std::filesystem::path run_folder_;
-  LoadedExperiment loaded_;
-  TaskParts parts_;
-  LoadedTokenizer tokenizer_;
-  std::unique_ptr<Model> model_;
+  infer::LoadedExperiment loaded_;
+  tasks::TaskParts parts_;
+  infer::LoadedTokenizer tokenizer_;
+  std::unique_ptr<model::Model> model_;
   Snapshots snapshots_;
   std::string note_;
 };
 
-}  // namespace encore
+}  // namespace encore::train

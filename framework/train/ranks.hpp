@@ -15,28 +15,28 @@
 #include "train/host_block.hpp"
 #include "train/observer.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// Returns a whole optimizer state on rank 0, of which each rank owns a part; an empty block on the other
 /// ranks. Waits for the device.
-HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t state);
+HostBlock gather_state(distributed::Communicator& ranks, const model::Model& model, std::size_t state);
 
 /// Throws Error on every rank if a rank has other parameters than rank 0; the message has that rank and the
 /// first differing tensor. `digest`: digest of this rank's parameters, with tensors if they are known.
-void require_equal_ranks(Communicator& ranks, const Digested& digest);
+void require_equal_ranks(distributed::Communicator& ranks, const record::Digested& digest);
 
 /// Throws Error on every rank if a rank has another `text` than rank 0. `what` is its name in the message,
 /// such as "the numeric environment".
-void require_equal_texts(Communicator& ranks, const std::string& what, const std::string& text);
+void require_equal_texts(distributed::Communicator& ranks, const std::string& what, const std::string& text);
 
 /// The observer of all ranks except rank 0, which reports for all.
 class SilentObserver final : public Observer {
  public:
-  void happened(const Event&) override {}
+  void happened(const record::Event&) override {}
   void measures(std::span<const Measure>) override {}
   void resumed(const Resumption&) override {}
   void stepped(const StepReport&) override {}
-  void scoring(Split, const EvaluationProgress&) override {}
+  void scoring(data::Split, const infer::EvaluationProgress&) override {}
   void saving() override {}
 };
 
@@ -44,14 +44,14 @@ class SilentObserver final : public Observer {
 class SharedControl final : public Control {
  public:
   /// `control`: that of rank 0; null on other ranks. Both arguments must outlive this object.
-  SharedControl(Communicator& ranks, Control* control) : ranks_(ranks), control_(control) {}
+  SharedControl(distributed::Communicator& ranks, Control* control) : ranks_(ranks), control_(control) {}
 
   Request poll() override;
   std::string why_not_owner() override { return control_ != nullptr ? control_->why_not_owner() : ""; }
 
  private:
-  Communicator& ranks_;
+  distributed::Communicator& ranks_;
   Control* control_;
 };
 
-}  // namespace encore
+}  // namespace encore::train

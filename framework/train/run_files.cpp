@@ -9,23 +9,23 @@
 #include "train/observer.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::train {
 
-const Specification& require_unchanged(const Specification& specification,
+const record::Specification& require_unchanged(const record::Specification& specification,
                                        const std::filesystem::path& run_folder) {
-  const bool goes_on = specification.data.contains(pretrained_role) && !list_checkpoints(run_folder).empty();
+  const bool goes_on = specification.data.contains(record::pretrained_role) && !record::list_checkpoints(run_folder).empty();
   for (const auto& [role, file] : specification.data)
-    if (!goes_on || (role != pretrained_role && role != "vocab"))
-      require_planned(file, role, sha256_of_content(file.path));
+    if (!goes_on || (role != record::pretrained_role && role != "vocab"))
+      record::require_planned(file, role, pretrained::sha256_of_content(file.path));
   return specification;
 }
 
 void keep_file(const std::filesystem::path& path, const std::string& content) {
   try {
-    save_file(path, content);
+    world::save_file(path, content);
   } catch (const Error& error) {
     throw RecordError(error.what());
   }
 }
 
-}  // namespace encore
+}  // namespace encore::train

@@ -9,16 +9,16 @@
 
 #include "record/specification.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// Compares every file and folder of the specification with the planned content, and returns the
 /// specification. A run that resumes from a checkpoint needs neither what `[model] from` names nor its
 /// vocabulary, because its own folder has both. Throws an Error that names the changed file.
-const Specification& require_unchanged(const Specification& specification,
+const record::Specification& require_unchanged(const record::Specification& specification,
                                        const std::filesystem::path& run_folder);
 
 /// Writes a file of the run's folder, completely or not at all, because the next attempt relies on the files
 /// that it finds. Throws RecordError.
 void keep_file(const std::filesystem::path& path, const std::string& content);
 
-}  // namespace encore
+}  // namespace encore::train

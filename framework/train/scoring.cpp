@@ -15,7 +15,7 @@
 #include "infer/observe.hpp"
 #include "infer/setup.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 /// Returns the lines joined to one: "0.31 joy, 0.62 love".
@@ -32,16 +32,16 @@ std::string in_one_line(const std::string& lines) {
 
 }  // namespace
 
-BatchSize largest_evaluation(const TaskSets& sets, const Model& model, const BatchOptions& options) {
+BatchSize largest_evaluation(const tasks::TaskSets& sets, const model::Model& model, const data::BatchOptions& options) {
   BatchSize largest;
-  for (Split split : {Split::dev, Split::test})
+  for (data::Split split : {data::Split::dev, data::Split::test})
     if (sets.has(split))
-      largest = at_least(largest, largest_evaluation_batch(units_of(sets.task(), sets.set(split).set),
-                                                           options, evaluation_order(model)));
+      largest = data::at_least(largest, data::largest_evaluation_batch(infer::units_of(sets.task(), sets.set(split).set),
+                                                           options, infer::evaluation_order(model)));
   return largest;
 }
 
-Scoring::Scoring(const TrainerParts& parts, const BatchSize& largest, const BatchOptions& options)
+Scoring::Scoring(const TrainerParts& parts, const BatchSize& largest, const data::BatchOptions& options)
     : train_(parts.experiment.train),
       sets_(parts.sets),
       model_(parts.model),
@@ -54,20 +54,20 @@ Scoring::Scoring(const TrainerParts& parts, const BatchSize& largest, const Batc
       between_steps_(parts.between_steps),
       evaluator_(model_, largest, options, parts.texts, ranks_) {}
 
-DevScore Scoring::score_dev(std::int64_t step, std::int64_t epoch) {
-  Evaluation evaluation = evaluate(Split::dev);
+record::DevScore Scoring::score_dev(std::int64_t step, std::int64_t epoch) {
+  infer::Evaluation evaluation = evaluate(data::Split::dev);
   tuned_ = sets_.tune(evaluation.outputs);
   const double loss = evaluation.loss;
-  dev_score_ = measured(Split::dev, std::move(evaluation));
-  const std::vector<MeasuredValue>& measures = dev_score_->measures;
-  observer_.happened(Evaluated{.step = step, .epoch = epoch, .measures = measures});
+  dev_score_ = measured(data::Split::dev, std::move(evaluation));
+  const std::vector<record::MeasuredValue>& measures = dev_score_->measures;
+  observer_.happened(record::Evaluated{.step = step, .epoch = epoch, .measures = measures});
 
-  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const MeasuredValue& measure) {
+  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const record::MeasuredValue& measure) {
     return measure.name == train_.select.metric && std::isfinite(measure.value);
   });
-  DevScore score{.step = step, .loss = loss};
+  record::DevScore score{.step = step, .loss = loss};
   undefined_ = is_undefined(dev_score_->statistics);
-  if (selected != measures.end() && !(undefined_ && ties_ == Ties::loss)) score.value = selected->value;
+  if (selected != measures.end() && !(undefined_ && ties_ == record::Ties::loss)) score.value = selected->value;
   return score;
 }
 
@@ -76,29 +76,29 @@ void Scoring::forget() {
   dev_score_.reset();
 }
 
-Evaluation Scoring::evaluate(Split split) {
-  return evaluator_.run(units_of(sets_.task(), sets_.set(split).set),
-                        [&](const EvaluationProgress& progress) {
+infer::Evaluation Scoring::evaluate(data::Split split) {
+  return evaluator_.run(infer::units_of(sets_.task(), sets_.set(split).set),
+                        [&](const infer::EvaluationProgress& progress) {
                           observer_.scoring(split, progress);
                           if (between_steps_) between_steps_();
                         });
 }
 
-Scoring::SetScore Scoring::measured(Split split, Evaluation evaluation) {
+Scoring::SetScore Scoring::measured(data::Split split, infer::Evaluation evaluation) {
   Statistics statistics = sets_.measure(split, evaluation.outputs);
-  const std::string prefix = std::string(name_of(split)) + "/";
-  std::vector<MeasuredValue> measures;
+  const std::string prefix = std::string(data::name_of(split)) + "/";
+  std::vector<record::MeasuredValue> measures;
   for (const auto& [name, value] : measure_values(sets_.measures(), statistics))
     measures.push_back({prefix + name, value});
   measures.push_back({prefix + loss_measure().name, evaluation.loss});
   return {std::move(evaluation.outputs), std::move(statistics), std::move(measures)};
 }
 
-std::optional<Scoring::SetScore> Scoring::score_of(Split split, std::int64_t step, std::int64_t last_step,
+std::optional<Scoring::SetScore> Scoring::score_of(data::Split split, std::int64_t step, std::int64_t last_step,
                                                    bool measures) {
-  const bool is_known = split == Split::dev && dev_score_ && step == last_step;
+  const bool is_known = split == data::Split::dev && dev_score_ && step == last_step;
   if (is_known) return std::exchange(dev_score_, std::nullopt);
-  Evaluation evaluation = evaluate(split);
+  infer::Evaluation evaluation = evaluate(split);
   return measures ? std::optional(measured(split, std::move(evaluation))) : std::nullopt;
 }
 
@@ -113,46 +113,46 @@ void Scoring::conclude(std::int64_t best_step, std::int64_t last_step) {
   const bool writes = ranks_.rank() == 0;
   if (writes) snapshots_.write_weights(model_, best_step, tuned, control_, observer_);
   if (!tuned.empty())
-    observer_.happened(Logged{.text = "chosen on the development set: " + in_one_line(tuned)});
-  std::vector<MeasuredValue> result;
-  for (Split split : {Split::dev, Split::test}) {
+    observer_.happened(record::Logged{.text = "chosen on the development set: " + in_one_line(tuned)});
+  std::vector<record::MeasuredValue> result;
+  for (data::Split split : {data::Split::dev, data::Split::test}) {
     if (!sets_.has(split)) continue;
     ranks_.wait_for_all();  // the others wait while rank 0 writes
     const std::optional<SetScore> scored = score_of(split, best_step, last_step, writes);
     if (!writes) continue;
     const auto& [outputs, statistics, measures] = *scored;
-    if (split == Split::dev) undefined_ = is_undefined(statistics);
-    if (split == Split::test) observer_.happened(Evaluated{.step = best_step, .measures = measures});
+    if (split == data::Split::dev) undefined_ = is_undefined(statistics);
+    if (split == data::Split::test) observer_.happened(record::Evaluated{.step = best_step, .measures = measures});
     result.insert(result.end(), measures.begin(), measures.end());
     const Records predicted =
         snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
-    if (split == Split::dev) keep_reference(best_step, outputs, predicted);
+    if (split == data::Split::dev) keep_reference(best_step, outputs, predicted);
   }
   if (writes && train_.show_attention > 0) keep_attention(best_step);
   observer_.happened(
-      Concluded{.best_step = best_step, .measures = result, .ties = name_of(ties_), .undefined = undefined_});
+      record::Concluded{.best_step = best_step, .measures = result, .ties = record::name_of(ties_), .undefined = undefined_});
   ranks_.wait_for_all();
 }
 
 void Scoring::keep_attention(std::int64_t step) {
   std::string left_out;
-  AttentionTexts kept = attended_examples(model_, *tokenizer_, sets_.set(Split::dev).set, name_of(Split::dev),
+  record::AttentionTexts kept = infer::attended_examples(model_, *tokenizer_, sets_.set(data::Split::dev).set, data::name_of(data::Split::dev),
                                           static_cast<std::size_t>(train_.show_attention), left_out);
   kept.step = step;
   if (!left_out.empty())
-    observer_.happened(Logged{.level = LogLevel::warning, .text = "train.show_attention: " + left_out});
-  snapshots_.write_file(attention_artifact, attention_file, kept.json(), control_, observer_);
+    observer_.happened(record::Logged{.level = record::LogLevel::warning, .text = "train.show_attention: " + left_out});
+  snapshots_.write_file(record::attention_artifact, record::attention_file, kept.json(), control_, observer_);
 }
 
 void Scoring::keep_reference(std::int64_t step, const Outputs& outputs, const Records& predicted) {
   if (tokenizer_ == nullptr) return;
-  const TextReference reference = reference_of({.task = sets_.task(),
+  const record::TextReference reference = infer::reference_of({.task = sets_.task(),
                                                 .tokenizer = *tokenizer_,
-                                                .set = sets_.set(Split::dev).set,
+                                                .set = sets_.set(data::Split::dev).set,
                                                 .outputs = outputs,
                                                 .labelled = predicted},
-                                               name_of(Split::dev), step);
-  snapshots_.write_file(reference_artifact, reference_file, reference.json(), control_, observer_);
+                                               data::name_of(data::Split::dev), step);
+  snapshots_.write_file(record::reference_artifact, record::reference_file, reference.json(), control_, observer_);
 }
 
-}  // namespace encore
+}  // namespace encore::train

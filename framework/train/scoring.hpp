@@ -13,19 +13,19 @@
 #include "record/best_checkpoint.hpp"
 #include "train/trainer_parts.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// Returns the largest batch in which dev or test is scored; memory of the model is planned for it.
-BatchSize largest_evaluation(const TaskSets& sets, const Model& model, const BatchOptions& options);
+BatchSize largest_evaluation(const tasks::TaskSets& sets, const model::Model& model, const data::BatchOptions& options);
 
 class Scoring {
  public:
   /// `largest` is the result of largest_evaluation(), for which the model was planned.
-  Scoring(const TrainerParts& parts, const BatchSize& largest, const BatchOptions& options);
+  Scoring(const TrainerParts& parts, const BatchSize& largest, const data::BatchOptions& options);
 
   /// Scores dev with the model's current parameters, those after `step` of `epoch` (counted from 1), and
   /// reports the measures. All ranks must call it.
-  DevScore score_dev(std::int64_t step, std::int64_t epoch);
+  record::DevScore score_dev(std::int64_t step, std::int64_t epoch);
   /// Returns the setting that the task chose at the last score of dev (Task::tune); "" after forget().
   const std::string& tuned() const { return tuned_; }
   /// Call it when the parameters change: earlier scores are no longer valid.
@@ -41,14 +41,14 @@ class Scoring {
   struct SetScore {
     Outputs outputs;
     Statistics statistics;
-    std::vector<MeasuredValue> measures;
+    std::vector<record::MeasuredValue> measures;
   };
 
-  Evaluation evaluate(Split split);
-  SetScore measured(Split split, Evaluation evaluation);
+  infer::Evaluation evaluate(data::Split split);
+  SetScore measured(data::Split split, infer::Evaluation evaluation);
   /// Returns the score of the parameters after `step`. If `measures` is false and outputs had to be computed,
   /// returns nothing.
-  std::optional<SetScore> score_of(Split split, std::int64_t step, std::int64_t last_step, bool measures);
+  std::optional<SetScore> score_of(data::Split split, std::int64_t step, std::int64_t last_step, bool measures);
   /// Returns whether the selecting metric has nothing to count in the set (base/defined_measure.hpp).
   bool is_undefined(const Statistics& statistics) const;
   /// Writes the attention weights of the first examples of dev, for the parameters after `step`.
@@ -57,21 +57,21 @@ class Scoring {
   /// monitor`).
   void keep_reference(std::int64_t step, const Outputs& outputs, const Records& predicted);
 
-  const TrainTable& train_;
-  TaskSets& sets_;
-  Model& model_;
+  const config::TrainTable& train_;
+  tasks::TaskSets& sets_;
+  model::Model& model_;
   Snapshots& snapshots_;
   Observer& observer_;
   Control& control_;
-  Communicator& ranks_;
+  distributed::Communicator& ranks_;
   const Tokenizer* tokenizer_;
-  const Ties ties_;
+  const record::Ties ties_;
   const std::function<void()> between_steps_;
-  Evaluator evaluator_;
+  infer::Evaluator evaluator_;
 
   std::string tuned_;
   std::optional<SetScore> dev_score_;  ///< of the current parameters; empty after forget()
   bool undefined_ = false;             ///< the selecting metric is undefined on dev
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -14,43 +14,43 @@
 #include "train/snapshots.hpp"
 #include "train/trainer.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class Session {
  public:
   /// Reads the sets, or loads them from the cache, and loads or trains the vocabulary. Writes vocabulary and
   /// the task's knowledge (its labels) into the run folder, where predict reads them. Throws Error, for
   /// example if a data file is no longer the planned one; RecordError if the run folder cannot be written.
-  Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
-          const Device& device, const TokenCache& cache = TokenCache::standard(),
-          Communicator& ranks = only_rank());
+  Session(record::Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
+          const Device& device, const tasks::TokenCache& cache = tasks::TokenCache::standard(),
+          distributed::Communicator& ranks = distributed::only_rank());
 
-  const Experiment& experiment() const { return loaded_.experiment; }
-  const Registry& registry() const { return loaded_.registry; }
-  const TaskSets& sets() const { return sets_; }
+  const config::Experiment& experiment() const { return loaded_.experiment; }
+  const plugin_host::Registry& registry() const { return loaded_.registry; }
+  const tasks::TaskSets& sets() const { return sets_; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
-  Model& model() { return *model_; }
+  model::Model& model() { return *model_; }
 
   /// Returns the parts for a Trainer; the session must outlive them.
   TrainerParts parts(Observer& observer, Control& control, Milestones milestones = {});
 
  private:
-  void encode(const TokenCache& cache);
+  void encode(const tasks::TokenCache& cache);
   /// Loads the teacher of [distil], if the experiment has one, and sets the model to learn from it.
   void load_teacher();
   void keep(const std::filesystem::path& path, const std::string& content) const;
   void keep_max_length(const std::filesystem::path& run_folder);
 
-  Communicator& ranks_;
-  Specification specification_;
-  LoadedExperiment loaded_;
-  TaskSets sets_;
-  LoadedTokenizer tokenizer_;
-  std::unique_ptr<Engine> teacher_;  ///< null: no teacher
-  std::unique_ptr<Model> model_;
+  distributed::Communicator& ranks_;
+  record::Specification specification_;
+  infer::LoadedExperiment loaded_;
+  tasks::TaskSets sets_;
+  infer::LoadedTokenizer tokenizer_;
+  std::unique_ptr<infer::Engine> teacher_;  ///< null: no teacher
+  std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Schedule> schedule_;
   Snapshots snapshots_;
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -20,14 +20,14 @@
 #include "train/control.hpp"
 #include "train/observer.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class Snapshots {
  public:
   /// `identity` is the question of the run (identity of its settings and data). A checkpoint of another
   /// question is never loaded.
   Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
-            Communicator& ranks);
+            distributed::Communicator& ranks);
 
   /// Also keeps the checkpoints of these steps.
   void keep(std::set<std::int64_t> steps) { kept_ = std::move(steps); }
@@ -36,25 +36,25 @@ class Snapshots {
   /// its reports, renames the file, reports it, and removes checkpoints that need not be kept. This order
   /// makes a kill at any moment harmless. `tuned` is the task's choice for these parameters, if any
   /// (Task::tune). Throws Error if the disk is full or the run has another owner.
-  void save(const Model& model, const Progress& progress, const std::string& tuned, CheckpointKind kind,
+  void save(const model::Model& model, const record::Progress& progress, const std::string& tuned, record::CheckpointKind kind,
             Control& control, Observer& observer);
 
   /// Loads the newest valid checkpoint and reports each damaged one that it skips to the observer. Returns
   /// nothing if there is none.
-  std::optional<Progress> restore_newest(Model& model, Observer& observer);
+  std::optional<record::Progress> restore_newest(model::Model& model, Observer& observer);
 
   /// Loads the parameters (not the optimizer's states) of one step, and returns what was tuned with them.
   /// Throws Error if that checkpoint is missing or damaged.
-  std::string restore_parameters(Model& model, std::int64_t step);
+  std::string restore_parameters(model::Model& model, std::int64_t step);
 
   /// Writes the weights file for programs that compute with the model: its parameters, which are those after
   /// `step`, and what was tuned with them. Reports it to the observer. Throws like save().
-  void write_weights(const Model& model, std::int64_t step, const std::string& tuned, Control& control,
+  void write_weights(const model::Model& model, std::int64_t step, const std::string& tuned, Control& control,
                      Observer& observer);
 
   /// Writes `predictions/<split>.jsonl`, reports it to the observer, and returns the predictions. Throws like
   /// save().
-  Records write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
+  Records write_predictions(const tasks::TaskSets& sets, data::Split split, const Outputs& outputs,
                             const Statistics& statistics, Control& control, Observer& observer);
 
   /// Writes a file of the run's folder (attention.json, reference.json) and reports it to the observer as the
@@ -65,17 +65,17 @@ class Snapshots {
  private:
   /// Throws RecordError if another attempt owns the run now.
   void require_owned(Control& control) const;
-  SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
+  record::SavedFile save(std::int64_t step, const std::vector<record::TensorSlice>& slices, const record::TensorMetadata& metadata,
                  Control& control, Observer& observer) const;
 
   /// Returns the newest valid checkpoint, or nothing if there is none.
-  std::optional<FoundCheckpoint> find_newest(Observer& observer) const;
+  std::optional<record::FoundCheckpoint> find_newest(Observer& observer) const;
 
-  Communicator& ranks_;
+  distributed::Communicator& ranks_;
   std::filesystem::path folder_;
   std::string identity_;
   std::int64_t attempt_;
   std::set<std::int64_t> kept_;
 };
 
-}  // namespace encore
+}  // namespace encore::train

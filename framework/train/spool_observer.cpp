@@ -10,10 +10,10 @@
 #include "base/host_measures.hpp"
 #include "data/split.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
-const std::vector<std::string> evaluated_splits = {name_of(Split::dev), name_of(Split::test)};
+const std::vector<std::string> evaluated_splits = {data::name_of(data::Split::dev), data::name_of(data::Split::test)};
 
 /// The seconds of training between two progress events, which the live line shows.
 constexpr double progress_interval = 0.2;
@@ -33,24 +33,24 @@ void record(Write write) {
 
 }  // namespace
 
-SpoolObserver::SpoolObserver(SpoolWriter& spool) : spool_(spool) {
-  define_measures(spool_, std::vector<std::string>{name_of(Split::train)}, training_measures());
-  define_measures(spool_, evaluated_splits, std::vector<Measure>{loss_measure()});
+SpoolObserver::SpoolObserver(record::SpoolWriter& spool) : spool_(spool) {
+  record::define_measures(spool_, std::vector<std::string>{data::name_of(data::Split::train)}, training_measures());
+  record::define_measures(spool_, evaluated_splits, std::vector<Measure>{loss_measure()});
 }
 
 void SpoolObserver::measures(std::span<const Measure> of_task) {
-  record([&] { define_measures(spool_, evaluated_splits, of_task); });
+  record([&] { record::define_measures(spool_, evaluated_splits, of_task); });
 }
 
-void SpoolObserver::happened(const Event& event) {
+void SpoolObserver::happened(const record::Event& event) {
   record([&] {
-    handle(event, [&](const Evaluated& scores) {
-      for (const MeasuredValue& measure : scores.measures)
+    record::handle(event, [&](const record::Evaluated& scores) {
+      for (const record::MeasuredValue& measure : scores.measures)
         spool_.point(measure.name, scores.step, measure.value);
     });
-    if (std::holds_alternative<Ended>(event)) write_newest_progress();
+    if (std::holds_alternative<record::Ended>(event)) write_newest_progress();
     spool_.event(event);
-    if (std::holds_alternative<Saved>(event) || std::holds_alternative<Ended>(event)) spool_.sync();
+    if (std::holds_alternative<record::Saved>(event) || std::holds_alternative<record::Ended>(event)) spool_.sync();
   });
 }
 
@@ -85,21 +85,21 @@ void SpoolObserver::write_newest_progress() {
   progress_is_written_ = true;
 }
 
-void SpoolObserver::scoring(Split split, const EvaluationProgress& progress) {
+void SpoolObserver::scoring(data::Split split, const infer::EvaluationProgress& progress) {
   if (progress_.total_steps == 0) return;  // nothing to train, so no progress
   const auto time = std::chrono::steady_clock::now();
   // Short scorings get no progress event.
   if (!last_scoring_) last_scoring_ = time;
   if (std::chrono::duration<double>(time - *last_scoring_).count() < progress_interval) return;
   last_scoring_ = time;
-  Progressed scoring = progress_;
-  scoring.activity = std::string(progress.writes ? "generating text for " : "scoring ") + name_of(split);
+  record::Progressed scoring = progress_;
+  scoring.activity = std::string(progress.writes ? "generating text for " : "scoring ") + data::name_of(split);
   scoring.activity_share =
       static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.all, 1));
   record([&] { spool_.event(scoring); });
 }
 
-Progressed SpoolObserver::progress_of(const StepReport& report) {
+record::Progressed SpoolObserver::progress_of(const StepReport& report) {
   const auto time = std::chrono::steady_clock::now();
   if (last_step_)
     longest_pause_ = std::max(longest_pause_, std::chrono::duration<double>(time - *last_step_).count());
@@ -122,4 +122,4 @@ void SpoolObserver::saving() {
   record([&] { spool_.sync(); });
 }
 
-}  // namespace encore
+}  // namespace encore::train

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 constexpr double smoothing_seconds = 1.0;
@@ -65,4 +65,4 @@ ThreadChoice next_choice(ThreadChoice choice, const LoadSample& sample, int most
   return choice;
 }
 
-}  // namespace encore
+}  // namespace encore::train

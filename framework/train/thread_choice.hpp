@@ -11,7 +11,7 @@
 
 #include <limits>
 
-namespace encore {
+namespace encore::train {
 
 /// What happened on the machine over some time. Numbers are in CPUs: a CPU that was busy half of the time is
 /// 0.5.
@@ -38,4 +38,4 @@ ThreadChoice first_choice(int most);
 /// long, up to a minute.
 ThreadChoice next_choice(ThreadChoice choice, const LoadSample& sample, int most);
 
-}  // namespace encore
+}  // namespace encore::train

@@ -21,10 +21,10 @@
 #include "train/trainer_parts.hpp"
 #include "train/training_step.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// Returns the number of updates of a whole run, and of the epochs that they take.
-TrainingLength training_length(const Experiment& experiment, const TaskSets& sets, std::uint64_t seed);
+data::TrainingLength training_length(const config::Experiment& experiment, const tasks::TaskSets& sets, std::uint64_t seed);
 
 class Trainer {
  public:
@@ -32,7 +32,7 @@ class Trainer {
 
   /// Resumes from the newest valid checkpoint, or starts a new run. Reports every ending to the observer
   /// before it returns.
-  Ending run();
+  record::Ending run();
   /// Returns the number of finished steps.
   std::int64_t step() const { return progress_.step; }
 
@@ -43,13 +43,13 @@ class Trainer {
   /// Returns whether the milestones end the run here.
   bool stops_here() const;
   bool pauses_here() const;
-  Ending pause();
+  record::Ending pause();
   bool steps_remain() const;
   /// Trains the remaining steps of an epoch. Returns how the run ends if it ends within this epoch.
-  std::optional<Ending> train_epoch();
+  std::optional<record::Ending> train_epoch();
   /// Evaluates and saves if that is due after a step. Returns how the run ends if a request or milestone ends
   /// it.
-  std::optional<Ending> after_step(bool epoch_ends);
+  std::optional<record::Ending> after_step(bool epoch_ends);
   /// Makes one step. Returns false if the loss or the gradient is not finite and no smaller factor on the
   /// loss can help; the parameters are then those before the step. `batches` are those of the epoch.
   bool train_step(const std::vector<std::vector<std::int32_t>>& batches);
@@ -63,51 +63,51 @@ class Trainer {
   /// Scores dev. Returns true if the checkpoint of this step is now the best one
   /// (record/best_checkpoint.hpp).
   bool evaluate_dev();
-  void save(CheckpointKind kind);
+  void save(record::CheckpointKind kind);
   /// Reports the digests of the parameters and compares those of all ranks.
   void report_digests();
   /// Reports the share of the step time that ranks spent on communication.
   void report_exchange();
-  Ending end(Ending ending, const std::string& reason);
+  record::Ending end(record::Ending ending, const std::string& reason);
 
-  const Experiment& experiment_;
-  const TrainTable& train_;
+  const config::Experiment& experiment_;
+  const config::TrainTable& train_;
   std::uint64_t seed_;
-  TaskSets& sets_;
-  Model& model_;
+  tasks::TaskSets& sets_;
+  model::Model& model_;
   Optimizer& optimizer_;
   const Schedule& schedule_;
   Snapshots& snapshots_;
   Observer& observer_;
   Control& control_;
   const Milestones milestones_;
-  const std::function<PretrainedWeights(Model&)> pretrained_;
-  Communicator& ranks_;
-  const Ties ties_;
+  const std::function<infer::PretrainedWeights(model::Model&)> pretrained_;
+  distributed::Communicator& ranks_;
+  const record::Ties ties_;
   const std::function<void()> between_steps_;
 
   const ExampleSet units_;  ///< of the training set: the units of batches
-  const ExampleLengths lengths_;
-  const BatchOptions batch_options_;
-  Packer packer_;
-  const TrainingLength length_;
+  const data::ExampleLengths lengths_;
+  const data::BatchOptions batch_options_;
+  data::Packer packer_;
+  const data::TrainingLength length_;
   std::optional<Scoring> scoring_;  ///< made when the model's memory is planned
   TrainingStep update_;
   const LossScaling loss_scaling_;
   /// A batch in host and device memory. The second one is used only if batches are packed ahead.
   struct Prepared {
-    PackedBatch packed;
-    std::unique_ptr<DeviceBatch> uploaded;
+    data::PackedBatch packed;
+    std::unique_ptr<model::DeviceBatch> uploaded;
   };
   std::array<Prepared, 2> prepared_;
   std::size_t current_ = 0;     ///< index of the batch of the current step
   bool next_is_ready_ = false;  ///< the other one holds the next batch
   const bool packs_ahead_;
 
-  Progress progress_;
+  record::Progress progress_;
   std::int64_t saved_step_ = 0;  ///< step of the newest checkpoint
   std::string failure_;
   double step_seconds_ = 0.0, exchange_seconds_ = 0.0;  ///< of all steps of this attempt
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -24,7 +24,7 @@
 #include "train/observer.hpp"
 #include "train/snapshots.hpp"
 
-namespace encore {
+namespace encore::train {
 
 /// When an attempt shall stop or save, as a verification or a search requests. The trained values do not
 /// depend on it.
@@ -38,10 +38,10 @@ struct Milestones {
 
 /// The parts; all references must outlive the trainer.
 struct TrainerParts {
-  const Experiment& experiment;
+  const config::Experiment& experiment;
   std::uint64_t seed;
-  TaskSets& sets;
-  Model& model;
+  tasks::TaskSets& sets;
+  model::Model& model;
   Optimizer& optimizer;
   const Schedule& schedule;
   Snapshots& snapshots;
@@ -50,19 +50,19 @@ struct TrainerParts {
   Milestones milestones = {};
   std::string optimizer_owner = {};  ///< for the crash line (record/crash_line.hpp)
   /// Fills the model of a new run with the weights from which it starts; empty: none.
-  std::function<PretrainedWeights(Model&)> pretrained = {};
+  std::function<infer::PretrainedWeights(model::Model&)> pretrained = {};
   /// Set if the task measures text that the model generates.
-  std::optional<TextGeneration> texts = {};
+  std::optional<infer::TextGeneration> texts = {};
   const Tokenizer* tokenizer = nullptr;  ///< for the tokens of train.show_attention
   /// The ranks that train the run together. Each has its own observer and control (train/ranks.hpp).
-  Communicator& ranks;
-  Ties ties = Ties::first;
+  distributed::Communicator& ranks;
+  record::Ties ties = record::Ties::first;
   /// Whether the next batch is packed and uploaded while the device computes; results do not depend on it. It
   /// gains nothing if the host itself computes. With several ranks each batch is packed when its step begins.
-  bool packs_ahead = !host_reaches_device();
+  bool packs_ahead = !memory::host_reaches_device();
   /// Called before the first step, after each step and after each batch of a scoring, while no kernel runs.
   /// It may change the number of threads (adaptive_threads.hpp). Empty: not called.
   std::function<void()> between_steps = {};
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -11,7 +11,7 @@
 
 #include "record/crash_line.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 std::optional<UpdateReach> reach_of(const Optimizer& optimizer) {
@@ -21,18 +21,18 @@ std::optional<UpdateReach> reach_of(const Optimizer& optimizer) {
 
 }  // namespace
 
-TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
+TrainingStep::TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
                            const std::string& optimizer_owner)
     : model_(model),
       optimizer_(optimizer),
       clip_norm_(clip_norm),
-      update_text_(work_text("update", "", optimizer_owner)),
+      update_text_(record::work_text("update", "", optimizer_owner)),
       clipping_("encore::clipping", 2 * sizeof(double)),
       squares_(reinterpret_cast<double*>(clipping_.data())),
       clip_(squares_ + 1) {}
 
-TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
-                           const std::string& optimizer_owner, Communicator& ranks, std::int64_t shards)
+TrainingStep::TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
+                           const std::string& optimizer_owner, distributed::Communicator& ranks, std::int64_t shards)
     : TrainingStep(model, optimizer, clip_norm, optimizer_owner) {
   if (ranks.size() == 1) return;
   exchange_ = std::make_unique<GradientExchange>(ranks, model.device(), model.parameters(),
@@ -40,13 +40,13 @@ TrainingStep::TrainingStep(Model& model, Optimizer& optimizer, double clip_norm,
   rounds_ = shards / ranks.size();
 }
 
-void TrainingStep::upload(const PackedBatch& packed, DeviceBatch& batch) {
+void TrainingStep::upload(const data::PackedBatch& packed, model::DeviceBatch& batch) {
   if (!exchange_) return batch.upload(packed);
   exchange_->begin(packed);
   batch.upload(packed, exchange_->share());
 }
 
-TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, StepRandom random,
+TrainingStep::Gradient TrainingStep::compute_gradient(const model::DeviceBatch& batch, model::StepRandom random,
                                                       const std::function<void()>& meanwhile) {
   const double* loss = nullptr;
   if (exchange_) {
@@ -60,8 +60,8 @@ TrainingStep::Gradient TrainingStep::compute_gradient(const DeviceBatch& batch, 
   return {model_.read(loss), std::sqrt(model_.read(squares_)) / model_.loss_factor()};
 }
 
-const double* TrainingStep::exchanged_gradient(const DeviceBatch& batch, StepRandom random) {
-  const ShardShare share = exchange_->share();
+const double* TrainingStep::exchanged_gradient(const model::DeviceBatch& batch, model::StepRandom random) {
+  const model::ShardShare share = exchange_->share();
   const auto& own = batch.shards();
   auto next = own.begin();
   model_.begin_gradients();
@@ -85,9 +85,9 @@ const double* TrainingStep::exchanged_gradient(const DeviceBatch& batch, StepRan
 }
 
 void TrainingStep::update(double learning_rate, std::int64_t step) {
-  const CurrentWork work(update_text_.c_str());
+  const record::CurrentWork work(update_text_.c_str());
   optimizer_.update(model_.device(), model_.parameters().blocks(clip_), learning_rate, step);
   if (exchange_ && exchange_->sliced()) exchange_->share_values();
 }
 
-}  // namespace encore
+}  // namespace encore::train

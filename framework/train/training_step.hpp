@@ -15,7 +15,7 @@
 #include "model/model.hpp"
 #include "train/gradient_exchange.hpp"
 
-namespace encore {
+namespace encore::train {
 
 class TrainingStep {
  public:
@@ -26,16 +26,16 @@ class TrainingStep {
 
   /// `clip_norm`: the largest norm of a gradient; 0: no clipping. Model and optimizer must outlive the step.
   /// `optimizer_owner`: the name for the crash line (record/crash_line.hpp).
-  TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
+  TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
   /// Makes a step for several ranks, which divide the shards. Make it before the optimizer's states.
-  TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
-               Communicator& ranks, std::int64_t shards);
+  TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
+               distributed::Communicator& ranks, std::int64_t shards);
 
   /// Uploads the part of a batch that this rank computes: all of it if there is one process.
-  void upload(const PackedBatch& packed, DeviceBatch& batch);
+  void upload(const data::PackedBatch& packed, model::DeviceBatch& batch);
   /// Computes the gradients, which are then in model.parameters(), and waits for the device. The host calls
   /// `meanwhile` after all kernels are launched, before it waits.
-  Gradient compute_gradient(const DeviceBatch& batch, StepRandom random,
+  Gradient compute_gradient(const model::DeviceBatch& batch, model::StepRandom random,
                             const std::function<void()>& meanwhile = {});
   /// Updates the parameters with the clipped gradients, without waiting. `step` counts from 1.
   void update(double learning_rate, std::int64_t step);
@@ -45,17 +45,17 @@ class TrainingStep {
  private:
   /// Computes gradients and the sum of their squares together with other ranks. Returns the loss, in device
   /// memory.
-  const double* exchanged_gradient(const DeviceBatch& batch, StepRandom random);
+  const double* exchanged_gradient(const model::DeviceBatch& batch, model::StepRandom random);
 
-  Model& model_;
+  model::Model& model_;
   Optimizer& optimizer_;
   double clip_norm_;
   std::string update_text_;
-  DeviceBuffer clipping_;  ///< two doubles: sum of squares of the gradient, and the factor that clips it
+  memory::DeviceBuffer clipping_;  ///< two doubles: sum of squares of the gradient, and the factor that clips it
   double* squares_;
   double* clip_;
   std::unique_ptr<GradientExchange> exchange_;  ///< null: one process
   std::int64_t rounds_ = 0;                     ///< number of shards of each rank
 };
 
-}  // namespace encore
+}  // namespace encore::train

@@ -19,13 +19,13 @@
 #include "base/terminal_filter.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// Writes full buffers. A flush passes everything to the system in one call.
 class DescriptorBuffer final : public std::streambuf {
  public:
-  explicit DescriptorBuffer(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
+  explicit DescriptorBuffer(world::FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
     setp(buffer_.data(), buffer_.data() + buffer_.size());
   }
 
@@ -46,7 +46,7 @@ class DescriptorBuffer final : public std::streambuf {
     return 0;
   }
 
-  FileDescriptor descriptor_;
+  world::FileDescriptor descriptor_;
   std::array<char, 1 << 16> buffer_;
 };
 
@@ -58,11 +58,11 @@ std::ostream*& stream() {
 }  // namespace
 
 void keep_answers_apart() {
-  FileDescriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  world::FileDescriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   // If there is no standard error, output of libraries is dropped. Both descriptors are then occupied, so
   // that no file that is opened later gets one of them, and with it that output.
   if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    FileDescriptor nowhere(::open("/dev/null", O_WRONLY));
+    world::FileDescriptor nowhere(::open("/dev/null", O_WRONLY));
     for (const int standard : {STDOUT_FILENO, STDERR_FILENO})
       if (nowhere.get() != standard) ::dup2(nowhere.get(), standard);
     if (nowhere.get() <= STDERR_FILENO) nowhere.release();
@@ -90,4 +90,4 @@ void require_answers_written() {
     throw Error("the answer could not be written to the standard output: it was closed, or the disk is full");
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
+namespace encore::worker {
 
 /// Call it first in main, before any library prints. Child processes write to the standard error, too.
 void keep_answers_apart();
@@ -24,4 +24,4 @@ void write_answer(const nlohmann::json& answer);
 /// Throws Error if answers could not be written.
 void require_answers_written();
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -10,17 +10,17 @@
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 int attention_verb(const TrainedRunArguments& run) {
   std::ios::sync_with_stdio(false);
-  const AttentionRequest request =
-      AttentionRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const record::AttentionRequest request =
+      record::AttentionRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
-  answer_stream() << attended(engine, request).json() << '\n';
+  answer_stream() << infer::attended(engine, request).json() << '\n';
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -22,7 +22,7 @@
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// If all ranks find an error, rank 0 reports it. The other ranks wait this time before they end rank 0.
@@ -38,14 +38,14 @@ class Turns {
   bool wait() {
     if (!pipe_) return true;
     for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-      if (const std::optional<ControlCommand> command = pipe_->poll())
-        return *command == ControlCommand::measure;
+      if (const std::optional<record::ControlCommand> command = pipe_->poll())
+        return *command == record::ControlCommand::measure;
       if (pipe_->parent_gone()) return false;
     }
   }
 
  private:
-  std::optional<ControlReader> pipe_;
+  std::optional<record::ControlReader> pipe_;
 };
 
 /// Sets and tokenizer of the cases, loaded once: cases that differ only in batch size, length or precision
@@ -53,17 +53,17 @@ class Turns {
 class DataOfCases {
  public:
   explicit DataOfCases(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  const BenchData& of(const Specification& specification, const LoadedExperiment& loaded) {
+  const bench::BenchData& of(const record::Specification& specification, const infer::LoadedExperiment& loaded) {
     const std::string key =
         specification.config.at("data").dump() + specification.config.at("tokenizer").dump();
     const auto found = data_.find(key);
     if (found != data_.end()) return found->second;
-    return data_.emplace(key, load_bench_data(loaded, folder_)).first->second;
+    return data_.emplace(key, bench::load_bench_data(loaded, folder_)).first->second;
   }
 
  private:
   std::filesystem::path folder_;
-  std::map<std::string, BenchData> data_;
+  std::map<std::string, bench::BenchData> data_;
 };
 
 /// Returns the peak memory of this process, in bytes.
@@ -76,54 +76,54 @@ std::int64_t peak_memory() {
 
 class Bench {
  public:
-  Bench(const BenchArguments& arguments, Communicator& ranks)
+  Bench(const BenchArguments& arguments, distributed::Communicator& ranks)
       : arguments_(arguments),
         ranks_(ranks),
-        request_(BenchRequest::load(arguments.run_folder)),
-        free_gemm_(make_free_gemm()) {
+        request_(record::BenchRequest::load(arguments.run_folder)),
+        free_gemm_(kernels::make_free_gemm()) {
     if (ranks.rank() == 0) machine_.emplace(device_, request_.machine_precisions, request_.machine_sizes);
     DataOfCases data(arguments.run_folder);
-    for (const BenchCaseRequest& request : request_.cases) {
-      LoadedExperiment loaded = load_experiment(request.specification);
-      const BenchData& of_case = data.of(request.specification, loaded);
-      cases_.push_back(std::make_unique<StepCase>(request, std::move(loaded), of_case, request_.batches,
+    for (const record::BenchCaseRequest& request : request_.cases) {
+      infer::LoadedExperiment loaded = infer::load_experiment(request.specification);
+      const bench::BenchData& of_case = data.of(request.specification, loaded);
+      cases_.push_back(std::make_unique<bench::StepCase>(request, std::move(loaded), of_case, request_.batches,
                                                   request_.order_cost, device_, ranks_));
     }
   }
 
   /// Rank 0: waits for the commands, and writes the measurements.
-  void lead(SpoolWriter& spool) {
+  void lead(record::SpoolWriter& spool) {
     Turns turns(arguments_.control_fd);
     spool.event(started());
     // Round 0 is a warm-up: it makes primitives, touches pages and raises the clock rate; its samples are not
     // kept.
     for (std::int64_t round = 0; round <= request_.rounds; ++round) {
-      BenchRound measured{.round = round, .warm_up = round == 0, .machine = {}};
+      record::BenchRound measured{.round = round, .warm_up = round == 0, .machine = {}};
       const bool goes_on = turns.wait();
       if (goes_on) measured.machine = machine_->measure();
-      if (!is_next(goes_on)) return finish(spool, Ending::interrupted);
+      if (!is_next(goes_on)) return finish(spool, record::Ending::interrupted);
       measure_cases(round, measured);
       spool.event(measured);
     }
     spool.event(facts());
-    finish(spool, Ending::completed);
+    finish(spool, record::Ending::completed);
   }
 
   /// Another rank: computes its part of the cases.
   void follow() {
     for (std::int64_t round = 0; round <= request_.rounds && is_next(false); ++round) {
-      BenchRound unread;
+      record::BenchRound unread;
       measure_cases(round, unread);
     }
   }
 
  private:
-  BenchStarted started() const {
-    BenchStarted started{.host = JsonText(host_description()),
-                         .build = JsonText(build_description()),
-                         .numeric_environment = JsonText(numeric_environment(device_, "", {})),
+  record::BenchStarted started() const {
+    record::BenchStarted started{.host = record::JsonText(host_description()),
+                         .build = record::JsonText(build_description()),
+                         .numeric_environment = record::JsonText(numeric_environment(device_, "", {})),
                          .threads = arguments_.threads};
-    for (const BenchCaseRequest& request : request_.cases) started.cases.push_back(request.name);
+    for (const record::BenchCaseRequest& request : request_.cases) started.cases.push_back(request.name);
     return started;
   }
 
@@ -131,10 +131,10 @@ class Bench {
   bool is_next(bool goes_on) {
     if (ranks_.size() == 1) return goes_on;
     ranks_.wait_for_all();
-    return from_first(ranks_, goes_on ? 1 : 0) == 1;
+    return distributed::from_first(ranks_, goes_on ? 1 : 0) == 1;
   }
 
-  void measure_cases(std::int64_t round, BenchRound& measured) {
+  void measure_cases(std::int64_t round, record::BenchRound& measured) {
     // The order of cases changes with the round, so that no case always follows the measurement of the
     // machine.
     for (std::size_t k = 0; k < cases_.size(); ++k) {
@@ -143,44 +143,44 @@ class Bench {
     }
   }
 
-  BenchFacts facts() const {
-    BenchFacts facts{.machine = JsonText(machine_->facts()), .peak_bytes = peak_memory()};
+  record::BenchFacts facts() const {
+    record::BenchFacts facts{.machine = record::JsonText(machine_->facts()), .peak_bytes = peak_memory()};
     for (std::size_t k = 0; k < cases_.size(); ++k) {
-      const StepCase& one = *cases_[k];
-      const BenchCaseRequest& request = request_.cases[k];
+      const bench::StepCase& one = *cases_[k];
+      const record::BenchCaseRequest& request = request_.cases[k];
       facts.cases[request.name] = {
-          .environment = JsonText(numeric_environment(
+          .environment = record::JsonText(numeric_environment(
               device_, request.specification.config.at("train").at("precision").get<std::string>(),
               one.registry().plugins())),
-          .facts = JsonText(one.facts())};
+          .facts = record::JsonText(one.facts())};
     }
     return facts;
   }
 
-  static void finish(SpoolWriter& spool, Ending ending) {
-    spool.event(Ended{.ending = ending});
+  static void finish(record::SpoolWriter& spool, record::Ending ending) {
+    spool.event(record::Ended{.ending = ending});
     spool.sync();
   }
 
   const BenchArguments& arguments_;
-  Communicator& ranks_;
-  BenchRequest request_;
+  distributed::Communicator& ranks_;
+  record::BenchRequest request_;
   Device device_;
-  std::optional<MachineBench> machine_;
-  std::unique_ptr<GemmLibrary> free_gemm_;
-  std::vector<std::unique_ptr<StepCase>> cases_;
+  std::optional<bench::MachineBench> machine_;
+  std::unique_ptr<kernels::GemmLibrary> free_gemm_;
+  std::vector<std::unique_ptr<bench::StepCase>> cases_;
 };
 
 }  // namespace
 
 int bench_verb(const BenchArguments& arguments) {
-  const std::unique_ptr<Communicator> joined =
-      arguments.ranks > 1 ? join_ranks(arguments.ranks) : std::unique_ptr<Communicator>();
-  Communicator& ranks = joined ? *joined : only_rank();
+  const std::unique_ptr<distributed::Communicator> joined =
+      arguments.ranks > 1 ? distributed::join_ranks(arguments.ranks) : std::unique_ptr<distributed::Communicator>();
+  distributed::Communicator& ranks = joined ? *joined : distributed::only_rank();
   const int attempt = static_cast<int>(arguments.attempt);
-  std::optional<SpoolWriter> spool;
+  std::optional<record::SpoolWriter> spool;
   try {
-    if (ranks.rank() == 0) spool.emplace(arguments.run_folder / spool_name(attempt), attempt);
+    if (ranks.rank() == 0) spool.emplace(arguments.run_folder / record::spool_name(attempt), attempt);
     Bench bench(arguments, ranks);
     if (spool)
       bench.lead(*spool);
@@ -189,7 +189,7 @@ int bench_verb(const BenchArguments& arguments) {
     return 0;
   } catch (const std::exception& error) {
     if (spool) {
-      spool->event(Ended{.ending = Ending::failed, .reason = error.what()});
+      spool->event(record::Ended{.ending = record::Ending::failed, .reason = error.what()});
       spool->sync();
     }
     if (ranks.size() == 1) throw;
@@ -200,4 +200,4 @@ int bench_verb(const BenchArguments& arguments) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -5,9 +5,9 @@
 
 namespace {
 
-int check_plugin(const encore::WorkerCall& call) {
+int check_plugin(const encore::worker::WorkerCall& call) {
   const std::vector<std::string> files = call.texts("file");
-  return encore::check_plugin_verb({.file = files.empty() ? std::string() : files.front(),
+  return encore::worker::check_plugin_verb({.file = files.empty() ? std::string() : files.front(),
                                     .data = call.texts("data"),
                                     .reader_plugin = call.text("reader-plugin"),
                                     .settings = call.texts("set"),
@@ -19,5 +19,5 @@ int check_plugin(const encore::WorkerCall& call) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return encore::run_worker_program(argc, argv, {{"check-plugin", {check_plugin}}});
+  return encore::worker::run_worker_program(argc, argv, {{"check-plugin", {check_plugin}}});
 }

@@ -19,7 +19,7 @@
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 using nlohmann::json;
@@ -30,21 +30,21 @@ void write_line(const json& line) {
 
 struct OfferChecks {
   const Offer& offer;
-  std::vector<Check> checks;
+  std::vector<contract::Check> checks;
 };
 
 /// Writes the digests that the control program compares between numbers of threads, and returns the detail of
 /// the check, which passes only after that comparison.
 std::string write_digests(const Device& device, const Offer& offer) {
-  const std::map<std::string, std::string> digests = suite_digests(device, offer);
+  const std::map<std::string, std::string> digests = contract::suite_digests(device, offer);
   for (const auto& [name, value] : digests)
-    write_line({{"digest", subject_of(offer) + " " + name}, {"value", value}});
+    write_line({{"digest", contract::subject_of(offer) + " " + name}, {"value", value}});
   return std::to_string(digests.size()) + " digests";
 }
 
 /// Returns the files of --data with their readers: the one that the settings name, else those of the plugin.
-CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer>& offers) {
-  const std::string type = chosen_reader(arguments.settings);
+contract::CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer>& offers) {
+  const std::string type = contract::chosen_reader(arguments.settings);
   std::vector<Offer> readers;
   std::vector<std::string> names;
   for (const Offer& offer : offers) {
@@ -54,7 +54,7 @@ CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer
   }
   if (!type.empty() && readers.empty())
     throw Error("-S data.type=" + type + ": no reader has this name" + did_you_mean(type, names));
-  CheckData data{.readers = std::move(readers), .chosen = !type.empty()};
+  contract::CheckData data{.readers = std::move(readers), .chosen = !type.empty()};
   for (const std::string& file : arguments.data)
     data.files.push_back({.name = file, .text = load_text(file, "file of --data")});
   return data;
@@ -63,23 +63,23 @@ CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer
 }  // namespace
 
 int check_plugin_verb(const CheckPluginArguments& arguments) {
-  Catalogue catalogue;
-  catalogue.add(load_manifest(std::filesystem::path(arguments.file).replace_extension(".json")));
+  config::Catalogue catalogue;
+  catalogue.add(config::load_manifest(std::filesystem::path(arguments.file).replace_extension(".json")));
   if (!arguments.reader_plugin.empty())
-    catalogue.add(load_manifest(std::filesystem::path(arguments.reader_plugin).replace_extension(".json")));
+    catalogue.add(config::load_manifest(std::filesystem::path(arguments.reader_plugin).replace_extension(".json")));
   write_line({{"opening", arguments.file.string()}});
-  Registry registry;
+  plugin_host::Registry registry;
   registry.load_all(catalogue);
-  for (const LoadFailure& failure : registry.failures()) throw Error(failure.reason);
+  for (const plugin_host::LoadFailure& failure : registry.failures()) throw Error(failure.reason);
 
   const Device device;
   std::vector<Offer> offers;
-  for (const Manifest& manifest : catalogue.manifests())
-    for (const ManifestOffer& offered : manifest.offers)
+  for (const config::Manifest& manifest : catalogue.manifests())
+    for (const config::ManifestOffer& offered : manifest.offers)
       offers.push_back(registry.offer(offered.kind, offered.name));
-  offers = with_settings(std::move(offers), arguments.settings);
-  const CheckData own = data_of(arguments, offers);
-  std::vector<LargeSize> sizes = default_sizes;
+  offers = contract::with_settings(std::move(offers), arguments.settings);
+  const contract::CheckData own = data_of(arguments, offers);
+  std::vector<contract::LargeSize> sizes = contract::default_sizes;
   if (arguments.width > 0 || arguments.length > 0)
     sizes = {{.width = arguments.width > 0 ? arguments.width : sizes.back().width,
               .length = arguments.length > 0 ? arguments.length : sizes.back().length,
@@ -89,19 +89,19 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
   json planned = json::array();
   for (const Offer& offer : offers) {
     all.push_back(
-        {offer, arguments.only_digests ? std::vector<Check>() : suite_checks(device, offer, own, sizes)});
-    if (has_digests(offer))
+        {offer, arguments.only_digests ? std::vector<contract::Check>() : contract::suite_checks(device, offer, own, sizes)});
+    if (contract::has_digests(offer))
       all.back().checks.push_back({"threads", [&] { return write_digests(device, offer); }});
-    for (const Check& check : all.back().checks)
-      planned.push_back({{"subject", subject_of(offer)}, {"check", check.name}});
+    for (const contract::Check& check : all.back().checks)
+      planned.push_back({{"subject", contract::subject_of(offer)}, {"check", check.name}});
   }
   write_line({{"checks", planned}});
 
   bool passed = true;
-  const SuiteObserver observer{[](const std::string& subject, std::string_view check) {
+  const contract::SuiteObserver observer{[](const std::string& subject, std::string_view check) {
                                  write_line({{"begin", subject}, {"check", check}});
                                },
-                               [&](const Finding& finding) {
+                               [&](const contract::Finding& finding) {
                                  passed = passed && finding.passed;
                                  write_line({{"subject", finding.subject},
                                              {"check", finding.check},
@@ -110,9 +110,9 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
                                              {"unchecked", finding.unchecked},
                                              {"detail", finding.detail}});
                                }};
-  for (const OfferChecks& each : all) run_suite(each.offer, each.checks, observer);
+  for (const OfferChecks& each : all) contract::run_suite(each.offer, each.checks, observer);
   write_line({{"finished", true}});
   return passed ? 0 : 1;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

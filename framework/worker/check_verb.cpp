@@ -25,7 +25,7 @@
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// The size of a vocabulary that is not trained yet. It suffices to build the model; a real one only makes
@@ -56,9 +56,9 @@ class OneTokenTokenizer final : public Tokenizer {
 /// thrown again for every run that has the table.
 class Checker {
  public:
-  explicit Checker(const CheckRequest& request) : request_(request) {}
+  explicit Checker(const record::CheckRequest& request) : request_(request) {}
 
-  void check(const CheckRequest::Run& run) {
+  void check(const record::CheckRequest::Run& run) {
     Plugins& plugins = plugins_of(run.folders);
     const auto table = [&](const char* name) { return " " + run.table(name); };
     const auto once = [&](const std::string& what, const auto& build) {
@@ -72,13 +72,13 @@ class Checker {
              distil,
          [&] { check_model(run, plugins); });
     once("optimizer" + table("optimizer"), [&] {
-      const PluginTable optimizer = plugin_table(run, plugins, Kind::optimizer, "optimizer");
-      with_key(optimizer, [&] { return plugins.registry.make_optimizer(optimizer.type, optimizer.options); });
+      const config::PluginTable optimizer = plugin_table(run, plugins, Kind::optimizer, "optimizer");
+      infer::with_key(optimizer, [&] { return plugins.registry.make_optimizer(optimizer.type, optimizer.options); });
     });
     const std::int64_t width = request_.part(run.tables.at("model")).at("width").get<std::int64_t>();
     once("schedule" + table("schedule") + " " + std::to_string(width), [&] {
-      const PluginTable schedule = plugin_table(run, plugins, Kind::schedule, "schedule");
-      with_key(schedule, [&] {
+      const config::PluginTable schedule = plugin_table(run, plugins, Kind::schedule, "schedule");
+      infer::with_key(schedule, [&] {
         return plugins.registry.make_schedule(schedule.type, schedule.options, {1, width});
       });
     });
@@ -86,12 +86,12 @@ class Checker {
 
  private:
   struct CheckedSets {
-    TaskSets sets;
+    tasks::TaskSets sets;
     bool encoded = false;
   };
   struct Plugins {
-    Catalogue catalogue;
-    Registry registry = {};
+    config::Catalogue catalogue;
+    plugin_host::Registry registry = {};
   };
   struct Verdict {
     bool known = false;
@@ -113,84 +113,84 @@ class Checker {
     if (known != plugins_.end()) return known->second;
     std::vector<std::filesystem::path> folders;
     for (const nlohmann::json& folder : request_.part(part)) folders.emplace_back(folder.get<std::string>());
-    return plugins_.emplace(part, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
+    return plugins_.emplace(part, Plugins{config::Catalogue::load(folders, config::host_fingerprint())}).first->second;
   }
 
   /// Returns the options of a plugin as a table that can be checked alone; loads the plugin.
-  PluginTable plugin_table(const CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
+  config::PluginTable plugin_table(const record::CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
     const nlohmann::json& table = request_.part(run.tables.at(key));
-    const ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
-    const TypeName type{kind, offer.name};
+    const config::ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
+    const config::TypeName type{kind, offer.name};
     plugins.registry.load(plugins.catalogue, {&type, 1});
     return {key, offer.name, offer.version,
-            options_from_config(table, offer.options, key, request_.origins(run))};
+            config::options_from_config(table, offer.options, key, request_.origins(run))};
   }
 
-  void check_model(const CheckRequest::Run& run, Plugins& plugins) {
-    const Specification specification = request_.specification(run);
-    Experiment experiment = make_experiment(specification.config, plugins.catalogue, specification.origin);
-    take_planned_files(experiment, specification);
-    plugins.registry.load(plugins.catalogue, needed_types(experiment));
+  void check_model(const record::CheckRequest::Run& run, Plugins& plugins) {
+    const record::Specification specification = request_.specification(run);
+    config::Experiment experiment = config::make_experiment(specification.config, plugins.catalogue, specification.origin);
+    infer::take_planned_files(experiment, specification);
+    plugins.registry.load(plugins.catalogue, config::needed_types(experiment));
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))
       tokenizers_[known] = loaded_tokenizer(experiment.tokenizer, plugins.registry);
     if (experiment.train.trains_nothing()) return check_adopted(specification, experiment, plugins.registry);
     CheckedSets& checked = sets_of(specification, experiment, plugins.registry, tokenizers_[known]);
-    require_classes_of_parent(specification, experiment, plugins.registry, checked.sets.task());
+    infer::require_classes_of_parent(specification, experiment, plugins.registry, checked.sets.task());
     const bool length_is_known = experiment.data.max_length != 0 || checked.sets.max_length() != 0;
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
-    Engine* teacher = teacher_of(specification);
+    infer::Engine* teacher = teacher_of(specification);
     if (teacher != nullptr) {
-      require_same_tokens(*teacher, experiment.tokenizer, tokenizers_[known].lines);
-      require_same_labels(*teacher, checked.sets.task().labels());
+      infer::require_same_tokens(*teacher, experiment.tokenizer, tokenizers_[known].lines);
+      infer::require_same_labels(*teacher, checked.sets.task().labels());
     }
     const std::size_t vocabulary =
         teacher != nullptr ? teacher->tokenizer().vocabulary().size() : small_vocabulary;
-    Model model(experiment, model_size(checked.sets.task(), vocabulary), plugins.registry, device_);
-    if (teacher != nullptr && length_is_known) learn_from(model, *teacher);
-    require_selectable(experiment.train.select, model);
-    require_generation(checked.sets.task(), model);
-    require_attention(experiment.train, model);
-    if (always_there(experiment.train.select, checked.sets.measures())) return;
+    model::Model model(experiment, infer::model_size(checked.sets.task(), vocabulary), plugins.registry, device_);
+    if (teacher != nullptr && length_is_known) infer::learn_from(model, *teacher);
+    infer::require_selectable(experiment.train.select, model);
+    infer::require_generation(checked.sets.task(), model);
+    infer::require_attention(experiment.train, model);
+    if (infer::always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded && experiment.data.max_length_percent > 0)
       return;  // the worker that trains checks it
     if (!checked.encoded) checked.sets.encode(OneTokenTokenizer(), 1);
     checked.encoded = true;
-    require_selectable(experiment.train.select, checked.sets);
+    infer::require_selectable(experiment.train.select, checked.sets);
   }
 
   /// Returns the model that a run learns from ([distil] teacher), or null if that is not trained yet.
-  Engine* teacher_of(const Specification& specification) {
-    const auto weights = specification.data.find(teacher_role);
+  infer::Engine* teacher_of(const record::Specification& specification) {
+    const auto weights = specification.data.find(record::teacher_role);
     if (weights == specification.data.end()) return nullptr;
     auto& known = teachers_[weights->second.path];
-    if (!known) known = load_teacher(specification, device_);
+    if (!known) known = infer::load_teacher(specification, device_);
     return known.get();
   }
 
   /// Checks a run without sets, whose task gets its knowledge from the folder of a foreign model.
-  void check_adopted(const Specification& specification, const Experiment& experiment,
-                     const Registry& registry) {
-    TaskParts parts = make_task_parts(experiment, registry);
-    adopt_model(parts, specification);
-    const Model model(experiment, model_size(*parts.task, small_vocabulary), registry, device_);
+  void check_adopted(const record::Specification& specification, const config::Experiment& experiment,
+                     const plugin_host::Registry& registry) {
+    tasks::TaskParts parts = infer::make_task_parts(experiment, registry);
+    train::adopt_model(parts, specification);
+    const model::Model model(experiment, infer::model_size(*parts.task, small_vocabulary), registry, device_);
   }
 
   /// Returns the sets of a run. A set that was encoded before was valid then, and its hash shows that it is
   /// unchanged.
-  CheckedSets& sets_of(const Specification& specification, const Experiment& experiment,
-                       const Registry& registry, const LoadedTokenizer& tokenizer) {
-    const DataTable& data = experiment.data;
-    TaskParts parts = make_task_parts(experiment, registry);
+  CheckedSets& sets_of(const record::Specification& specification, const config::Experiment& experiment,
+                       const plugin_host::Registry& registry, const infer::LoadedTokenizer& tokenizer) {
+    const config::DataTable& data = experiment.data;
+    tasks::TaskParts parts = infer::make_task_parts(experiment, registry);
     auto& known = sets_[{parts.identity, data.train, data.dev, data.test, data.more, data.held_out,
                          data.split, data.stratify, data.max_length, data.max_length_percent}];
     if (known) return *known;
     auto checked = std::make_unique<CheckedSets>(
-        CheckedSets{TaskSets(std::move(parts), data, content_hashes(specification))});
+        CheckedSets{tasks::TaskSets(std::move(parts), data, infer::content_hashes(specification))});
     checked->encoded =
         tokenizer.tokenizer != nullptr &&
-        checked->sets.load_encoded(TokenCache::standard(),
-                                   encoding_of(experiment.tokenizer, registry, tokenizer, specification));
+        checked->sets.load_encoded(tasks::TokenCache::standard(),
+                                   infer::encoding_of(experiment.tokenizer, registry, tokenizer, specification));
     if (!checked->encoded) checked->sets.read();
     known = std::move(checked);
     return *known;
@@ -198,26 +198,26 @@ class Checker {
 
   /// Assumes a max_length if it is a percentage of the training set, which may not be encoded here. The model
   /// can be checked with any length.
-  static void assume_max_length(Experiment& experiment, std::int64_t known) {
-    if (known != 0) return take_max_length(experiment, known);
+  static void assume_max_length(config::Experiment& experiment, std::int64_t known) {
+    if (known != 0) return infer::take_max_length(experiment, known);
     const std::int64_t rows = experiment.model.max_positions;
     experiment.data.max_length = rows > 0 ? rows : usual_length;
   }
 
   /// Returns the tokenizer with its vocabulary, or an empty result if the vocabulary is yet to be trained.
-  static LoadedTokenizer loaded_tokenizer(const TokenizerTable& table, const Registry& registry) {
-    auto tokenizer = with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
+  static infer::LoadedTokenizer loaded_tokenizer(const config::TokenizerTable& table, const plugin_host::Registry& registry) {
+    auto tokenizer = infer::with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
     if (!table.options.has("vocab")) return {};
     try {
-      std::vector<std::string> lines = load_vocabulary(table.options.text("vocab"));
+      std::vector<std::string> lines = data::load_vocabulary(table.options.text("vocab"));
       tokenizer->load(lines);
       return {.tokenizer = std::move(tokenizer), .lines = std::move(lines)};
     } catch (const Error& error) {
-      throw ConfigError(table.key + ".vocab", error.what());
+      throw config::ConfigError(table.key + ".vocab", error.what());
     }
   }
 
-  const CheckRequest& request_;
+  const record::CheckRequest& request_;
   Device device_;
   std::map<std::size_t, Plugins> plugins_;
   using Files = std::vector<std::string>;
@@ -225,8 +225,8 @@ class Checker {
                       std::int64_t, double>,
            std::unique_ptr<CheckedSets>>
       sets_;
-  std::unordered_map<std::string, LoadedTokenizer> tokenizers_;
-  std::unordered_map<std::string, std::unique_ptr<Engine>> teachers_;  ///< keyed by the path of their weights
+  std::unordered_map<std::string, infer::LoadedTokenizer> tokenizers_;
+  std::unordered_map<std::string, std::unique_ptr<infer::Engine>> teachers_;  ///< keyed by the path of their weights
   std::unordered_map<std::string, Verdict> verdicts_;
 };
 
@@ -235,21 +235,21 @@ class Checker {
 int check_verb() {
   std::ios::sync_with_stdio(false);  // else reading is byte by byte, and a request may have megabytes
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-  const CheckRequest request = CheckRequest::parse(text);
-  std::vector<CheckProblem> problems;
+  const record::CheckRequest request = record::CheckRequest::parse(text);
+  std::vector<record::CheckProblem> problems;
   Checker checker(request);
   for (std::size_t i = 0; i < request.size(); ++i) {
     try {
       checker.check(request.run(i));
-    } catch (const ConfigError& error) {
+    } catch (const config::ConfigError& error) {
       problems.push_back({i, error.key(), error.what()});
     } catch (const std::exception& error) {
       problems.push_back({i, "", error.what()});
     }
-    if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // flushed, because exp waits for it
+    if ((i + 1) % record::checks_per_line == 0) answer_stream() << std::endl;  // flushed, because exp waits for it
   }
   write_answer(to_json_object(problems));
   return problems.empty() ? 0 : 2;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -16,7 +16,7 @@
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 using nlohmann::ordered_json;
@@ -26,8 +26,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t texts_at_once = 256;
 
 /// Returns the vectors of the inputs, and reports progress meanwhile.
-Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
-  Vectors all;
+infer::Vectors embed_all(infer::Engine& engine, std::span<const std::string> texts) {
+  infer::Vectors all;
   for (std::size_t first = 0; first < texts.size(); first += texts_at_once) {
     const std::size_t count = std::min(texts_at_once, texts.size() - first);
     all.append(engine.embed(texts.subspan(first, count)));
@@ -41,8 +41,8 @@ std::string dumped(const ordered_json& answer) {
 }
 
 /// Writes one line of JSON per input, which exp passes on unchanged.
-void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
-  const Vectors vectors = embed_all(engine, texts);
+void write_vectors(infer::Engine& engine, const std::vector<std::string>& texts) {
+  const infer::Vectors vectors = embed_all(engine, texts);
   answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
   for (std::size_t i = 0; i < texts.size(); ++i)
     answer_stream() << (i > 0 ? ",\n" : "\n") << "{\"text\":" << dumped(texts[i])
@@ -50,45 +50,45 @@ void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
   answer_stream() << "\n]}\n";
 }
 
-std::vector<NearText> named(const std::vector<Neighbour>& neighbours, const std::vector<std::string>& texts) {
-  std::vector<NearText> named;
-  for (const Neighbour& neighbour : neighbours)
+std::vector<record::NearText> named(const std::vector<infer::Neighbour>& neighbours, const std::vector<std::string>& texts) {
+  std::vector<record::NearText> named;
+  for (const infer::Neighbour& neighbour : neighbours)
     named.push_back({texts[neighbour.number], neighbour.number, neighbour.similarity});
   return named;
 }
 
-EmbedAnswer texts_answer(Engine& engine, const EmbedRequest& request) {
-  const Vectors queries = embed_all(engine, request.queries);
-  EmbedAnswer answer{.step = engine.step(), .width = queries.width};
-  const Vectors texts = embed_all(engine, request.texts);
+record::EmbedAnswer texts_answer(infer::Engine& engine, const record::EmbedRequest& request) {
+  const infer::Vectors queries = embed_all(engine, request.queries);
+  record::EmbedAnswer answer{.step = engine.step(), .width = queries.width};
+  const infer::Vectors texts = embed_all(engine, request.texts);
   for (std::size_t i = 0; i < queries.size(); ++i)
     answer.nearest.push_back(
-        {request.queries[i], named(nearest(queries[i], texts, request.texts, request.count), request.texts)});
+        {request.queries[i], named(infer::nearest(queries[i], texts, request.texts, request.count), request.texts)});
   return answer;
 }
 
-EmbedAnswer words_answer(const Engine& engine, const EmbedRequest& request) {
-  const WordVectors words(engine);
-  Vectors queries;
+record::EmbedAnswer words_answer(const infer::Engine& engine, const record::EmbedRequest& request) {
+  const infer::WordVectors words(engine);
+  infer::Vectors queries;
   std::vector<std::set<std::size_t>> own;  // for each query, the words that it consists of
   for (const std::string& query : request.queries) {
     words.append(query, queries);
     own.emplace_back();
     for (const std::int32_t token : words.tokens(query)) own.back().insert(words.number_of(token));
   }
-  EmbedAnswer answer{.step = engine.step(), .width = queries.width, .words = words.words().size()};
+  record::EmbedAnswer answer{.step = engine.step(), .width = queries.width, .words = words.words().size()};
   const auto add = [&](const std::string& query, std::span<const float> vector,
                        const std::set<std::size_t>& without) {
     answer.nearest.push_back(
         {query,
-         named(nearest(vector, words.vectors(), words.words(), request.count, without), words.words())});
+         named(infer::nearest(vector, words.vectors(), words.words(), request.count, without), words.words())});
   };
-  if (request.of == EmbedRequest::Of::analogy) {
+  if (request.of == record::EmbedRequest::Of::analogy) {
     own[0].merge(own[1]);
     own[0].merge(own[2]);
     const std::string& b = request.queries[1];
     add(request.queries[0] + " - " + b + " + " + request.queries[2],
-        analogy(queries[0], queries[1], queries[2]), own[0]);
+        infer::analogy(queries[0], queries[1], queries[2]), own[0]);
     return answer;
   }
   for (std::size_t i = 0; i < queries.size(); ++i) add(request.queries[i], queries[i], own[i]);
@@ -99,19 +99,19 @@ EmbedAnswer words_answer(const Engine& engine, const EmbedRequest& request) {
 
 int embed_verb(const TrainedRunArguments& run) {
   std::ios::sync_with_stdio(false);
-  const EmbedRequest request = EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const record::EmbedRequest request = record::EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
   engine.make_batch_invariant();
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   if (request.asks_for_vectors()) {
     write_vectors(engine, request.queries);
     return 0;
   }
-  const EmbedAnswer answer =
-      request.of == EmbedRequest::Of::texts ? texts_answer(engine, request) : words_answer(engine, request);
+  const record::EmbedAnswer answer =
+      request.of == record::EmbedRequest::Of::texts ? texts_answer(engine, request) : words_answer(engine, request);
   answer_stream() << dumped(to_json_object<ordered_json>(answer)) << '\n';
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -27,7 +27,7 @@
 #include "record/thread_adaptation.hpp"
 #include "world/cores.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// Returns the value after "key : value" in a /proc file, or an empty string.
@@ -110,8 +110,8 @@ const nlohmann::json& computing_files() {
 
 /// Returns the first computing file that differs from the record, as a path below the folder of the build;
 /// empty if all agree. Plugins from elsewhere do not belong to the build and are skipped.
-std::string other_file(const SourceRecord& record, const std::filesystem::path& folder,
-                       const std::filesystem::path& program, std::span<const LoadedPlugin> plugins) {
+std::string other_file(const record::SourceRecord& record, const std::filesystem::path& folder,
+                       const std::filesystem::path& program, std::span<const plugin_host::LoadedPlugin> plugins) {
   const auto differs = [&](const std::string& name, const std::string& sha256) {
     const auto known = record.files.find(name);
     return known == record.files.end() || known->second != sha256;
@@ -122,7 +122,7 @@ std::string other_file(const SourceRecord& record, const std::filesystem::path& 
   if (const std::string name = name_of(program); differs(name, computing_files().at("worker"))) return name;
   if (const std::string name = name_of(kernels_file()); differs(name, computing_files().at("kernels")))
     return name;
-  for (const LoadedPlugin& plugin : plugins)
+  for (const plugin_host::LoadedPlugin& plugin : plugins)
     if (const std::string name = name_of(plugin.file);
         record.files.contains(name) && differs(name, plugin.sha256))
       return name;
@@ -132,9 +132,9 @@ std::string other_file(const SourceRecord& record, const std::filesystem::path& 
 }  // namespace
 
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
-                                   std::span<const LoadedPlugin> plugins) {
+                                   std::span<const plugin_host::LoadedPlugin> plugins) {
   nlohmann::json hashes = nlohmann::json::object();
-  for (const LoadedPlugin& plugin : plugins) {  // two plugins made from one template may have the same name
+  for (const plugin_host::LoadedPlugin& plugin : plugins) {  // two plugins made from one template may have the same name
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
@@ -158,44 +158,44 @@ nlohmann::json host_description() {
 }
 
 nlohmann::json tiles_description() {
-  const amx::Permission& tiles = amx::permission();
+  const kernels::amx::Permission& tiles = kernels::amx::permission();
   return {{"bfloat16", tiles.bfloat16}, {"bytes", tiles.bytes}, {"reason", tiles.reason}};
 }
 
-nlohmann::json build_description(std::span<const LoadedPlugin> plugins) {
+nlohmann::json build_description(std::span<const plugin_host::LoadedPlugin> plugins) {
   nlohmann::json description = {{"version", ENCORE_VERSION},
                                 {"backend", ENCORE_BACKEND_NAME},
                                 {"compiler", ENCORE_COMPILER},
                                 {"type", ENCORE_BUILD_TYPE},
-                                {"fingerprint", host_fingerprint()}};
+                                {"fingerprint", config::host_fingerprint()}};
   std::error_code missing;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", missing);
   const std::filesystem::path folder = program.parent_path().parent_path();
-  const std::optional<SourceRecord> record = read_source_record(folder);
+  const std::optional<record::SourceRecord> record = record::read_source_record(folder);
   if (missing || !record) return description;
   if (const std::string other = other_file(*record, folder, program, plugins); !other.empty())
     description["source_problem"] = other + " is not the file that share/encore/source.json was written for";
   else
-    description["source"] = json_of(record->source);
+    description["source"] = record::json_of(record->source);
   return description;
 }
 
 std::string pinning_of(int threads) {
   // The affinity of other threads cannot be queried: if threads are pinned, this thread sees only its own
   // CPUs.
-  const bool adapts = threads > 1 && thread_adaptation() != ThreadAdaptation::fixed;
+  const bool adapts = threads > 1 && record::thread_adaptation() != record::ThreadAdaptation::fixed;
   const std::string text =
       (adapts ? "up to " : "") + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-  if (!openmp_wishes().pinning) return text + ", not pinned";
+  if (!world::openmp_wishes().pinning) return text + ", not pinned";
   for (const char* variable : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"})
     if (const char* value = std::getenv(variable); value != nullptr)
       return text + ", as " + variable + "=" + value + " says";
   return text;
 }
 
-nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins) {
+nlohmann::json describe_plugins(std::span<const plugin_host::LoadedPlugin> plugins) {
   nlohmann::json list = nlohmann::json::array();
-  for (const LoadedPlugin& plugin : plugins)
+  for (const plugin_host::LoadedPlugin& plugin : plugins)
     list.push_back({{"name", plugin.name},
                     {"version", plugin.version},
                     {"sha256", plugin.sha256},
@@ -204,4 +204,4 @@ nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins) {
   return list;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -12,7 +12,7 @@
 
 #include "plugin_host/registry.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 /// Returns backend, device (CPU or GPU model), instruction_set, precision, compiler, the versions of Kokkos
 /// and of the library for matrix products, and the SHA-256 of the files that compute: kernels
@@ -20,7 +20,7 @@ namespace encore {
 /// and each plugin. If two environments are equal, equal runs give equal bits. Kokkos must be initialised.
 /// Records of older versions lack worker and lib..., and so differ from new ones.
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
-                                   std::span<const LoadedPlugin> plugins);
+                                   std::span<const plugin_host::LoadedPlugin> plugins);
 
 /// Returns host name, kernel, CPU model and count, memory.
 nlohmann::json host_description();
@@ -33,13 +33,13 @@ nlohmann::json tiles_description();
 /// recorded it, its source. The record of the source lies beside the programs (record/source_record.hpp). It
 /// is valid only if this program, the kernels' library and those of `plugins` that belong to the build are
 /// the files for which it was written; otherwise "source_problem" has the name of one that is not.
-nlohmann::json build_description(std::span<const LoadedPlugin> plugins = {});
+nlohmann::json build_description(std::span<const plugin_host::LoadedPlugin> plugins = {});
 
 /// Returns a sentence for the log: "up to 2 threads, as OMP_PLACES={0},{1} says". Without "up to", the number
 /// is fixed (record/thread_adaptation.hpp).
 std::string pinning_of(int threads);
 
 /// Returns name, version, sha256, fingerprint and file of each plugin.
-nlohmann::json describe_plugins(std::span<const LoadedPlugin> plugins);
+nlohmann::json describe_plugins(std::span<const plugin_host::LoadedPlugin> plugins);
 
-}  // namespace encore
+}  // namespace encore::worker

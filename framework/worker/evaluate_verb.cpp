@@ -16,7 +16,7 @@
 #include "worker/verbs.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 using nlohmann::json;
@@ -33,16 +33,16 @@ json matrices_of(const std::vector<Measure>& measures, const Statistics& statist
   return matrices;
 }
 
-void keep_reference(const Engine& model, const Records& records, const ExampleSet& set,
+void keep_reference(const infer::Engine& model, const Records& records, const ExampleSet& set,
                     const Outputs& outputs, const std::string& source, const std::filesystem::path& folder) {
   const Records labelled = model.task().label(records, set, outputs);
-  const TextReference reference = reference_of({.task = model.task(),
+  const record::TextReference reference = infer::reference_of({.task = model.task(),
                                                 .tokenizer = model.tokenizer(),
                                                 .set = set,
                                                 .outputs = outputs,
                                                 .labelled = labelled},
                                                source, model.step());
-  save_file(folder / reference_file, reference.json());
+  world::save_file(folder / record::reference_file, reference.json());
 }
 
 }  // namespace
@@ -52,24 +52,24 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
   if (files.empty()) throw Error("evaluate needs --file FILE");
   const std::string& file = files.front();
   const Device device;
-  Engine model(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine model(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   if (arguments.beam > 0) model.decode_by({.beam = arguments.beam});
-  ReadSet read = read_set(model.reader(), files, "evaluation set");
-  const EncodedSet set = with_file(file, [&] {
-    require_fields(read.records, model.fields());
-    if (arguments.held_out > 0) read.records = held_out(read.records, model.fields(), arguments.held_out);
+  tasks::ReadSet read = tasks::read_set(model.reader(), files, "evaluation set");
+  const tasks::EncodedSet set = tasks::with_file(file, [&] {
+    tasks::require_fields(read.records, model.fields());
+    if (arguments.held_out > 0) read.records = tasks::held_out(read.records, model.fields(), arguments.held_out);
     model.extend(read.records);
     return model.encode(read.records, host_threads());
   });
-  const Evaluation evaluation = model.run(set, telling_progress());
-  const Statistics statistics = measured(model.task(), set.set, evaluation.outputs, "evaluation set");
+  const infer::Evaluation evaluation = model.run(set, telling_progress());
+  const Statistics statistics = tasks::measured(model.task(), set.set, evaluation.outputs, "evaluation set");
   if (arguments.reference)
     keep_reference(model, read.records, set.set, evaluation.outputs,
                    std::filesystem::path(file).filename().string(), run.folder);
 
   const SetDescription description = model.task().describe(set.set);
-  EvaluateAnswer answer{.step = model.step(),
+  record::EvaluateAnswer answer{.step = model.step(),
                         .examples = set.set.size(),
                         .notes = description.notes,
                         .definitions = model.measures(),
@@ -89,4 +89,4 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

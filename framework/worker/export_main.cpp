@@ -5,13 +5,13 @@
 
 namespace {
 
-int export_model(const encore::WorkerCall& call) {
-  return encore::export_verb(call.trained_run(), {call.text("to"), call.text("format"), call.text("dtype"),
+int export_model(const encore::worker::WorkerCall& call) {
+  return encore::worker::export_verb(call.trained_run(), {call.text("to"), call.text("format"), call.text("dtype"),
                                                   call.flag("external-data")});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return encore::run_worker_program(argc, argv, {{"export", {export_model}}});
+  return encore::worker::run_worker_program(argc, argv, {{"export", {export_model}}});
 }

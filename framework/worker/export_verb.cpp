@@ -16,25 +16,25 @@
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
-ExportAnswer as_hugging_face(const Engine& model, const ExportArguments& arguments) {
-  const ExportedModel exported = export_to_hugging_face(model, arguments.folder, arguments.dtype);
+record::ExportAnswer as_hugging_face(const infer::Engine& model, const ExportArguments& arguments) {
+  const infer::ExportedModel exported = infer::export_to_hugging_face(model, arguments.folder, arguments.dtype);
   return {.architecture = exported.architecture,
           .pipeline = exported.pipeline,
           .tensors = exported.tensors,
           .parameters = exported.parameters,
-          .dtype = name_of(exported.dtype),
-          .rounded_from = name_of(exported.rounded_from),
-          .weights_file = tensors_file,
+          .dtype = record::name_of(exported.dtype),
+          .rounded_from = record::name_of(exported.rounded_from),
+          .weights_file = pretrained::tensors_file,
           .weights_sha256 = exported.weights_sha256,
           .library = "transformers"};
 }
 
-ExportAnswer as_onnx(const Engine& model, const ExportArguments& arguments) {
-  const ExportedOnnx exported = export_to_onnx(
-      model, arguments.folder, arguments.external_data ? OnnxWeights::beside : OnnxWeights::inside);
+record::ExportAnswer as_onnx(const infer::Engine& model, const ExportArguments& arguments) {
+  const onnx::ExportedOnnx exported = onnx::export_to_onnx(
+      model, arguments.folder, arguments.external_data ? onnx_graph::OnnxWeights::beside : onnx_graph::OnnxWeights::inside);
   return {.architecture = "graph of ONNX",
           .pipeline = exported.pipeline,
           .tensors = exported.tensors,
@@ -48,18 +48,18 @@ ExportAnswer as_onnx(const Engine& model, const ExportArguments& arguments) {
 }
 
 /// Copies only what an Engine reads of the run's folder.
-ExportAnswer as_encore(const Engine& model, const std::filesystem::path& run_folder,
+record::ExportAnswer as_encore(const infer::Engine& model, const std::filesystem::path& run_folder,
                        const ExportArguments& arguments) {
   namespace fs = std::filesystem;
-  if (!fs::exists(run_folder / weights_file))
-    throw Error((run_folder / weights_file).string() +
+  if (!fs::exists(run_folder / record::weights_file))
+    throw Error((run_folder / record::weights_file).string() +
                 " is missing, because the run was not concluded; resume it, or export it with --format onnx");
-  std::vector<const char*> files = {"specification.json", weights_file, int8_weights_file, int4_weights_file};
-  files.insert(files.end(), meaning_files.begin(), meaning_files.end());
+  std::vector<const char*> files = {"specification.json", record::weights_file, record::int8_weights_file, record::int4_weights_file};
+  files.insert(files.end(), infer::meaning_files.begin(), infer::meaning_files.end());
   for (const char* file : files)
     if (fs::exists(run_folder / file)) fs::copy_file(run_folder / file, arguments.folder / file);
-  const WeightsFile written(arguments.folder);
-  const ParameterBlock& parameters = model.model().parameters();
+  const record::WeightsFile written(arguments.folder);
+  const memory::ParameterBlock& parameters = model.model().parameters();
   return {
       .architecture = "folder of Encore",
       .pipeline = "other",
@@ -67,7 +67,7 @@ ExportAnswer as_encore(const Engine& model, const std::filesystem::path& run_fol
       .parameters = parameters.count(),
       .dtype = name_of(parameters.dtype()),
       .rounded_from = name_of(parameters.dtype()),
-      .weights_file = weights_file,
+      .weights_file = record::weights_file,
       .weights_sha256 = written.tensors().sha256(),
       .library = "encore",
       .use =
@@ -76,7 +76,7 @@ ExportAnswer as_encore(const Engine& model, const std::filesystem::path& run_fol
           "ENCORE_OK)\n  puts(encore_last_error());\n```\n"};
 }
 
-ExportAnswer exported(const Engine& model, const std::filesystem::path& run_folder,
+record::ExportAnswer exported(const infer::Engine& model, const std::filesystem::path& run_folder,
                       const ExportArguments& arguments) {
   if (arguments.format == "onnx") return as_onnx(model, arguments);
   if (arguments.format == "encore") return as_encore(model, run_folder, arguments);
@@ -88,12 +88,12 @@ ExportAnswer exported(const Engine& model, const std::filesystem::path& run_fold
 int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments) {
   if (arguments.folder.empty()) throw Error("export needs --to FOLDER");
   const Device device;
-  const Engine model(run.folder, run.plugin_folders, device);
+  const infer::Engine model(run.folder, run.plugin_folders, device);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
-  ExportAnswer answer = exported(model, run.folder, arguments);
+  record::ExportAnswer answer = exported(model, run.folder, arguments);
   answer.step = model.step();
   write_answer(to_json_object(answer));
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

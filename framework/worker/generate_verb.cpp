@@ -19,7 +19,7 @@
 #include "worker/verbs.hpp"
 #include "worker/written_texts.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 using nlohmann::ordered_json;
@@ -52,7 +52,7 @@ class Stream {
 
  private:
   std::ostream& out_;
-  TextStreamer text_;
+  infer::TextStreamer text_;
 };
 
 /// Returns the text on one line: line ends and backslashes are escaped as in C.
@@ -78,13 +78,13 @@ void write_lines(std::ostream& out, const Texts& all) {
 
 int generate_verb(const TrainedRunArguments& run) {
   std::ios::sync_with_stdio(false);
-  const GenerateRequest request =
-      GenerateRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const record::GenerateRequest request =
+      record::GenerateRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
-  if (const std::string wrong = contradiction_in(decoding, generate_options); !wrong.empty())
+  if (const std::string wrong = record::contradiction_in(decoding, record::generate_options); !wrong.empty())
     throw Error(wrong);
   const bool streams = !request.json && request.prompts.size() == 1 && decoding.texts == 1;
 
@@ -92,9 +92,9 @@ int generate_verb(const TrainedRunArguments& run) {
   for (std::size_t first = 0; first < request.prompts.size(); first += prompts_at_once) {
     const auto prompts =
         std::span(request.prompts).subspan(first, std::min(prompts_at_once, request.prompts.size() - first));
-    const EncodedSet set = engine.encode(engine.task().from_text(prompts));
+    const tasks::EncodedSet set = engine.encode(engine.task().from_text(prompts));
     Stream stream(answer_stream(), decoding.stop);
-    Generator::Seen seen;
+    infer::Generator::Seen seen;
     if (streams) seen = [&](std::size_t, std::size_t, std::string_view said) { stream.grow(said); };
     require_whole_prompts(engine, set.set, first);
     const Texts texts = engine.generate(set, decoding, seen);
@@ -110,4 +110,4 @@ int generate_verb(const TrainedRunArguments& run) {
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -11,12 +11,12 @@
 
 #include "infer/engine.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 class LeftOut {
  public:
   /// `what`: the word for an input in messages, such as "line" or "record".
-  LeftOut(const Engine& model, std::string what) : model_(model), what_(std::move(what)) {}
+  LeftOut(const infer::Engine& model, std::string what) : model_(model), what_(std::move(what)) {}
 
   void look_at(const ExampleSet& set) {
     for (std::size_t i = 0; i < set.size() && !found_; ++i) {
@@ -32,10 +32,10 @@ class LeftOut {
   }
 
  private:
-  const Engine& model_;
+  const infer::Engine& model_;
   std::string what_;
   std::int64_t number_ = 0;
   bool found_ = false;
 };
 
-}  // namespace encore
+}  // namespace encore::worker

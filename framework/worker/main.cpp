@@ -14,7 +14,7 @@
 #include "worker/environment.hpp"
 #include "worker/program.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// The verb version: writes name, version and environment; needs no options.
@@ -22,7 +22,7 @@ int write_version() {
   nlohmann::json build = build_description();
   if (build.contains("source")) build["source"].erase("diff");
   answer_stream() << nlohmann::json{{"backend", ENCORE_BACKEND_NAME},
-                                    {"mpi", mpi_library()},
+                                    {"mpi", distributed::mpi_library()},
                                     {"build", build},
                                     {"host", host_description()},
                                     {"numeric_environment", numeric_environment(Device(), "float32", {})},
@@ -71,7 +71,7 @@ int predict(const WorkerCall& call) {
   const std::vector<std::string> file = call.texts("file");
   if (!file.empty()) return predict_file_verb(call.trained_run(), file.front());
   return predict_verb(call.trained_run(), call.text("format"),
-                      call.flag("scores") ? Scores::with : Scores::without);
+                      call.flag("scores") ? infer::Scores::with : infer::Scores::without);
 }
 
 int evaluate(const WorkerCall& call) {
@@ -103,8 +103,8 @@ const WorkerVerbs& verbs() {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::worker
 
 int main(int argc, char** argv) {
-  return encore::run_worker_program(argc, argv, encore::verbs());
+  return encore::worker::run_worker_program(argc, argv, encore::worker::verbs());
 }

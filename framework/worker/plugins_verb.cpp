@@ -11,19 +11,19 @@
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 int plugins_verb(const std::vector<std::filesystem::path>& folders) {
   const auto begin = std::chrono::steady_clock::now();
-  Registry registry;
-  registry.load_all(Catalogue::survey(folders, host_fingerprint()));
+  plugin_host::Registry registry;
+  registry.load_all(config::Catalogue::survey(folders, config::host_fingerprint()));
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
 
-  PluginsAnswer answer{.milliseconds = time.count(), .loaded = describe_plugins(registry.plugins())};
-  for (const LoadFailure& failure : registry.failures())
+  record::PluginsAnswer answer{.milliseconds = time.count(), .loaded = describe_plugins(registry.plugins())};
+  for (const plugin_host::LoadFailure& failure : registry.failures())
     answer.refused.push_back({failure.file.string(), failure.reason});
   write_answer(to_json_object(answer));
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -15,12 +15,12 @@
 #include "worker/left_out.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// Returns the records of the file. Throws an Error that names the reader if it cannot read files without
 /// truth.
-Records questions_in(const Engine& model, const InputText& file) {
+Records questions_in(const infer::Engine& model, const InputText& file) {
   const std::string& reader = model.experiment().data.reader.type;
   std::optional<Records> records = model.reader().read_questions(file);
   if (!records)
@@ -28,7 +28,7 @@ Records questions_in(const Engine& model, const InputText& file) {
                 file.name +
                 "); ask about lines of text with --format text or jsonl, or, if the reader is yours, "
                 "override read_questions and write_answers (docs/guides/adding_a_reader.md)");
-  with_file(file.name, [&] { require_fields(*records, {model.fields().structure, {}}); });
+  tasks::with_file(file.name, [&] { tasks::require_fields(*records, {model.fields().structure, {}}); });
   return std::move(*records);
 }
 
@@ -36,7 +36,7 @@ Records questions_in(const Engine& model, const InputText& file) {
 
 int predict_file_verb(const TrainedRunArguments& run, const std::string& file) {
   const Device device;
-  Engine model(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine model(run.folder, run.plugin_folders, device, run.weights);
   model.make_batch_invariant();
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   std::ios::sync_with_stdio(false);
@@ -49,7 +49,7 @@ int predict_file_verb(const TrainedRunArguments& run, const std::string& file) {
   for (const std::string& note : records.notes) std::cerr << "encore-worker: " << note << '\n';
   Records answers;
   if (records.size() > 0) {
-    const EncodedSet set = with_file(file, [&] { return model.encode(records); });
+    const tasks::EncodedSet set = tasks::with_file(file, [&] { return model.encode(records); });
     const Outputs outputs = model.run(set).outputs;
     LeftOut(model, "record").look_at(set.set);
     answers = model.task().label(records, set.set, outputs);
@@ -59,4 +59,4 @@ int predict_file_verb(const TrainedRunArguments& run, const std::string& file) {
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

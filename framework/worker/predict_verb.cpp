@@ -18,7 +18,7 @@
 #include "worker/left_out.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 constexpr std::size_t lines_at_once = 1024;
@@ -49,11 +49,11 @@ void require_utf8(const std::vector<std::string>& lines, std::int64_t before) {
 }
 
 void write_text(std::ostream& out, const Records& answers) {
-  for (const std::string& line : answers.texts(shown_field)) out << line << '\n';
+  for (const std::string& line : answers.texts(tasks::shown_field)) out << line << '\n';
 }
 
 void write_jsonl(std::ostream& out, const Records& answers) {
-  for (std::size_t i = 0; i < answers.size(); ++i) out << answer_json(answers, i) << '\n';
+  for (std::size_t i = 0; i < answers.size(); ++i) out << tasks::answer_json(answers, i) << '\n';
 }
 
 /// Returns the records with the model's labels as their truth, as if a person had labelled the text that way.
@@ -66,16 +66,16 @@ Records labelled(const TaskFields& fields, const Records& records, Records predi
 
 }  // namespace
 
-int predict_verb(const TrainedRunArguments& run, const std::string& format, Scores scores) {
+int predict_verb(const TrainedRunArguments& run, const std::string& format, infer::Scores scores) {
   const Device device;
-  Engine model(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine model(run.folder, run.plugin_folders, device, run.weights);
   model.make_batch_invariant();
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
   const std::string& reader = model.experiment().data.reader.type;
   if (format != "text" && format != "jsonl" && format != reader)
     throw Error("--format is \"" + format + "\"; it must be text, jsonl or " + reader +
                 ", the format of the data that this run was trained with");
-  if (const std::string none = model.no_scores(); scores == Scores::with && !none.empty()) throw Error(none);
+  if (const std::string none = model.no_scores(); scores == infer::Scores::with && !none.empty()) throw Error(none);
   std::ios::sync_with_stdio(false);
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
@@ -90,7 +90,7 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, Scor
     if (lines.empty()) return 0;
     require_utf8(lines, std::exchange(read, read + std::ssize(lines)));
     const Records records = model.task().from_text(lines);
-    const EncodedSet set = model.encode(records);
+    const tasks::EncodedSet set = model.encode(records);
     if (format == "text" || format == "jsonl") {  // also if the reader has that name
       const Records answers = model.answer(records, set, scores).answers;
       left_out.look_at(set.set);
@@ -105,4 +105,4 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, Scor
   }
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -20,7 +20,7 @@
 #include "worker/answers.hpp"
 #include "world/cores.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 namespace po = boost::program_options;
@@ -121,12 +121,12 @@ int run(int argc, char** argv, const WorkerVerbs& verbs) {
   if (!found->second.computes) return found->second.run(call);
   call.values = parse(argc, argv);
   const int asked = call.values["threads"].as<int>();
-  require_threads(asked);
+  world::require_threads(asked);
   // check and size build many small models and train none: more threads would only wait for each other.
-  const int few = verb == "check" || verb == "size" ? 1 : default_threads(usable_cores(), openmp_wishes());
+  const int few = verb == "check" || verb == "size" ? 1 : world::default_threads(world::usable_cores(), world::openmp_wishes());
   call.threads = asked > 0 ? asked : few;
   const KokkosSession kokkos(call.threads);
-  on_host_threads(add_signal_stack);
+  on_host_threads(record::add_signal_stack);
   return found->second.run(call);
 }
 
@@ -140,9 +140,9 @@ std::filesystem::path WorkerCall::run_folder() const {
 
 TrainedRunArguments WorkerCall::trained_run() const {
   return {run_folder(), texts("plugin-folder"),
-          flag("int8")   ? Weights::int8
-          : flag("int4") ? Weights::int4
-                         : Weights::chosen};
+          flag("int8")   ? infer::Weights::int8
+          : flag("int4") ? infer::Weights::int4
+                         : infer::Weights::chosen};
 }
 
 int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs) {
@@ -150,7 +150,7 @@ int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs) {
     return become_program_of(argv[1],
                              argv);  // before keep_answers_apart(), which that program calls
   keep_answers_apart();
-  install_crash_handlers();
+  record::install_crash_handlers();
   const TerminalFilter errors(std::cerr, false);
   try {
     const int code = run(argc, argv, verbs);
@@ -165,4 +165,4 @@ int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -15,7 +15,7 @@
 
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 /// The options of a call, the same for all verbs.
 struct WorkerCall {
@@ -47,4 +47,4 @@ using WorkerVerbs = std::map<std::string, WorkerVerb>;
 /// Does the whole work of a main(): options, Kokkos, the verb, errors. Returns the exit code.
 int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs);
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -22,21 +22,21 @@
 #include "worker/tell_progress.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// Returns the records of a set if the run has files for it, or nothing.
-std::optional<Records> records_of(const Engine& engine, const Specification& specification, Split split) {
-  const std::vector<std::string> files = files_of_role(specification.data, name_of(split));
+std::optional<Records> records_of(const infer::Engine& engine, const record::Specification& specification, data::Split split) {
+  const std::vector<std::string> files = record::files_of_role(specification.data, data::name_of(split));
   if (files.empty()) return {};
-  ReadSet read = read_set(engine.reader(), files, std::string(name_of(split)) + " set");
+  tasks::ReadSet read = tasks::read_set(engine.reader(), files, std::string(data::name_of(split)) + " set");
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string role = numbered_file(name_of(split), i);
-    require_planned(specification.data.at(role), role, read.sha256.at(i));
+    const std::string role = record::numbered_file(data::name_of(split), i);
+    record::require_planned(specification.data.at(role), role, read.sha256.at(i));
   }
-  require_fields(read.records, engine.fields());
+  tasks::require_fields(read.records, engine.fields());
   return std::move(read.records);
 }
 
@@ -46,17 +46,17 @@ struct Score {
   double loss = 0.0;
 };
 
-Score score_of(Engine& engine, const Records& records) {
+Score score_of(infer::Engine& engine, const Records& records) {
   engine.extend(records);
-  const EncodedSet set = engine.encode(records, host_threads());
-  const Evaluation evaluation = engine.run(set, telling_progress());
-  return {measured(engine.task(), set.set, evaluation.outputs, "set"), evaluation.loss};
+  const tasks::EncodedSet set = engine.encode(records, host_threads());
+  const infer::Evaluation evaluation = engine.run(set, telling_progress());
+  return {tasks::measured(engine.task(), set.set, evaluation.outputs, "set"), evaluation.loss};
 }
 
 /// Returns every measure that is one number, before and after.
-std::map<std::string, ScoreChange> compared(const std::vector<Measure>& measures, const Score& before,
+std::map<std::string, record::ScoreChange> compared(const std::vector<Measure>& measures, const Score& before,
                                             const Score& after) {
-  std::map<std::string, ScoreChange> all;
+  std::map<std::string, record::ScoreChange> all;
   for (const Measure& measure : measures) {
     if (is_family(measure) || !has_value(measure.reducer)) continue;
     MeasureCells cells(measure);
@@ -64,15 +64,15 @@ std::map<std::string, ScoreChange> compared(const std::vector<Measure>& measures
     const MeasureDifference difference = paired_bootstrap(one, other, cells);
     all[measure.name] = {.before = difference.before,
                          .after = difference.after,
-                         .difference = ScoreRange{difference.low, difference.high}};
+                         .difference = record::ScoreRange{difference.low, difference.high}};
   }
   all[loss_measure().name] = {.before = before.loss, .after = after.loss};
   return all;
 }
 
-std::vector<RoundedMatrix> rounded(const Quantization& found) {
-  std::vector<RoundedMatrix> matrices;
-  for (const QuantizedMatrix& matrix : found.matrices)
+std::vector<record::RoundedMatrix> rounded(const infer::Quantization& found) {
+  std::vector<record::RoundedMatrix> matrices;
+  for (const infer::QuantizedMatrix& matrix : found.matrices)
     matrices.push_back({.path = matrix.path,
                         .parameters = matrix.parameters,
                         .product = matrix.product,
@@ -95,16 +95,16 @@ std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
 /// The sets that decide which matrices become integers, and those on which both models are scored.
 class Judges {
  public:
-  Judges(Engine& engine, const Specification& specification, const QuantizeArguments& arguments) {
-    for (const Split split : {Split::dev, Split::test})
+  Judges(infer::Engine& engine, const record::Specification& specification, const QuantizeArguments& arguments) {
+    for (const data::Split split : {data::Split::dev, data::Split::test})
       if (std::optional<Records> records = records_of(engine, specification, split)) {
         before_[split] = score_of(engine, *records);
         sets_[split] = std::move(*records);
       }
     if (!arguments.texts.empty())
       texts_ = engine.encode_texts(texts_of(arguments.texts, arguments.examples)).set;
-    else if (const auto dev = sets_.find(Split::dev); dev != sets_.end())
-      sample_ = engine.encode(first_records(dev->second, arguments.examples), host_threads());
+    else if (const auto dev = sets_.find(data::Split::dev); dev != sets_.end())
+      sample_ = engine.encode(infer::first_records(dev->second, arguments.examples), host_threads());
     else
       throw Error(
           "the run has no development set (data.dev) by which it could be decided what is rounded; give "
@@ -113,59 +113,59 @@ class Judges {
 
   std::string judged_by() const { return texts_ ? "vectors" : "loss"; }
   std::size_t examples() const { return texts_ ? texts_->size() : sample_->set.size(); }
-  QuantizationCost cost(Engine& engine) const {
-    return texts_ ? distance_of(engine, *texts_) : loss_on(engine, *sample_);
+  infer::QuantizationCost cost(infer::Engine& engine) const {
+    return texts_ ? infer::distance_of(engine, *texts_) : infer::loss_on(engine, *sample_);
   }
   /// Returns the scores of each set before, and those of this engine.
-  std::map<std::string, std::map<std::string, ScoreChange>> compare(Engine& engine) const {
-    std::map<std::string, std::map<std::string, ScoreChange>> sets;
+  std::map<std::string, std::map<std::string, record::ScoreChange>> compare(infer::Engine& engine) const {
+    std::map<std::string, std::map<std::string, record::ScoreChange>> sets;
     for (const auto& [split, records] : sets_)
-      sets[std::string(name_of(split))] =
+      sets[std::string(data::name_of(split))] =
           compared(engine.measures(), before_.at(split), score_of(engine, records));
     return sets;
   }
 
  private:
-  std::map<Split, Records> sets_;
-  std::map<Split, Score> before_;
+  std::map<data::Split, Records> sets_;
+  std::map<data::Split, Score> before_;
   std::optional<ExampleSet> texts_;
-  std::optional<EncodedSet> sample_;
+  std::optional<tasks::EncodedSet> sample_;
 };
 
 /// Writes the file.
-SavedFile write_weights(const Engine& engine, const Specification& specification, const fs::path& folder,
-                        const Quantization& found, const char* file) {
-  WeightsFacts facts{.question = specification.question,
+record::SavedFile write_weights(const infer::Engine& engine, const record::Specification& specification, const fs::path& folder,
+                        const infer::Quantization& found, const char* file) {
+  record::WeightsFacts facts{.question = specification.question,
                      .step = engine.step(),
                      .tuned = engine.tuned(),
-                     .files = digests_of_meaning(folder),
+                     .files = infer::digests_of_meaning(folder),
                      .int8 = found.products(),
                      .made_from = engine.digest()};
-  return save_integer_weights(folder, file, engine.model(), found.stored(), std::move(facts));
+  return infer::save_integer_weights(folder, file, engine.model(), found.stored(), std::move(facts));
 }
 
 }  // namespace
 
 int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& arguments) {
   const Device device;
-  const Specification specification = Specification::load(run.folder);
+  const record::Specification specification = record::Specification::load(run.folder);
   if (arguments.bits != 4 && arguments.bits != 8)
     throw Error("--bits is " + std::to_string(arguments.bits) + "; it must be 8 or 4");
   const bool half = arguments.bits == 4;
   std::optional<Judges> judges;
-  QuantizeAnswer answer;
+  record::QuantizeAnswer answer;
   {
-    Engine engine(run.folder, run.plugin_folders, device, Weights::copied);
+    infer::Engine engine(run.folder, run.plugin_folders, device, infer::Weights::copied);
     for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
     judges.emplace(engine, specification, arguments);
-    const Quantization found =
-        quantize(engine, judges->cost(engine), {arguments.bits, arguments.tolerance, arguments.keep},
+    const infer::Quantization found =
+        infer::quantize(engine, judges->cost(engine), {arguments.bits, arguments.tolerance, arguments.keep},
                  [](std::size_t done, std::size_t all) {
                    tell_progress({.what = "tried", .unit = "choices", .done = done, .all = all});
                  });
-    const char* file = half ? int4_weights_file : int8_weights_file;
-    const SavedFile saved = write_weights(engine, specification, run.folder, found, file);
-    const ParameterBlock& parameters = engine.model().parameters();
+    const char* file = half ? record::int4_weights_file : record::int8_weights_file;
+    const record::SavedFile saved = write_weights(engine, specification, run.folder, found, file);
+    const memory::ParameterBlock& parameters = engine.model().parameters();
     answer = {.step = engine.step(),
               .judged_by = judges->judged_by(),
               .sample = judges->examples(),
@@ -179,7 +179,7 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
               .bytes = saved.bytes,
               .float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype())};
   }
-  Engine engine(run.folder, run.plugin_folders, device, half ? Weights::int4 : Weights::int8);
+  infer::Engine engine(run.folder, run.plugin_folders, device, half ? infer::Weights::int4 : infer::Weights::int8);
   answer.sets = judges->compare(engine);
   answer.definitions = engine.measures();
   answer.definitions.push_back(loss_measure());
@@ -187,4 +187,4 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -25,7 +25,7 @@
 #include "worker/written_texts.hpp"
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// Thrown to stop an output that is sent while it grows, when its client is gone.
@@ -36,17 +36,17 @@ class ServeSocket {
  public:
   explicit ServeSocket(int descriptor) : socket_(descriptor) {}
 
-  void send(const ServeMessage& message) {
-    const std::string frame = serve_frame(message);
-    write_all(socket_.get(), std::as_bytes(std::span(frame)), "the socket of exp serve");
+  void send(const record::ServeMessage& message) {
+    const std::string frame = record::serve_frame(message);
+    world::write_all(socket_.get(), std::as_bytes(std::span(frame)), "the socket of exp serve");
   }
-  void send(ServeAnswer answer) { send(ServeMessage(ServeAnswers{{std::move(answer)}})); }
+  void send(record::ServeAnswer answer) { send(record::ServeMessage(record::ServeAnswers{{std::move(answer)}})); }
 
   /// Returns the next batch, or nothing after the socket is closed.
-  std::optional<ServeBatch> next_batch() {
+  std::optional<record::ServeBatch> next_batch() {
     while (batches_.empty())
       if (!receive()) return {};
-    ServeBatch batch = std::move(batches_.front());
+    record::ServeBatch batch = std::move(batches_.front());
     batches_.pop_front();
     return batch;
   }
@@ -69,32 +69,32 @@ class ServeSocket {
     while (count < 0 && errno == EINTR);
     if (count <= 0) return false;
     frames_.add({bytes, static_cast<std::size_t>(count)});
-    while (std::optional<ServeMessage> message = frames_.next()) {
-      if (auto* batch = std::get_if<ServeBatch>(&*message)) batches_.push_back(std::move(*batch));
-      if (const auto* cancel = std::get_if<ServeCancel>(&*message)) cancelled_.push_back(cancel->id);
+    while (std::optional<record::ServeMessage> message = frames_.next()) {
+      if (auto* batch = std::get_if<record::ServeBatch>(&*message)) batches_.push_back(std::move(*batch));
+      if (const auto* cancel = std::get_if<record::ServeCancel>(&*message)) cancelled_.push_back(cancel->id);
     }
     return true;
   }
 
-  FileDescriptor socket_;
-  ServeFrames frames_;
-  std::deque<ServeBatch> batches_;
+  world::FileDescriptor socket_;
+  record::ServeFrames frames_;
+  std::deque<record::ServeBatch> batches_;
   std::vector<std::uint64_t> cancelled_;
 };
 
-using Items = std::vector<const ServeItem*>;
+using Items = std::vector<const record::ServeItem*>;
 
 std::vector<std::string> texts_of(const Items& items) {
   std::vector<std::string> texts;
-  for (const ServeItem* item : items) texts.push_back(item->text);
+  for (const record::ServeItem* item : items) texts.push_back(item->text);
   return texts;
 }
 
-ServeAnswer refused(const ServeItem& item, const std::string& why) {
-  return {.id = item.id, .outcome = ServeOutcome::refused, .text = why};
+record::ServeAnswer refused(const record::ServeItem& item, const std::string& why) {
+  return {.id = item.id, .outcome = record::ServeOutcome::refused, .text = why};
 }
 
-std::string too_long(const Engine& engine, const std::string& what) {
+std::string too_long(const infer::Engine& engine, const std::string& what) {
   return "the text is longer than data.max_length = " + std::to_string(engine.experiment().data.max_length) +
          " of the model" + (what.empty() ? "" : ": " + what) +
          "; shorten it, or ask with \"truncate\": true for what the model makes of the part that it reads";
@@ -102,73 +102,73 @@ std::string too_long(const Engine& engine, const std::string& what) {
 
 /// What is needed to answer batches: the model and what it was loaded with.
 struct Answering {
-  Engine& engine;
-  EmbeddingCloud embeddings = {};  ///< vectors of the run's reference; empty: none
+  infer::Engine& engine;
+  record::EmbeddingCloud embeddings = {};  ///< vectors of the run's reference; empty: none
 };
 
-using Work = std::vector<ServeAnswer> (*)(const Answering&, const Items&);
+using Work = std::vector<record::ServeAnswer> (*)(const Answering&, const Items&);
 
 /// Calls the work for the items that are not refused. Returns the answers of all items, refused or not.
-std::vector<ServeAnswer> without_refused(const Answering& answering, const Items& items,
-                                         std::vector<ServeAnswer> refusals, Work work) {
+std::vector<record::ServeAnswer> without_refused(const Answering& answering, const Items& items,
+                                         std::vector<record::ServeAnswer> refusals, Work work) {
   Items left;
-  for (const ServeItem* item : items)
-    if (std::ranges::find(refusals, item->id, &ServeAnswer::id) == refusals.end()) left.push_back(item);
+  for (const record::ServeItem* item : items)
+    if (std::ranges::find(refusals, item->id, &record::ServeAnswer::id) == refusals.end()) left.push_back(item);
   if (left.empty()) return refusals;
-  for (ServeAnswer& answer : work(answering, left)) refusals.push_back(std::move(answer));
+  for (record::ServeAnswer& answer : work(answering, left)) refusals.push_back(std::move(answer));
   return refusals;
 }
 
 /// Returns facts for each item if any item is to be observed (`exp monitor`). They have no labels if the task
 /// cannot label such records.
-std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, const Records& records,
+std::vector<record::TextFacts> facts_of(const Answering& answering, const Items& items, const Records& records,
                                 const ExampleSet& set, const Outputs& outputs) {
-  if (std::ranges::none_of(items, &ServeItem::observed)) return {};
-  const Engine& engine = answering.engine;
+  if (std::ranges::none_of(items, &record::ServeItem::observed)) return {};
+  const infer::Engine& engine = answering.engine;
   Records labelled;
   try {
     labelled = engine.task().label(records, set, outputs);
   } catch (const Error&) {
   }
-  return observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
+  return infer::observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
 }
 
 /// Returns the task's answer to each input. Either all items are scored or none. Throws Error if an input is
 /// invalid.
-std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
-  Engine& engine = answering.engine;
+std::vector<record::ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
+  infer::Engine& engine = answering.engine;
   const Records records = engine.task().from_text(texts_of(items));
-  const EncodedSet set = engine.encode(records);
-  std::vector<ServeAnswer> refusals;
+  const tasks::EncodedSet set = engine.encode(records);
+  std::vector<record::ServeAnswer> refusals;
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const std::string what = engine.task().left_out(set.set, i); !what.empty() && !items[i]->allowed)
       refusals.push_back(refused(*items[i], too_long(engine, what)));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), answer_texts);
-  const Scores scores = items.front()->scored ? Scores::with : Scores::without;
+  const infer::Scores scores = items.front()->scored ? infer::Scores::with : infer::Scores::without;
   const auto [outputs, answers] = engine.answer(records, set, scores);
-  const std::vector<TextFacts> facts = facts_of(answering, items, records, set.set, outputs);
-  std::vector<ServeAnswer> all;
+  const std::vector<record::TextFacts> facts = facts_of(answering, items, records, set.set, outputs);
+  std::vector<record::ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     std::int64_t tokens = 0;
     const Run of = set.set.sequences(i);
     for (std::size_t s = of.first; s < of.first + of.count; ++s)
       tokens += static_cast<std::int64_t>(set.set.ids(s).size());
-    all.push_back({.id = items[i]->id, .tokens = tokens, .text = answer_json(answers, i)});
+    all.push_back({.id = items[i]->id, .tokens = tokens, .text = tasks::answer_json(answers, i)});
     if (items[i]->observed) all.back().facts = facts[i].json();
   }
   return all;
 }
 
 /// Returns the vector of each input. Throws Error if one of them is invalid.
-std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& items) {
-  Engine& engine = answering.engine;
-  const EncodedTexts encoded = engine.encode_texts(texts_of(items));
-  std::vector<ServeAnswer> refusals;
+std::vector<record::ServeAnswer> embed_texts(const Answering& answering, const Items& items) {
+  infer::Engine& engine = answering.engine;
+  const infer::EncodedTexts encoded = engine.encode_texts(texts_of(items));
+  std::vector<record::ServeAnswer> refusals;
   for (const std::size_t i : encoded.cut)
     if (!items[i]->allowed) refusals.push_back(refused(*items[i], too_long(engine, "")));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), embed_texts);
-  const Vectors vectors = engine.embed(encoded.set);
-  std::vector<ServeAnswer> all;
+  const infer::Vectors vectors = engine.embed(encoded.set);
+  std::vector<record::ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::span<const std::byte> bytes = std::as_bytes(vectors[i]);
     all.push_back({.id = items[i]->id,
@@ -179,34 +179,34 @@ std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& it
 }
 
 /// Processes all items at once; if that fails, one by one.
-std::vector<ServeAnswer> each_on_its_own(const Answering& answering, const Items& items, Work work) {
+std::vector<record::ServeAnswer> each_on_its_own(const Answering& answering, const Items& items, Work work) {
   if (items.empty()) return {};
   try {
     return work(answering, items);
   } catch (const Error& error) {
     if (items.size() == 1) return {refused(*items.front(), error.what())};
   }
-  std::vector<ServeAnswer> all;
-  for (const ServeItem* item : items) all.push_back(each_on_its_own(answering, {item}, work).front());
+  std::vector<record::ServeAnswer> all;
+  for (const record::ServeItem* item : items) all.push_back(each_on_its_own(answering, {item}, work).front());
   return all;
 }
 
-ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& socket) try {
-  const GenerateRequest request = GenerateRequest::parse(item.text);
+record::ServeAnswer write_texts(infer::Engine& engine, const record::ServeItem& item, ServeSocket& socket) try {
+  const record::GenerateRequest request = record::GenerateRequest::parse(item.text);
   const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
-  const EncodedSet set = engine.encode(engine.task().from_text(request.prompts));
+  const tasks::EncodedSet set = engine.encode(engine.task().from_text(request.prompts));
   require_whole_prompts(engine, set.set, 0);
-  TextStreamer streamer(decoding.stop);
+  infer::TextStreamer streamer(decoding.stop);
   const auto send_part = [&](std::string_view part) {
-    if (!part.empty()) socket.send({.id = item.id, .outcome = ServeOutcome::part, .text = std::string(part)});
+    if (!part.empty()) socket.send({.id = item.id, .outcome = record::ServeOutcome::part, .text = std::string(part)});
   };
-  const Generator::Seen seen = [&](std::size_t, std::size_t, std::string_view said) {
+  const infer::Generator::Seen seen = [&](std::size_t, std::size_t, std::string_view said) {
     socket.require_wanted(item.id);
     if (item.allowed) send_part(streamer.next_of(said));
   };
   const auto texts = engine.generate(set, decoding, seen);
   if (item.allowed) send_part(streamer.rest_of(texts[0][0].text));
-  ServeAnswer answer = {.id = item.id};
+  record::ServeAnswer answer = {.id = item.id};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     all.push_back(written_json(texts[i]));
@@ -220,25 +220,25 @@ ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& sock
   return refused(item, error.what());
 }
 
-void answer_batch(const Answering& answering, const ServeBatch& batch, ServeSocket& socket) {
-  const auto of_work = [&](ServeWork work, bool scored = false) {
+void answer_batch(const Answering& answering, const record::ServeBatch& batch, ServeSocket& socket) {
+  const auto of_work = [&](record::ServeWork work, bool scored = false) {
     Items items;
-    for (const ServeItem& item : batch.items)
+    for (const record::ServeItem& item : batch.items)
       if (item.work == work && item.scored == scored) items.push_back(&item);
     return items;
   };
-  ServeAnswers answers{each_on_its_own(answering, of_work(ServeWork::answer), answer_texts)};
-  const auto add = [&](std::vector<ServeAnswer> more) {
-    for (ServeAnswer& answer : more) answers.answers.push_back(std::move(answer));
+  record::ServeAnswers answers{each_on_its_own(answering, of_work(record::ServeWork::answer), answer_texts)};
+  const auto add = [&](std::vector<record::ServeAnswer> more) {
+    for (record::ServeAnswer& answer : more) answers.answers.push_back(std::move(answer));
   };
-  add(each_on_its_own(answering, of_work(ServeWork::answer, true), answer_texts));
-  add(each_on_its_own(answering, of_work(ServeWork::vector), embed_texts));
-  if (!answers.answers.empty()) socket.send(ServeMessage(std::move(answers)));
-  for (const ServeItem* item : of_work(ServeWork::writing))
+  add(each_on_its_own(answering, of_work(record::ServeWork::answer, true), answer_texts));
+  add(each_on_its_own(answering, of_work(record::ServeWork::vector), embed_texts));
+  if (!answers.answers.empty()) socket.send(record::ServeMessage(std::move(answers)));
+  for (const record::ServeItem* item : of_work(record::ServeWork::writing))
     socket.send(write_texts(answering.engine, *item, socket));
 }
 
-std::string why_not_asked(const Engine& engine) try {
+std::string why_not_asked(const infer::Engine& engine) try {
   static_cast<void>(engine.task().from_text({}));
   return {};
 } catch (const Error& error) {
@@ -246,7 +246,7 @@ std::string why_not_asked(const Engine& engine) try {
 }
 
 /// Returns the text fields that the task reads from a line, in their order.
-std::vector<std::string> fields_of_lines(const Engine& engine) try {
+std::vector<std::string> fields_of_lines(const infer::Engine& engine) try {
   std::vector<std::string> names;
   const Records records = engine.task().from_text({});
   for (const Records::Field& field : records.fields())
@@ -258,9 +258,9 @@ std::vector<std::string> fields_of_lines(const Engine& engine) try {
 
 /// Returns the embeddings of the run's reference. If the reference cannot be read, adds a note and returns
 /// none: requests are still answered.
-EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
-  const std::optional<TextReference> reference = find_reference(folder);
-  return reference ? reference->embeddings : EmbeddingCloud();
+record::EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
+  const std::optional<record::TextReference> reference = record::find_reference(folder);
+  return reference ? reference->embeddings : record::EmbeddingCloud();
 } catch (const Error& error) {
   notes.push_back(error.what());
   return {};
@@ -272,11 +272,11 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
   if (socket_fd < 0) throw Error("serve needs --socket-fd FD, which exp serve gives it");
   ServeSocket socket(socket_fd);
   const Device device;
-  Engine engine(run.folder, run.plugin_folders, device, run.weights);
+  infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
   engine.make_batch_invariant();
   std::vector<std::string> notes = engine.notes();
   const Answering answering{engine, embeddings_of(run.folder, notes)};
-  socket.send(ServeMessage(ServeModel{.digest = engine.digest(),
+  socket.send(record::ServeMessage(record::ServeModel{.digest = engine.digest(),
                                       .step = engine.step(),
                                       .no_answers = why_not_asked(engine),
                                       .no_vectors = engine.no_vectors(),
@@ -286,8 +286,8 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
                                       .task = engine.experiment().task.type,
                                       .fields = fields_of_lines(engine),
                                       .labels = engine.task().labels()}));
-  while (const std::optional<ServeBatch> batch = socket.next_batch()) answer_batch(answering, *batch, socket);
+  while (const std::optional<record::ServeBatch> batch = socket.next_batch()) answer_batch(answering, *batch, socket);
   return 0;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -10,7 +10,7 @@
 
 #include "worker/environment.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 /// The most bins of a histogram of lengths that a report can show.
@@ -22,9 +22,9 @@ std::int64_t longest_of(const ExampleSet& set) {
   return longest;
 }
 
-LengthHistogram length_histogram(const ExampleSet& set) {
+record::LengthHistogram length_histogram(const ExampleSet& set) {
   const std::int64_t longest = longest_of(set);
-  LengthHistogram lengths;
+  record::LengthHistogram lengths;
   while (lengths.width * most_bins < longest) lengths.width *= 2;
   lengths.counts.resize(static_cast<std::size_t>((longest + lengths.width - 1) / lengths.width));
   for (const std::int32_t length : set.arrays().lengths)
@@ -56,20 +56,20 @@ std::string layer_of(const std::string& path) {
 
 /// Returns the description of the host. With several ranks also the number of ranks, the library that
 /// connects them, and all hosts.
-nlohmann::json host_of(Communicator& ranks) {
+nlohmann::json host_of(distributed::Communicator& ranks) {
   nlohmann::json host = host_description();
   if (ranks.size() == 1) return host;
-  const std::vector<std::string> names = gather_texts(ranks, host["name"].get<std::string>());
+  const std::vector<std::string> names = distributed::gather_texts(ranks, host["name"].get<std::string>());
   host["ranks"] = {{"count", ranks.size()}, {"library", ranks.library()}, {"hosts", names}};
   return host;
 }
 
 }  // namespace
 
-SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
+record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
                    const SetDescription& description, std::int32_t unknown) {
   const std::span<const std::int32_t> ids = set.arrays().ids, target_ids = set.arrays().target_ids;
-  SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
+  record::SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
                  .tokens = static_cast<std::int64_t>(ids.size() + target_ids.size()),
                  .longest = longest_of(set),
                  .unknown_tokens = std::ranges::count(ids, unknown) + std::ranges::count(target_ids, unknown),
@@ -79,13 +79,13 @@ SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels
   return facts;
 }
 
-Started started_event(const RunParts& parts, int threads, Communicator& ranks) {
-  const Model& model = parts.model;
+record::Started started_event(const RunParts& parts, int threads, distributed::Communicator& ranks) {
+  const model::Model& model = parts.model;
   const auto& plugins = parts.registry.plugins();
-  Started started{.numeric_environment =
-                      JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
-                  .host = JsonText(host_of(ranks)),
-                  .build = JsonText(build_description(plugins)),
+  record::Started started{.numeric_environment =
+                      record::JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
+                  .host = record::JsonText(host_of(ranks)),
+                  .build = record::JsonText(build_description(plugins)),
                   .threads = threads,
                   .pinning = pinning_of(threads),
                   .parameters = model.parameters().count(),
@@ -93,22 +93,22 @@ Started started_event(const RunParts& parts, int threads, Communicator& ranks) {
                   .labels = parts.task.labels()};
   if (parts.sets != nullptr && parts.sets->max_length_follows())
     started.max_length = parts.sets->max_length();
-  for (const LoadedPlugin& plugin : plugins)
+  for (const plugin_host::LoadedPlugin& plugin : plugins)
     started.plugins.push_back({.name = plugin.name,
                                .version = plugin.version,
                                .sha256 = plugin.sha256,
                                .fingerprint = plugin.fingerprint,
                                .file = plugin.file.string()});
-  for (const PartCount& part : model.parameter_counts())
+  for (const model::PartCount& part : model.parameter_counts())
     started.parameter_parts.push_back({.part = part.part, .parameters = part.parameters});
-  for (const ParameterSlice& slice : model.parameters().slices())
+  for (const memory::ParameterSlice& slice : model.parameters().slices())
     started.parameter_layers[layer_of(slice.path)] += slice.size;
-  for (const Split split : all_splits)
+  for (const data::Split split : data::all_splits)
     if (parts.sets != nullptr && parts.sets->has(split))
-      started.data[name_of(split)] =
+      started.data[data::name_of(split)] =
           set_facts(parts.sets->set(split).set, started.labels, parts.sets->describe(split),
                     parts.tokenizer.special(Special::unknown));
   return started;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

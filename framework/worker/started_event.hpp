@@ -8,22 +8,22 @@
 #include "infer/setup.hpp"
 #include "record/events.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 /// The parts of a run that the event describes.
 struct RunParts {
-  const Registry& registry;
-  const Model& model;
+  const plugin_host::Registry& registry;
+  const model::Model& model;
   const Tokenizer& tokenizer;
   const Task& task;
-  const TaskSets* sets = nullptr;  ///< null: the run reads no data
+  const tasks::TaskSets* sets = nullptr;  ///< null: the run reads no data
 };
 /// Returns the event. All ranks must call it; `threads` is the number of threads of each rank.
-Started started_event(const RunParts& parts, int threads, Communicator& ranks);
+record::Started started_event(const RunParts& parts, int threads, distributed::Communicator& ranks);
 
 /// Returns sizes of a set, the task's counts, the histogram of lengths, and how many rows have each label as
 /// their target. `unknown` is the tokenizer's token for what it does not know.
-SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
+record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
                    const SetDescription& description, std::int32_t unknown);
 
-}  // namespace encore
+}  // namespace encore::worker

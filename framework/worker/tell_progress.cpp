@@ -8,9 +8,9 @@
 
 #include "worker/answers.hpp"
 
-namespace encore {
+namespace encore::worker {
 
-void tell_progress(const AnswerProgress& progress) {
+void tell_progress(const record::AnswerProgress& progress) {
   using Clock = std::chrono::steady_clock;
   constexpr auto interval = std::chrono::milliseconds(100);
   static Clock::time_point next = Clock::now();
@@ -19,8 +19,8 @@ void tell_progress(const AnswerProgress& progress) {
   answer_stream() << progress.line() << std::endl;
 }
 
-EvaluationWatch telling_progress() {
-  return [](const EvaluationProgress& progress) {
+infer::EvaluationWatch telling_progress() {
+  return [](const infer::EvaluationProgress& progress) {
     tell_progress({.what = progress.writes ? "written" : "scored",
                    .unit = progress.writes ? "texts" : "sequences",
                    .done = progress.done,
@@ -28,4 +28,4 @@ EvaluationWatch telling_progress() {
   };
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -6,12 +6,12 @@
 #include "infer/evaluator.hpp"
 #include "record/answer_progress.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 /// Writes a progress line to the standard output, at most a few times a second.
-void tell_progress(const AnswerProgress& progress);
+void tell_progress(const record::AnswerProgress& progress);
 
 /// Returns a function that writes progress lines during an evaluation.
-EvaluationWatch telling_progress();
+infer::EvaluationWatch telling_progress();
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -25,7 +25,7 @@
 #include "worker/started_event.hpp"
 #include "worker/verbs.hpp"
 
-namespace encore {
+namespace encore::worker {
 namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
@@ -36,7 +36,7 @@ void remember_signal(int signal) {
 
 /// Requests come through the control pipe or as a signal. The worker owns the run as long as the file `lease`
 /// in the run's folder holds the token that it was started with.
-class WorkerControl final : public Control {
+class WorkerControl final : public train::Control {
  public:
   WorkerControl(const TrainArguments& arguments) : arguments_(arguments) {
     if (arguments.control_fd >= 0) pipe_.emplace(arguments.control_fd);
@@ -45,12 +45,12 @@ class WorkerControl final : public Control {
     std::signal(SIGPIPE, SIG_IGN);
   }
 
-  Request poll() override {
-    if (stop_signal != 0) return Request::stop;
-    if (!pipe_) return Request::none;
-    if (const std::optional<ControlCommand> command = pipe_->poll())
-      return *command == ControlCommand::checkpoint ? Request::checkpoint : Request::stop;
-    return pipe_->parent_gone() ? Request::orphaned : Request::none;
+  train::Request poll() override {
+    if (stop_signal != 0) return train::Request::stop;
+    if (!pipe_) return train::Request::none;
+    if (const std::optional<record::ControlCommand> command = pipe_->poll())
+      return *command == record::ControlCommand::checkpoint ? train::Request::checkpoint : train::Request::stop;
+    return pipe_->parent_gone() ? train::Request::orphaned : train::Request::none;
   }
 
   std::string why_not_owner() override {
@@ -66,23 +66,23 @@ class WorkerControl final : public Control {
 
  private:
   const TrainArguments& arguments_;
-  std::optional<ControlReader> pipe_;
+  std::optional<record::ControlReader> pipe_;
 };
 
-int exit_code(Ending ending) {
+int exit_code(record::Ending ending) {
   switch (ending) {
-    case Ending::completed:
+    case record::Ending::completed:
       return 0;
-    case Ending::interrupted:
+    case record::Ending::interrupted:
       return 75;
-    case Ending::failed:
+    case record::Ending::failed:
       return 1;
   }
   return 1;
 }
 
-Ending end(Observer& observer, Ending ending, const std::exception& error, std::optional<std::int64_t> step) {
-  observer.happened(Ended{.ending = ending, .reason = error.what(), .step = step});
+record::Ending end(train::Observer& observer, record::Ending ending, const std::exception& error, std::optional<std::int64_t> step) {
+  observer.happened(record::Ended{.ending = ending, .reason = error.what(), .step = step});
   return ending;
 }
 
@@ -90,111 +90,111 @@ Ending end(Observer& observer, Ending ending, const std::exception& error, std::
 constexpr auto time_for_last_word = std::chrono::seconds(2);
 
 /// Ends the other ranks after an error on this one, because they would wait for it forever.
-void end_others(Communicator& ranks, Ending ending) {
+void end_others(distributed::Communicator& ranks, record::Ending ending) {
   if (ranks.size() == 1) return;
   if (ranks.rank() != 0) std::this_thread::sleep_for(time_for_last_word);
   ranks.end_all(exit_code(ending));
 }
 
-void print_error(const Communicator& ranks, const std::exception& error) {
+void print_error(const distributed::Communicator& ranks, const std::exception& error) {
   const std::string rank = ranks.size() > 1 ? "rank " + std::to_string(ranks.rank()) + ": " : "";
   std::cerr << "encore-worker: " + rank + error.what() + "\n";
 }
 
 /// Runs `work` and reports its exception as the last event; `step` returns the number of finished steps.
 template <class Work, class Step>
-Ending reported(Communicator& ranks, Observer& observer, const Work& work, const Step& step) {
-  Ending ending = Ending::failed;
+record::Ending reported(distributed::Communicator& ranks, train::Observer& observer, const Work& work, const Step& step) {
+  record::Ending ending = record::Ending::failed;
   try {
     return work();
-  } catch (const RecordError& error) {
+  } catch (const train::RecordError& error) {
     print_error(ranks, error);
-    ending = end(observer, Ending::interrupted, error, step());
+    ending = end(observer, record::Ending::interrupted, error, step());
   } catch (const std::exception& error) {
     print_error(ranks, error);
-    ending = end(observer, Ending::failed, error, step());
+    ending = end(observer, record::Ending::failed, error, step());
   }
   end_others(ranks, ending);
   return ending;
 }
 
-void report_start(const RunParts& parts, std::span<const Measure> measures, int threads, Communicator& ranks,
-                  Observer& observer) {
-  const Started started = started_event(parts, threads, ranks);
+void report_start(const RunParts& parts, std::span<const Measure> measures, int threads, distributed::Communicator& ranks,
+                  train::Observer& observer) {
+  const record::Started started = started_event(parts, threads, ranks);
   observer.measures(measures);
   observer.happened(started);
-  observer.happened(Logged{.text = pinning_of(threads)});
+  observer.happened(record::Logged{.text = pinning_of(threads)});
   if (ranks.size() > 1)
-    observer.happened(Logged{
+    observer.happened(record::Logged{
         .text = std::to_string(ranks.size()) + " ranks over " + ranks.library() + ", of which each has " +
                 std::to_string(parts.model.parameters().owned().size()) + " elements of each state"});
 }
 
-Ending conclude_pretrained(Specification specification, const TrainArguments& arguments, const Device& device,
-                           Control& control, Observer& observer) {
-  PretrainedRun run(std::move(specification), arguments.run_folder, arguments.attempt, device);
+record::Ending conclude_pretrained(record::Specification specification, const TrainArguments& arguments, const Device& device,
+                           train::Control& control, train::Observer& observer) {
+  train::PretrainedRun run(std::move(specification), arguments.run_folder, arguments.attempt, device);
   report_start(
       {.registry = run.registry(), .model = run.model(), .tokenizer = run.tokenizer(), .task = run.task()},
-      run.measures(), arguments.threads, only_rank(), observer);
+      run.measures(), arguments.threads, distributed::only_rank(), observer);
   return reported(
-      only_rank(), observer, [&] { return run.conclude(observer, control); }, [] { return std::int64_t{0}; });
+      distributed::only_rank(), observer, [&] { return run.conclude(observer, control); }, [] { return std::int64_t{0}; });
 }
 
 /// Makes the session. Rank 0 does so first: it writes the vocabulary and the cache, which the other ranks
 /// then read.
-std::unique_ptr<Session> make_session(Specification specification, const TrainArguments& arguments,
-                                      const Device& device, Communicator& ranks) {
+std::unique_ptr<train::Session> make_session(record::Specification specification, const TrainArguments& arguments,
+                                      const Device& device, distributed::Communicator& ranks) {
   if (ranks.rank() != 0) ranks.wait_for_all();
-  auto session = std::make_unique<Session>(std::move(specification), arguments.run_folder, arguments.attempt,
-                                           device, TokenCache::standard(), ranks);
+  auto session = std::make_unique<train::Session>(std::move(specification), arguments.run_folder, arguments.attempt,
+                                           device, tasks::TokenCache::standard(), ranks);
   if (ranks.rank() == 0) ranks.wait_for_all();
   const nlohmann::json environment =
       numeric_environment(device, name_of(session->model().precision()), session->registry().plugins());
-  require_equal_texts(ranks, "the numeric environment", environment.dump());
+  train::require_equal_texts(ranks, "the numeric environment", environment.dump());
   return session;
 }
 
-Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
+record::Ending train(const TrainArguments& arguments, distributed::Communicator& ranks, train::Control& control, train::Observer& observer) {
   const Device device;
   // Starts to sample before the session is made, so that at the first step the load of the machine is known.
-  std::optional<AdaptiveThreads> adaptive;
-  const ThreadAdaptation adaptation = thread_adaptation();
-  if (adaptation != ThreadAdaptation::fixed && host_reaches_device() && arguments.threads > 1)
-    adaptive.emplace(device, observer, adaptation == ThreadAdaptation::threads_and_pins);
-  Specification specification = Specification::load(arguments.run_folder);
-  if (trains_nothing(specification)) {
+  std::optional<train::AdaptiveThreads> adaptive;
+  const record::ThreadAdaptation adaptation = record::thread_adaptation();
+  if (adaptation != record::ThreadAdaptation::fixed && memory::host_reaches_device() && arguments.threads > 1)
+    adaptive.emplace(device, observer, adaptation == record::ThreadAdaptation::threads_and_pins);
+  record::Specification specification = record::Specification::load(arguments.run_folder);
+  if (record::trains_nothing(specification)) {
     if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
     return conclude_pretrained(std::move(specification), arguments, device, control, observer);
   }
-  const std::unique_ptr<Session> session = make_session(std::move(specification), arguments, device, ranks);
-  TrainerParts parts = session->parts(observer, control,
+  const std::unique_ptr<train::Session> session = make_session(std::move(specification), arguments, device, ranks);
+  train::TrainerParts parts = session->parts(observer, control,
                                       {.stop_after = arguments.stop_after,
                                        .die_after = arguments.die_after,
                                        .save_at = arguments.save_at,
                                        .stop_after_epoch = arguments.stop_after_epoch,
                                        .pause_after_step = arguments.pause_after_step});
   if (adaptive) parts.between_steps = [&adaptive] { adaptive->between_steps(); };
-  Trainer trainer(parts);
+  train::Trainer trainer(parts);
   report_start({.registry = session->registry(),
                 .model = session->model(),
                 .tokenizer = session->tokenizer(),
                 .task = session->sets().task(),
                 .sets = &session->sets()},
                session->sets().measures(), arguments.threads, ranks, observer);
-  for (const std::string& note : session->sets().notes()) observer.happened(Logged{.text = note});
+  for (const std::string& note : session->sets().notes()) observer.happened(record::Logged{.text = note});
   return reported(
       ranks, observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
 }
 
 /// Runs a rank other than rank 0, which alone writes files and reports the end.
-int follow(const TrainArguments& arguments, Communicator& ranks) {
-  SilentObserver observer;
-  SharedControl control(ranks, nullptr);
+int follow(const TrainArguments& arguments, distributed::Communicator& ranks) {
+  train::SilentObserver observer;
+  train::SharedControl control(ranks, nullptr);
   try {
     train(arguments, ranks, control, observer);
   } catch (const std::exception& error) {
     print_error(ranks, error);
-    end_others(ranks, Ending::failed);
+    end_others(ranks, record::Ending::failed);
   }
   return 0;
 }
@@ -202,29 +202,29 @@ int follow(const TrainArguments& arguments, Communicator& ranks) {
 }  // namespace
 
 int train_verb(const TrainArguments& arguments) {
-  const std::unique_ptr<Communicator> joined =
-      arguments.ranks > 1 ? join_ranks(arguments.ranks) : std::unique_ptr<Communicator>();
-  Communicator& ranks = joined ? *joined : only_rank();
+  const std::unique_ptr<distributed::Communicator> joined =
+      arguments.ranks > 1 ? distributed::join_ranks(arguments.ranks) : std::unique_ptr<distributed::Communicator>();
+  distributed::Communicator& ranks = joined ? *joined : distributed::only_rank();
   if (ranks.rank() != 0) return follow(arguments, ranks);
 
   const int attempt = static_cast<int>(arguments.attempt);
-  SpoolWriter spool(arguments.run_folder / spool_name(attempt), attempt, run_of_folder(arguments.run_folder));
-  SpoolObserver observer(spool);
+  record::SpoolWriter spool(arguments.run_folder / record::spool_name(attempt), attempt, record::run_of_folder(arguments.run_folder));
+  train::SpoolObserver observer(spool);
   WorkerControl control(arguments);
-  SharedControl shared(ranks, &control);
+  train::SharedControl shared(ranks, &control);
   try {
     return exit_code(train(arguments, ranks, shared, observer));
-  } catch (const RecordError& error) {  // an error before the first step
+  } catch (const train::RecordError& error) {  // an error before the first step
     print_error(ranks, error);
-    const Ending ending = end(observer, Ending::interrupted, error, std::nullopt);
+    const record::Ending ending = end(observer, record::Ending::interrupted, error, std::nullopt);
     end_others(ranks, ending);
     return exit_code(ending);
   } catch (const std::exception& error) {
-    end(observer, Ending::failed, error, std::nullopt);
+    end(observer, record::Ending::failed, error, std::nullopt);
     if (ranks.size() > 1) print_error(ranks, error);
-    end_others(ranks, Ending::failed);
+    end_others(ranks, record::Ending::failed);
     throw;
   }
 }
 
-}  // namespace encore
+}  // namespace encore::worker

@@ -13,7 +13,7 @@
 #include "infer/run_weights.hpp"
 #include "infer/scores.hpp"
 
-namespace encore {
+namespace encore::worker {
 
 struct TrainArguments {
   std::filesystem::path run_folder;
@@ -33,7 +33,7 @@ struct TrainArguments {
 struct TrainedRunArguments {
   std::filesystem::path folder;
   std::vector<std::string> plugin_folders;  ///< in place of those of its specification
-  Weights weights = Weights::chosen;
+  infer::Weights weights = infer::Weights::chosen;
 };
 
 /// The shape of the batches for which a size is computed; 0: as in the experiment, or an assumed value.
@@ -73,7 +73,7 @@ int check_verb();
 int size_verb(const SizeArguments& arguments);
 /// Reads lines of text from standard input, writes the task's answers to standard output; format: text,
 /// jsonl, or the type of the reader with which the run was trained. Scores go with text and jsonl.
-int predict_verb(const TrainedRunArguments& run, const std::string& format, Scores scores);
+int predict_verb(const TrainedRunArguments& run, const std::string& format, infer::Scores scores);
 /// Reads a file in the format of the run's data from standard input, and writes the same file with what the
 /// task predicts to standard output. `file` names it in messages.
 int predict_file_verb(const TrainedRunArguments& run, const std::string& file);
@@ -136,4 +136,4 @@ int check_plugin_verb(const CheckPluginArguments& arguments);
 /// JSON.
 int plugins_verb(const std::vector<std::filesystem::path>& folders);
 
-}  // namespace encore
+}  // namespace encore::worker

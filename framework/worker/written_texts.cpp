@@ -7,9 +7,9 @@
 
 #include "infer/engine.hpp"
 
-namespace encore {
+namespace encore::worker {
 
-void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first) {
+void require_whole_prompts(const infer::Engine& engine, const ExampleSet& set, std::size_t first) {
   for (std::size_t i = 0; i < set.size(); ++i)
     if (set.sequences(i).count > 1 || !engine.task().left_out(set, i).empty())
       throw Error("prompt " + std::to_string(first + i + 1) + " is longer than data.max_length = " +
@@ -24,4 +24,4 @@ nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts) {
   return list;
 }
 
-}  // namespace encore
+}  // namespace encore::worker

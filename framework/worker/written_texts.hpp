@@ -10,15 +10,17 @@
 #include <encore/examples.hpp>
 #include <nlohmann/json_fwd.hpp>
 
-namespace encore {
-
+namespace encore::infer {
 class Engine;
+}
+
+namespace encore::worker {
 
 /// Throws Error unless every prompt is a single sequence, because a prompt that was cut cannot be continued.
 /// The message has the number of the prompt; the first of the set is number `first` + 1.
-void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first);
+void require_whole_prompts(const infer::Engine& engine, const ExampleSet& set, std::size_t first);
 
 /// Returns a JSON array `[{text, score, tokens, ended}]`.
 nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts);
 
-}  // namespace encore
+}  // namespace encore::worker

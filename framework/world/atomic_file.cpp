@@ -15,7 +15,7 @@
 
 #include "base/random_digits.hpp"
 
-namespace encore {
+namespace encore::world {
 
 std::filesystem::path aside_name(const std::filesystem::path& path) {
   constexpr std::size_t digits = 12;
@@ -80,4 +80,4 @@ void sync_folder(const std::filesystem::path& folder) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::world

@@ -13,7 +13,7 @@
 
 #include "world/file_descriptor.hpp"
 
-namespace encore {
+namespace encore::world {
 
 /// The suffix of all files that are being written. Such a file may be removed if its writer is gone.
 inline constexpr std::string_view aside_suffix = ".part";
@@ -59,4 +59,4 @@ void make_folder(const std::filesystem::path& folder);
 /// Makes earlier renames and removals in a folder durable.
 void sync_folder(const std::filesystem::path& folder);
 
-}  // namespace encore
+}  // namespace encore::world

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace encore {
+namespace encore::world {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +99,4 @@ std::optional<double> cpu_seconds_of(const GroupLimit& limit) {
   return std::nullopt;
 }
 
-}  // namespace encore
+}  // namespace encore::world

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace encore {
+namespace encore::world {
 
 /// A limit and the group that sets it.
 struct GroupLimit {
@@ -25,4 +25,4 @@ std::optional<GroupLimit> memory_limit(const std::filesystem::path& root = "/");
 /// Returns the CPU seconds used by all processes of the group, or nothing if the group does not report them.
 std::optional<double> cpu_seconds_of(const GroupLimit& limit);
 
-}  // namespace encore
+}  // namespace encore::world

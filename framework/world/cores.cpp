@@ -17,7 +17,7 @@
 
 #include "world/control_groups.hpp"
 
-namespace encore {
+namespace encore::world {
 namespace {
 
 int topology_of(const std::filesystem::path& root, int cpu, const char* what) {
@@ -130,4 +130,4 @@ std::string ranges_text(std::vector<int> numbers) {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::world

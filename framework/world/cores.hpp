@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::world {
 
 struct Cores {
   std::vector<int> numbers;    ///< of CPUs; hardware threads of one core are adjacent
@@ -46,4 +46,4 @@ void require_threads(int threads);
 /// Returns the numbers as ranges: "0-2,5".
 std::string ranges_text(std::vector<int> numbers);
 
-}  // namespace encore
+}  // namespace encore::world

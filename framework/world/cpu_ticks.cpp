@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace encore {
+namespace encore::world {
 namespace {
 
 /// Returns whether a line ("cpu", "cpu7", "intr") belongs to the given CPUs.
@@ -42,4 +42,4 @@ std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file, s
   return sum;
 }
 
-}  // namespace encore
+}  // namespace encore::world

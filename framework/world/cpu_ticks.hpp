@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace encore {
+namespace encore::world {
 
 /// Clock ticks since the machine started, summed over the given CPUs.
 struct CpuTicks {
@@ -21,4 +21,4 @@ struct CpuTicks {
 std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file,
                                        std::span<const int> cpus = {});
 
-}  // namespace encore
+}  // namespace encore::world

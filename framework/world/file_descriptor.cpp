@@ -11,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::world {
 
 namespace {
 
@@ -69,4 +69,4 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::file
   }
 }
 
-}  // namespace encore
+}  // namespace encore::world

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace encore {
+namespace encore::world {
 
 class FileDescriptor {
  public:
@@ -43,4 +43,4 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::file
 /// space, ...)".
 std::string system_message(const std::string& action, const std::filesystem::path& path, int error_number);
 
-}  // namespace encore
+}  // namespace encore::world

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace encore {
+namespace encore::world {
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -21,4 +21,4 @@ double uptime_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-}  // namespace encore
+}  // namespace encore::world

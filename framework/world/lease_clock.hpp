@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace encore {
+namespace encore::world {
 
 /// Returns seconds since 1970.
 double now_seconds();
@@ -19,4 +19,4 @@ struct LeaseClock {
   std::function<double()> uptime = uptime_seconds;
 };
 
-}  // namespace encore
+}  // namespace encore::world

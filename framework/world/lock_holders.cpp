@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-namespace encore {
+namespace encore::world {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string lock_holders(const std::filesystem::path& path) {
   return text;
 }
 
-}  // namespace encore
+}  // namespace encore::world

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <string>
 
-namespace encore {
+namespace encore::world {
 
 /// Returns "exp (process 4711)", several joined with ", "; empty if the kernel does not report any. `path` is
 /// a database; locks on its side files count too.
 std::string lock_holders(const std::filesystem::path& path);
 
-}  // namespace encore
+}  // namespace encore::world

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace encore {
+namespace encore::world {
 
 namespace {
 
@@ -71,4 +71,4 @@ Liveness liveness_of(const ProcessIdentity& process) {
   return now && now->start_time == process.start_time ? Liveness::alive : Liveness::gone;
 }
 
-}  // namespace encore
+}  // namespace encore::world

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+namespace encore::world {
 
 struct ProcessIdentity {
   std::string host;  ///< host name
@@ -43,4 +43,4 @@ enum class Liveness : std::uint8_t {
 
 Liveness liveness_of(const ProcessIdentity& process);
 
-}  // namespace encore
+}  // namespace encore::world

@@ -29,13 +29,13 @@ double seconds(const Device& device, const Work& work) {
 nlohmann::json measure(std::int64_t sequences, std::int64_t length, std::int64_t heads, std::int64_t size,
                        DType type, int repetitions) {
   const Device device;
-  const OwnedBatch batch(std::vector<std::int64_t>(static_cast<std::size_t>(sequences), length));
+  const contract::OwnedBatch batch(std::vector<std::int64_t>(static_cast<std::size_t>(sequences), length));
   const std::int64_t rows = batch.rows(), width = heads * size;
-  OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}), dout(type, {rows, width}),
+  contract::OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}), dout(type, {rows, width}),
       dqkv(type, {rows, 3 * width});
-  const OwnedTensor log_sum(DType::float32, {rows, heads});
-  qkv.set(normal_values(rows * 3 * width, 1));
-  dout.set(normal_values(rows * width, 2));
+  const contract::OwnedTensor log_sum(DType::float32, {rows, heads});
+  qkv.set(contract::normal_values(rows * 3 * width, 1));
+  dout.set(contract::normal_values(rows * width, 2));
   const kernels::Slice q{qkv, 0, width}, k{qkv, width, width}, v{qkv, 2 * width, width};
   kernels::AttentionOptions options;
   options.heads = heads;

@@ -26,7 +26,7 @@ namespace encore {
 namespace {
 
 using nlohmann::json;
-using Facts = std::vector<TextFacts>;
+using Facts = std::vector<record::TextFacts>;
 
 struct Replay {
   int replays = 1000;
@@ -38,7 +38,7 @@ struct Replay {
 
 Facts facts_in(const json& list) {
   Facts facts;
-  for (const json& each : list) facts.push_back(TextFacts::parse(each.dump()));
+  for (const json& each : list) facts.push_back(record::TextFacts::parse(each.dump()));
   return facts;
 }
 
@@ -54,11 +54,11 @@ struct Outcome {
   std::vector<std::int64_t> same_alarms, delays;  ///< -1: none
 };
 
-Outcome replay(const TextHistograms& own, const Facts& same, const Facts& other, const Replay& options) {
+Outcome replay(const record::TextHistograms& own, const Facts& same, const Facts& other, const Replay& options) {
   Outcome outcome;
   for (int number = 0; number < options.replays; ++number) {
     std::mt19937_64 random(static_cast<std::uint64_t>(number) + 1);
-    TextHistograms reference = own;
+    record::TextHistograms reference = own;
     Facts texts = drawn(same, same.size(), random);
     if (options.split) {
       const auto size = static_cast<std::size_t>(own.texts);
@@ -68,7 +68,7 @@ Outcome replay(const TextHistograms& own, const Facts& same, const Facts& other,
       texts.erase(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(size));
     }
     const std::string name = std::to_string(number) + "-";
-    ShiftTest without(reference, options.alpha), with(reference, options.alpha);
+    monitor::ShiftTest without(reference, options.alpha), with(reference, options.alpha);
     for (std::size_t i = 0; i < std::min(options.length, texts.size()); ++i)
       without.add(texts[i], name + std::to_string(i));
     outcome.same_alarms.push_back(without.alarm().value_or(-1));
@@ -77,7 +77,7 @@ Outcome replay(const TextHistograms& own, const Facts& same, const Facts& other,
       outcome.delays.push_back(-2);  // before the change: a false alarm
       continue;
     }
-    for (const TextFacts& facts : drawn(other, other.size(), random)) {
+    for (const record::TextFacts& facts : drawn(other, other.size(), random)) {
       with.add(facts, name + std::to_string(with.texts()));
       if (with.alarm()) break;
     }
@@ -113,7 +113,7 @@ int run(int argc, char** argv) {
   }
   std::ifstream in(argv[1]);
   const json input = json::parse(in);
-  const TextReference reference = TextReference::parse(input.at("reference").dump());
+  const record::TextReference reference = record::TextReference::parse(input.at("reference").dump());
   const Facts same = facts_in(input.at("same")), other = facts_in(input.at("other"));
   const Outcome outcome = replay(reference.histograms, same, other, options);
   std::cout << json{{"replays", options.replays}, {"length", std::min(options.length, same.size())},

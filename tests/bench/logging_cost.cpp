@@ -59,13 +59,13 @@ std::vector<std::string> names() {
 /// system, as the worker does.
 Times write_spool(const std::filesystem::path& path, std::int64_t steps) {
   const std::vector<std::string> metric_names = names();
-  SpoolWriter spool(path, 1);
+  record::SpoolWriter spool(path, 1);
   const Times begin = Times::now();
   for (std::int64_t step = 1; step <= steps; ++step) {
     const double value = std::sin(static_cast<double>(step));
     for (const std::string& name : metric_names) spool.point(name, step, value);
     if (step % 100 == 0)
-      spool.event(Progressed{.step = step,
+      spool.event(record::Progressed{.step = step,
                              .total_steps = steps,
                              .epoch = 1,
                              .loss = value,
@@ -92,14 +92,14 @@ void measure_step(const std::filesystem::path& folder) {
 void measure_merging(const std::filesystem::path& folder, std::int64_t points) {
   std::vector<double> per_cpu, per_wall;
   for (int sample = 0; sample < 3; ++sample) {
-    Store store(folder / ("merge-" + std::to_string(sample) + ".db"), OpenMode::create);
-    Specification specification;
+    store::Store store(folder / ("merge-" + std::to_string(sample) + ".db"), store::OpenMode::create);
+    record::Specification specification;
     specification.name = "bench";
     specification.question = std::string(64, 'a');
     specification.group = std::string(64, 'b');
     specification.backend = "openmp";
-    const Lease lease = store.begin_attempt(store.add_run(specification).run.number).value();
-    write_spool(store.run_folder(lease.run_id) / spool_name(lease.ordinal), points / metrics);
+    const store::Lease lease = store.begin_attempt(store.add_run(specification).run.number).value();
+    write_spool(store.run_folder(lease.run_id) / record::spool_name(lease.ordinal), points / metrics);
     const Times begin = Times::now();
     store.merge(lease);
     const Times spent = Times::now() - begin;

@@ -89,7 +89,7 @@ int main() {
   print("opening every built-in plugin", loading, 1e3, "ms");
 
   const KokkosSession kokkos;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
   std::printf("%-58s %5zu\n", "plugins", registry.plugins().size());
   Registrar offers;
   offers.add<Kind::layer, Nothing>("nothing");

@@ -22,14 +22,14 @@
 namespace {
 
 using namespace encore;
-using namespace encore::search;
+using namespace encore::plan::search;
 using nlohmann::json;
 
 void talk() {
   std::string line;
   while (std::getline(std::cin, line)) {
     const json wanted = json::parse(line);
-    const std::vector<RandomVariable> space = space_from_json(wanted.at("space"));
+    const std::vector<plan::RandomVariable> space = space_from_json(wanted.at("space"));
     const SearchOptions options = options_from_json(wanted.at("settings"));
     const SearchLimits limits{.trials = wanted.at("trials")};
     History history;
@@ -79,7 +79,7 @@ void tell_cost(int observations, int variables) {
       space.push_back(
           {{"key", key}, {"law", i % 4 == 0 ? "uniform" : "log_uniform"}, {"low", 1e-4}, {"high", 1.0}});
   }
-  const std::vector<RandomVariable> read = space_from_json(space);
+  const std::vector<plan::RandomVariable> read = space_from_json(space);
   SearchOptions options;
   options.objectives = {{"dev/f1", true}};
   options.method = Method::random;

@@ -37,7 +37,7 @@ nlohmann::json measure(const std::string& vocabulary, bool lowercase, int repeti
   options.set("min_frequency", std::int64_t{2});
   options.set("lowercase", lowercase);
   encore::wordpiece::WordPiece tokenizer(options, {});
-  tokenizer.load(encore::load_vocabulary(vocabulary));
+  tokenizer.load(encore::data::load_vocabulary(vocabulary));
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) lines.push_back(std::move(line));
 

@@ -20,12 +20,12 @@ namespace {
 /// A run whose spool has the events that `tell` writes, n times. Each merge starts from a new database.
 class MergedSpool : public testing::StoreTest {
  public:
-  using Tell = void (*)(SpoolWriter& spool, std::size_t i);
+  using Tell = void (*)(record::SpoolWriter& spool, std::size_t i);
 
   MergedSpool(std::size_t n, Tell tell) {
-    Specification specification = testing::specification_of();
+    record::Specification specification = testing::specification_of();
     lease_ = *store().begin_attempt(store().add_run(specification).run.number);
-    SpoolWriter spool(spool_of(lease_), lease_.ordinal, lease_.run_id);
+    record::SpoolWriter spool(spool_of(lease_), lease_.ordinal, lease_.run_id);
     for (std::size_t i = 0; i < n; ++i) tell(spool, i);
     spool.flush();
     bytes_ = std::filesystem::file_size(spool_of(lease_));
@@ -44,7 +44,7 @@ class MergedSpool : public testing::StoreTest {
  private:
   void TestBody() override {}
 
-  Lease lease_;
+  store::Lease lease_;
   std::size_t bytes_ = 0;
 };
 
@@ -59,23 +59,23 @@ void expect_linear_merge(std::size_t n, MergedSpool::Tell tell) {
 }
 
 TEST(MergeBounds, ManyPoints) {
-  expect_linear_merge(4000, [](SpoolWriter& spool, std::size_t i) {
+  expect_linear_merge(4000, [](record::SpoolWriter& spool, std::size_t i) {
     spool.point("train/loss", static_cast<std::int64_t>(i), 0.5);
   });
 }
 
 TEST(MergeBounds, ManyMetrics) {
-  expect_linear_merge(2000, [](SpoolWriter& spool, std::size_t i) { spool.point(numbered("a", i), 1, 0.5); });
+  expect_linear_merge(2000, [](record::SpoolWriter& spool, std::size_t i) { spool.point(numbered("a", i), 1, 0.5); });
 }
 
 TEST(MergeBounds, ManyEvents) {
-  expect_linear_merge(2000, [](SpoolWriter& spool, std::size_t i) {
+  expect_linear_merge(2000, [](record::SpoolWriter& spool, std::size_t i) {
     testing::write_event(spool, "log", {{"level", "info"}, {"text", numbered("said ", i)}});
   });
 }
 
 TEST(MergeBounds, ManyDigests) {
-  expect_linear_merge(2000, [](SpoolWriter& spool, std::size_t i) {
+  expect_linear_merge(2000, [](record::SpoolWriter& spool, std::size_t i) {
     testing::write_event(spool, "digest",
                          {{"step", i}, {"scope", "parameters"}, {"value", "0123456789abcdef"}});
   });
@@ -87,12 +87,12 @@ TEST(MergeBounds, ManyDigests) {
 class OpenedDatabase {
  public:
   explicit OpenedDatabase(const std::string& statements) : bytes_(statements.size()) {
-    { Store made(path(), OpenMode::create); }
-    Database database(path(), SQLITE_OPEN_READWRITE, {});
+    { store::Store made(path(), store::OpenMode::create); }
+    store::Database database(path(), SQLITE_OPEN_READWRITE, {});
     database.execute("BEGIN; " + statements + "COMMIT");
   }
   void open() const {
-    for (const OpenMode mode : {OpenMode::read, OpenMode::write}) Store store(path(), mode);
+    for (const store::OpenMode mode : {store::OpenMode::read, store::OpenMode::write}) store::Store store(path(), mode);
   }
   std::size_t bytes() const { return bytes_; }
 
@@ -133,37 +133,37 @@ TEST(OpenBounds, OneLongView) {
 
 /// Ten rows that are joined with themselves nine times give more rows than any program can read.
 TEST(StepBudget, EndsAStatementThatNeverEnds) {
-  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)");
-  const StepBudget budget(database, 1'000'000);
+  const store::StepBudget budget(database, 1'000'000);
   try {
     database.integer(
         "SELECT count(*) FROM t, t AS b, t AS c, t AS d, t AS e, t AS f, t AS g, t AS h, t AS i");
     FAIL() << "a thousand million rows were counted";
-  } catch (const DatabaseError& error) {
+  } catch (const store::DatabaseError& error) {
     EXPECT_TRUE(error.interrupted()) << error.what();
   }
   EXPECT_TRUE(budget.is_spent());
 }
 
 TEST(StepBudget, CountsAgainWhenOneWithinItHasEnded) {
-  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   const std::string count =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT count(*) "
       "FROM n";
-  const StepBudget outer(database, 1'000'000);
+  const store::StepBudget outer(database, 1'000'000);
   {
-    const StepBudget inner(database, 1'000'000'000);
+    const store::StepBudget inner(database, 1'000'000'000);
     EXPECT_EQ(database.integer(count), 1000000);
     EXPECT_FALSE(inner.is_spent());
   }
-  EXPECT_THROW(database.integer(count), DatabaseError);
+  EXPECT_THROW(database.integer(count), store::DatabaseError);
   EXPECT_TRUE(outer.is_spent());
 }
 
 TEST(StepBudget, EndsWithItself) {
-  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
-  { const StepBudget budget(database, 0); }
+  store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  { const store::StepBudget budget(database, 0); }
   EXPECT_EQ(
       database.integer("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) "
                        "SELECT count(*) FROM n"),

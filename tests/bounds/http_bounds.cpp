@@ -18,9 +18,9 @@ class Server {
  public:
   Server()
       : server_(
-            loop_, "127.0.0.1", 0, HttpLimits{.body_bytes = std::size_t{16} << 20},
-            [](const HttpRequest&) { return std::optional<HttpAnswer>(); },
-            [](const HttpRequest& request, const std::shared_ptr<HttpReply>& reply) {
+            loop_, "127.0.0.1", 0, serve::HttpLimits{.body_bytes = std::size_t{16} << 20},
+            [](const serve::HttpRequest&) { return std::optional<serve::HttpAnswer>(); },
+            [](const serve::HttpRequest& request, const std::shared_ptr<serve::HttpReply>& reply) {
               reply->answer({.body = std::to_string(request.body.size())});
             },
             [](int, const std::string& reason) { return reason; }),
@@ -38,7 +38,7 @@ class Server {
 
  private:
   boost::asio::io_context loop_{1};
-  HttpServer server_;
+  serve::HttpServer server_;
   std::thread thread_;
 };
 

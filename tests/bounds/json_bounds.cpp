@@ -92,8 +92,8 @@ std::string manifest_with(const std::string& offers) {
 }
 
 void read_manifest(const std::string& text) {
-  const Manifest manifest = manifest_from_json(parse_json(text));
-  manifest_difference(manifest, manifest);
+  const config::Manifest manifest = config::manifest_from_json(parse_json(text));
+  config::manifest_difference(manifest, manifest);
 }
 
 TEST(ManifestBounds, ManyOffers) {
@@ -125,22 +125,22 @@ TEST(ManifestBounds, ManyOptions) {
 
 // --- bodies of requests ---
 
-const Route& route_of(RouteWork work) {
-  for (const Route& route : routes())
+const serve::Route& route_of(serve::RouteWork work) {
+  for (const serve::Route& route : serve::routes())
     if (route.work == work) return route;
   throw std::logic_error("unknown route");
 }
 
 void read_request(const std::string& body) {
-  parse_request(route_of(RouteWork::predict), body, {});
+  serve::parse_request(route_of(serve::RouteWork::predict), body, {});
 }
 
 void read_completion(const std::string& body) {
-  GenerateRequest::parse(parse_request(route_of(RouteWork::completions), body, {.texts = 1 << 20}).writing);
+  record::GenerateRequest::parse(serve::parse_request(route_of(serve::RouteWork::completions), body, {.texts = 1 << 20}).writing);
 }
 
 void read_feedback(const std::string& body) {
-  parse_feedback(route_of(RouteWork::feedback), body);
+  serve::parse_feedback(route_of(serve::RouteWork::feedback), body);
 }
 
 constexpr double body_memory = 80.0, body_steps = 800.0;
@@ -183,11 +183,11 @@ TEST(TextFactsBounds, ManyLabels) {
   expect_linear(
       {4000, 600.0, 60.0},
       [](std::size_t n) { return R"({"pieces":1,"unknown":0,"labels":)" + members(n) + "}"; },
-      [](const std::string& text) { TextFacts::parse(text); });
+      [](const std::string& text) { record::TextFacts::parse(text); });
 }
 
 std::size_t count_messages(const std::string& bytes) {
-  ServeFrames frames;
+  record::ServeFrames frames;
   frames.add(bytes);
   std::size_t messages = 0;
   while (frames.next()) ++messages;
@@ -196,16 +196,16 @@ std::size_t count_messages(const std::string& bytes) {
 
 TEST(ServeFrameBounds, ManySmallFrames) {
   expect_linear(
-      {100000, 40.0, 8.0}, [](std::size_t n) { return repeated(n, serve_frame(ServeCancel{.id = 7})); },
+      {100000, 40.0, 8.0}, [](std::size_t n) { return repeated(n, record::serve_frame(record::ServeCancel{.id = 7})); },
       [](const std::string& bytes) { count_messages(bytes); });
 }
 
 TEST(ServeFrameBounds, ALongFrameInSmallParts) {
   expect_linear(
       {200000, 40.0, 8.0},
-      [](std::size_t n) { return serve_frame(ServeBatch{{{.text = repeated(n, "a")}}}); },
+      [](std::size_t n) { return record::serve_frame(record::ServeBatch{{{.text = repeated(n, "a")}}}); },
       [](const std::string& bytes) {
-        ServeFrames frames;
+        record::ServeFrames frames;
         for (std::size_t at = 0; at < bytes.size(); at += 16) {
           frames.add(std::string_view(bytes).substr(at, 16));
           frames.next();
@@ -218,9 +218,9 @@ TEST(ServeFrameBounds, AListThatIsShorterThanItSays) {
   expect_linear(
       {100000, 40.0, 8.0, Outcome::refused},
       [](std::size_t n) {
-        ServeAnswers answers;
+        record::ServeAnswers answers;
         answers.answers.emplace_back().text = std::string(n, '\xff');
-        std::string frame = serve_frame(answers);
+        std::string frame = record::serve_frame(answers);
         const auto count = static_cast<std::uint32_t>(n / 5);
         std::memcpy(frame.data() + 9, &count, sizeof count);
         const std::uint32_t sum = crc32(std::as_bytes(std::span(frame).subspan(8)));

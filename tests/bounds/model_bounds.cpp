@@ -31,7 +31,7 @@ void read_vocabulary(const Files& files) {
   TemporaryFolder folder;
   write_bytes(folder / files.name, files.text);
   if (!files.beside_name.empty()) write_bytes(folder / files.beside_name, files.beside);
-  load_vocabulary(folder / files.name);
+  data::load_vocabulary(folder / files.name);
 }
 
 std::string tokens_json(std::size_t n) {
@@ -117,7 +117,7 @@ Files folder_with(const std::string& name, const std::string& text) {
 void read_folder(const Files& files) {
   const TinyFolder folder;
   folder.write(files.name, files.text);
-  settings_of(open_hugging_face_folder(folder.path()));
+  pretrained::settings_of(pretrained::open_hugging_face_folder(folder.path()));
 }
 
 std::string config_with(const std::string& member) {
@@ -212,14 +212,14 @@ TEST(FolderBounds, ManyPartsOfAPipeline) {
 // --- files of ONNX: Encore only writes them, with names of modules and classes that come from outside ---
 
 /// A node, a constant, an input and metadata of each name.
-OnnxModel model_with(const std::vector<std::string>& names) {
-  OnnxModel model;
+onnx_graph::OnnxModel model_with(const std::vector<std::string>& names) {
+  onnx_graph::OnnxModel model;
   for (const std::string& name : names) {
     model.constants.push_back(
-        {.name = name, .type = OnnxType::float32, .shape = {1}, .bytes = std::vector<std::byte>(4)});
+        {.name = name, .type = onnx_graph::OnnxType::float32, .shape = {1}, .bytes = std::vector<std::byte>(4)});
     model.nodes.push_back(
         {.name = name, .operation = "Add", .inputs = {name, name}, .outputs = {name}, .attributes = {}});
-    model.inputs.push_back({.name = name, .type = OnnxType::int64, .shape = {OnnxGraph::batch, 1}});
+    model.inputs.push_back({.name = name, .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, 1}});
     model.metadata[name] = name;
   }
   return model;
@@ -227,9 +227,9 @@ OnnxModel model_with(const std::vector<std::string>& names) {
 
 void write_onnx(const std::vector<std::string>& names) {
   TemporaryFolder folder;
-  const OnnxModel model = model_with(names);
-  for (const OnnxWeights weights : {OnnxWeights::inside, OnnxWeights::beside})
-    save_onnx(folder / "", model, weights);
+  const onnx_graph::OnnxModel model = model_with(names);
+  for (const onnx_graph::OnnxWeights weights : {onnx_graph::OnnxWeights::inside, onnx_graph::OnnxWeights::beside})
+    onnx_graph::save_onnx(folder / "", model, weights);
 }
 
 TEST(OnnxBounds, ManyNames) {

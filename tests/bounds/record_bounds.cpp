@@ -36,19 +36,19 @@ std::uint32_t sum_of(const std::string& bytes) {
 // --- spools ---
 
 std::string spool_head() {
-  std::string head = "encspool" + bytes_of_number(spool_format) + bytes_of_number(std::uint32_t{1});
-  head.resize(spool_head_bytes - 4, '\0');
+  std::string head = "encspool" + bytes_of_number(record::spool_format) + bytes_of_number(std::uint32_t{1});
+  head.resize(record::spool_head_bytes - 4, '\0');
   return head + bytes_of_number(sum_of(head));
 }
 
-std::string frame(std::uint64_t sequence, SpoolKind kind, const std::string& body) {
+std::string frame(std::uint64_t sequence, record::SpoolKind kind, const std::string& body) {
   const std::string payload = bytes_of_number(sequence) + bytes_of_number(kind) + body;
   return bytes_of_number(static_cast<std::uint32_t>(payload.size())) + bytes_of_number(sum_of(payload)) +
          payload;
 }
 
 std::string point(std::uint64_t sequence) {
-  return frame(sequence, SpoolKind::point,
+  return frame(sequence, record::SpoolKind::point,
                bytes_of_number(std::uint32_t{0}) + bytes_of_number(std::int64_t{1}) + bytes_of_number(0.5));
 }
 
@@ -56,11 +56,11 @@ std::string point(std::uint64_t sequence) {
 void read_spool(const std::string& bytes) {
   TemporaryFolder folder;
   write_bytes(folder / "a.spool", bytes);
-  SpoolReader reader(folder / "a.spool");
-  SpoolRecord record;
+  record::SpoolReader reader(folder / "a.spool");
+  record::SpoolRecord record;
   do
     while (reader.next(record))
-      if (record.kind == SpoolKind::event) record.event();
+      if (record.kind == record::SpoolKind::event) record.event();
   while (reader.skip_damage());
 }
 
@@ -78,7 +78,7 @@ TEST(SpoolBounds, OneLongEvent) {
       {20000, spool_steps, spool_memory},
       [](std::size_t n) {
         return spool_head() +
-               frame(1, SpoolKind::event, R"({"type":"log","time":1,"text":[)" + repeated(n, "[],") + "0]}");
+               frame(1, record::SpoolKind::event, R"({"type":"log","time":1,"text":[)" + repeated(n, "[],") + "0]}");
       },
       read_spool);
 }
@@ -115,7 +115,7 @@ TEST(SpoolBounds, NothingButLengths) {
 // --- safetensors ---
 
 void read_header(const std::string& text) {
-  parse_safetensors_header(text);
+  record::parse_safetensors_header(text);
 }
 
 TEST(SafetensorsBounds, ManyTensors) {
@@ -170,8 +170,8 @@ std::string wire(char number, const std::string& content) {
 }
 
 void read_sentencepiece(const std::string& model) {
-  sentencepiece_tokens(model);
-  sentencepiece_contents(model);
+  data::sentencepiece_tokens(model);
+  data::sentencepiece_contents(model);
 }
 
 TEST(SentencePieceBounds, ManyTokens) {
@@ -211,19 +211,19 @@ std::string file_entity(const std::string& path, const std::string& content) {
 
 /// The bundle has `files` empty files of one run, and a database of a few bytes.
 std::string path_of(std::size_t file) {
-  return bundle_runs + "0123456789/" + numbered("a", file);
+  return archive::bundle_runs + "0123456789/" + numbered("a", file);
 }
 std::string metadata_of(std::size_t files, const std::string& more = "") {
   return R"({"@graph":[{"@id":"./","name":"run a","schemaVersion":"encore-bundle-1","license":{"@id":"#licence"},)"
          R"("hasPart":[{"@id":"encore.db"})" +
          repeated(files, [](std::size_t i) { return R"(,{"@id":")" + path_of(i) + "\"}"; }) +
          R"(]},{"@id":"#encore","version":"1"},{"@id":"#licence","name":"x"},)" +
-         file_entity(bundle_database, "db") +
+         file_entity(archive::bundle_database, "db") +
          repeated(files, [](std::size_t i) { return "," + file_entity(path_of(i), ""); }) + more + "]}";
 }
 
 void read_metadata(const std::string& text) {
-  read_bundle_index(text, "a.tar.zst");
+  archive::read_bundle_index(text, "a.tar.zst");
 }
 
 /// All of it takes less than a tenth of a tree of its values: for 31 MiB of metadata such a tree took 1.1 GB.
@@ -271,7 +271,7 @@ TEST(BundleMetadataBounds, ManyInvalidParts) {
 }
 
 std::string entry(const std::string& name, const std::string& content) {
-  return tar_head({bundle_root + name, content.size()}) + content + tar_padding(content.size());
+  return archive::tar_head({archive::bundle_root + name, content.size()}) + content + archive::tar_padding(content.size());
 }
 
 /// The archive is compressed: its zeros and repetitions almost vanish, so that the tar is what is counted.
@@ -284,10 +284,10 @@ std::size_t bytes_of(const Archive& archive) {
 
 void unpack(const Archive& archive) {
   TemporaryFolder folder;
-  ZstdWriter out(folder / "x.tar.zst");
+  archive::ZstdWriter out(folder / "x.tar.zst");
   out.write(archive.tar);
   out.finish();
-  UnpackedBundle bundle(folder / "x.tar.zst");
+  archive::UnpackedBundle bundle(folder / "x.tar.zst");
   bundle.index().bytes();
 }
 
@@ -295,8 +295,8 @@ TEST(BundleBounds, ManySmallFiles) {
   expect_linear(
       {500, 800.0, 40.0},
       [](std::size_t n) {
-        return Archive{entry(bundle_metadata, metadata_of(n)) + entry(bundle_database, "db") +
-                       repeated(n, [](std::size_t i) { return entry(path_of(i), ""); }) + tar_end()};
+        return Archive{entry(archive::bundle_metadata, metadata_of(n)) + entry(archive::bundle_database, "db") +
+                       repeated(n, [](std::size_t i) { return entry(path_of(i), ""); }) + archive::tar_end()};
       },
       unpack);
 }
@@ -308,8 +308,8 @@ TEST(BundleBounds, AFileThatIsNotItsDigest) {
         std::string metadata = metadata_of(0);
         const std::string size = R"("contentSize":"2")";
         metadata.replace(metadata.find(size), size.size(), R"("contentSize":")" + std::to_string(n) + "\"");
-        return Archive{entry(bundle_metadata, metadata) + entry(bundle_database, std::string(n, 'd')) +
-                       tar_end()};
+        return Archive{entry(archive::bundle_metadata, metadata) + entry(archive::bundle_database, std::string(n, 'd')) +
+                       archive::tar_end()};
       },
       unpack);
 }

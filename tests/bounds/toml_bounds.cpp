@@ -17,7 +17,7 @@ namespace {
 constexpr double toml_memory = 400.0, toml_steps = 3000.0;
 
 void read_toml(const std::string& text) {
-  parse_toml(text, "a.toml");
+  config::parse_toml(text, "a.toml");
 }
 
 TEST(TomlBounds, ManyKeys) {
@@ -189,7 +189,7 @@ TEST(ExperimentBounds, ManyExclusionsOfOneRun) {
 // --- site files ---
 
 void read_site(const std::string& text) {
-  parse_site(text, "site.toml");
+  config::parse_site(text, "site.toml");
 }
 
 constexpr double site_memory = 800.0, site_steps = 20000.0;
@@ -240,7 +240,7 @@ TEST(SiteBounds, ALongWord) {
 // --- conditions ---
 
 void read_expression(const std::string& text) {
-  const Expression expression = Expression::parse(text);
+  const plan::Expression expression = plan::Expression::parse(text);
   expression.keys();
   expression.holds({{"a", 1}, {"b", true}});
 }

@@ -79,7 +79,7 @@ template <Mistake M>
 std::string said_of() {
   Registrar registrar;
   registrar.add<Kind::layer, Looking<M>>("looking");
-  for (const Finding& finding : findings_of(registrar.offers().front()))
+  for (const contract::Finding& finding : findings_of(registrar.offers().front()))
     if (finding.check == "attention") return (finding.passed ? "passed: " : "failed: ") + finding.detail;
   return "not checked";
 }

@@ -12,19 +12,19 @@
 
 namespace encore::testing {
 
-inline std::vector<Finding> findings_of(const Offer& offer, const CheckData& data = {},
-                                        const std::vector<LargeSize>& sizes = default_sizes) {
+inline std::vector<contract::Finding> findings_of(const Offer& offer, const contract::CheckData& data = {},
+                                        const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
   const Device device;
-  std::vector<Finding> findings;
-  run_suite(offer, suite_checks(device, offer, data, sizes),
+  std::vector<contract::Finding> findings;
+  contract::run_suite(offer, contract::suite_checks(device, offer, data, sizes),
             {[](const std::string&, std::string_view) {},
-             [&](const Finding& finding) { findings.push_back(finding); }});
+             [&](const contract::Finding& finding) { findings.push_back(finding); }});
   return findings;
 }
 
-inline std::string failures(const std::vector<Finding>& findings) {
+inline std::string failures(const std::vector<contract::Finding>& findings) {
   std::string text;
-  for (const Finding& finding : findings)
+  for (const contract::Finding& finding : findings)
     if (!finding.passed) text += finding.check + ": " + finding.detail + "\n";
   return text;
 }

@@ -222,7 +222,7 @@ class Labeller final : public Task {
 };
 
 template <Slip S>
-std::string said_of(const CheckData& data = {}) {
+std::string said_of(const contract::CheckData& data = {}) {
   return failures(findings_of(offer_of<Kind::task, Labeller<S>>("labeller"), data));
 }
 
@@ -253,14 +253,14 @@ TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
               "the output \"classes\" has the truth \"target\", which is not a column of its kind");
 }
 
-std::string detail_of(const std::vector<Finding>& findings, const std::string& check) {
-  const auto found = std::ranges::find(findings, check, &Finding::check);
+std::string detail_of(const std::vector<contract::Finding>& findings, const std::string& check) {
+  const auto found = std::ranges::find(findings, check, &contract::Finding::check);
   return found == findings.end() ? "no such check" : found->detail;
 }
 
 TEST(Suite, ReportsAVariedValueThatATaskRefuses) {
   const Offer offer = offer_of<Kind::task, Labeller<Slip::refuses_high_levels>>("labeller");
-  const std::vector<Finding> findings = findings_of(offer);
+  const std::vector<contract::Finding> findings = findings_of(offer);
   EXPECT_EQ(failures(findings), "");
   EXPECT_NE(detail_of(findings, "encoding").find("; refused with levels = 2: record "), std::string::npos)
       << detail_of(findings, "encoding");
@@ -272,11 +272,11 @@ TEST(Suite, ReportsAVariedValueThatATaskRefuses) {
 TEST(Suite, DoesNotVaryAnOptionThatIsGiven) {
   const Offer offer = offer_of<Kind::task, Labeller<Slip::refuses_high_levels>>("labeller");
   for (const char* setting : {"task.levels=5", "levels=4"}) {
-    const std::vector<Finding> findings = findings_of(with_settings({offer}, {setting}).front());
+    const std::vector<contract::Finding> findings = findings_of(contract::with_settings({offer}, {setting}).front());
     EXPECT_EQ(failures(findings), "") << setting;
     EXPECT_EQ(detail_of(findings, "encoding"), "6 sets: lengths within max_length, columns that fit");
   }
-  expect_said(failures(findings_of(with_settings({offer}, {"levels=2"}).front())),
+  expect_said(failures(findings_of(contract::with_settings({offer}, {"levels=2"}).front())),
               ": invalid level 3: expected a whole number from 1 to 2");
 }
 
@@ -421,7 +421,7 @@ class Rows final : public Reader {
 };
 
 template <Fault F>
-std::string said_of(const CheckData& data = {}) {
+std::string said_of(const contract::CheckData& data = {}) {
   return failures(findings_of(offer_of<Kind::reader, Rows<F>>("rows"), data));
 }
 
@@ -502,7 +502,7 @@ TEST(SuiteFinds, AReaderThatStumblesOverTheFormOfAFile) {
 // --- a file of the author's own ---
 
 TEST(SuiteFinds, WhatIsWrongWithTheFileOfTheAuthor) {
-  CheckData data{.files = {{.name = "mine.tsv", .text = "no tab here\n"}}};
+  contract::CheckData data{.files = {{.name = "mine.tsv", .text = "no tab here\n"}}};
   expect_said(said_of<Fault::none>(data), "file of --data: it is refused: mine.tsv: no tab");
   data.files.front().text = "";
   expect_said(said_of<Fault::none>(data), "file of --data: it gives no record");
@@ -511,13 +511,13 @@ TEST(SuiteFinds, WhatIsWrongWithTheFileOfTheAuthor) {
 }
 
 TEST(SuiteFinds, ATaskMayGetItsRecordsFromTheFileOfTheAuthor) {
-  const CheckData data{
+  const contract::CheckData data{
       .files = {{.name = "mine.tsv", .text = "good\tnever better\nbad\tthe worst\ngood\tfine work\n"}},
       .readers = {offer_of<Kind::reader, Rows<Fault::none>>("rows")}};
-  const std::vector<Finding> findings =
+  const std::vector<contract::Finding> findings =
       findings_of(offer_of<Kind::task, Labeller<Slip::none>>("labeller"), data);
   EXPECT_EQ(failures(findings), "");
-  const auto labels = std::ranges::find(findings, "labels", &Finding::check);
+  const auto labels = std::ranges::find(findings, "labels", &contract::Finding::check);
   ASSERT_NE(labels, findings.end());
   EXPECT_TRUE(labels->detail.starts_with("2 classes")) << labels->detail;
 }
@@ -526,7 +526,7 @@ TEST(SuiteFinds, ATaskWithADomainOfItsOwnPassesWithAFileOfItsAuthor) {
   expect_said(said_of<Slip::few_labels>(),
               "labels: a label is good or bad, not \"person\"; if it takes fewer values than the suite's "
               "samples have, name a file of its own: --data FILE -S data.type=READER");
-  CheckData data{.files = {{.name = "mine.tsv", .text = "good\tnever better\nbad\tthe worst\n"}}};
+  contract::CheckData data{.files = {{.name = "mine.tsv", .text = "good\tnever better\nbad\tthe worst\n"}}};
   expect_said(said_of<Slip::few_labels>(data),
               "labels: --data mine.tsv: the plugin has no reader for it; name one that gives \"text\", "
               "\"label\", as in -S data.type=tsv");
@@ -553,18 +553,18 @@ class Needy final : public Schedule {
 
 TEST(Settings, TakeThePlaceOfDefaults) {
   const Offer offer = offer_of<Kind::schedule, Needy>("needy");
-  EXPECT_EQ(default_options(offer.options).number("peak"), 0.0);
+  EXPECT_EQ(plugin_host::default_options(offer.options).number("peak"), 0.0);
   for (const char* setting : {"peak=2.5", "schedule.peak=2.5"}) {
-    const std::vector<Offer> chosen = with_settings({offer}, {setting});
+    const std::vector<Offer> chosen = contract::with_settings({offer}, {setting});
     EXPECT_EQ(failures(findings_of(chosen.front())), "") << setting;
-    EXPECT_EQ(default_options(chosen.front().options).number("peak"), 2.5);
-    EXPECT_EQ(default_options(chosen.front().options).integer("period"), 4);
+    EXPECT_EQ(plugin_host::default_options(chosen.front().options).number("peak"), 2.5);
+    EXPECT_EQ(plugin_host::default_options(chosen.front().options).integer("period"), 4);
   }
 }
 
 std::string refusal_of(const std::string& setting) {
   try {
-    with_settings({offer_of<Kind::schedule, Needy>("needy")}, {setting});
+    contract::with_settings({offer_of<Kind::schedule, Needy>("needy")}, {setting});
   } catch (const Error& error) {
     return error.what();
   }
@@ -577,8 +577,8 @@ TEST(Settings, AreRefusedWhereTheyDoNotFit) {
   EXPECT_EQ(refusal_of("task.peak=2"), "-S task.peak=2: nothing that is checked has an option \"task.peak\"");
   EXPECT_EQ(refusal_of("peak=high"),
             "-S peak=high: option \"peak\" of schedule \"needy\" must be a number, found text \"high\"");
-  EXPECT_EQ(chosen_reader({"peak=2", "data.type=tsv"}), "tsv");
-  EXPECT_EQ(chosen_reader({"peak=2"}), "");
+  EXPECT_EQ(contract::chosen_reader({"peak=2", "data.type=tsv"}), "tsv");
+  EXPECT_EQ(contract::chosen_reader({"peak=2"}), "");
 }
 
 TEST(SuiteFinds, ATaskThatLearnsFromPartsWhatItMustLearnFromTheWhole) {

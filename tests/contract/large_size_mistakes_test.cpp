@@ -105,7 +105,7 @@ class Gain : public Layer, public HasOnnxForm {
 };
 
 template <Fault F>
-std::vector<Finding> findings_with(const std::vector<LargeSize>& sizes = default_sizes) {
+std::vector<contract::Finding> findings_with(const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
   Registrar registrar;
   registrar.add<Kind::layer, Gain<F>>("gain");
   return findings_of(registrar.offers().front(), {}, sizes);
@@ -132,7 +132,7 @@ TEST(LargeSizes, FindAPrecisionThatIsLostInWideRows) {
 }
 
 TEST(LargeSizes, AreThoseThatTheUserNames) {
-  const auto found = [](const LargeSize& size) {
+  const auto found = [](const contract::LargeSize& size) {
     return failures(findings_with<Fault::backward_from_width_128>({size}));
   };
   EXPECT_EQ(found({.width = 120, .length = 10, .exact = true}), "");
@@ -144,13 +144,13 @@ bool has_onnxruntime() {
   return std::system("python3 -c 'import numpy, onnxruntime' >/dev/null 2>&1") == 0;
 }
 
-const Finding& onnx_finding(const std::vector<Finding>& findings) {
-  return *std::ranges::find(findings, "ONNX form", &Finding::check);
+const contract::Finding& onnx_finding(const std::vector<contract::Finding>& findings) {
+  return *std::ranges::find(findings, "ONNX form", &contract::Finding::check);
 }
 
 TEST(OnnxForm, IsComparedWithForward) {
   if (!has_onnxruntime()) GTEST_SKIP() << "python3 has no onnxruntime here";
-  const std::vector<Finding> right = findings_with<Fault::none>();
+  const std::vector<contract::Finding> right = findings_with<Fault::none>();
   EXPECT_TRUE(onnx_finding(right).passed && !onnx_finding(right).unchecked) << onnx_finding(right).detail;
   EXPECT_TRUE(onnx_finding(right).detail.starts_with("onnxruntime computes the same from "));
   expect_said(failures(findings_with<Fault::onnx_without_gain>()),
@@ -162,7 +162,7 @@ TEST(OnnxForm, IsComparedWithForward) {
 TEST(OnnxForm, IsSaidNotToBeCheckedWithoutPython) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);
-  const std::vector<Finding> findings = findings_with<Fault::onnx_without_gain>();
+  const std::vector<contract::Finding> findings = findings_with<Fault::onnx_without_gain>();
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_TRUE(onnx_finding(findings).unchecked);
   EXPECT_EQ(onnx_finding(findings).detail, "python3 cannot be started: No such file or directory");

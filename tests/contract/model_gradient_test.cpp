@@ -13,7 +13,7 @@ namespace {
 void spread_parameters(TinyModel& tiny, std::uint64_t seed) {
   tiny.model.initialize(seed);
   Numbers numbers(seed);
-  for (const ParameterSlice& slice : tiny.model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : tiny.model.parameters().slices()) {
     std::vector<double> values = tiny.values(slice);
     for (double& value : values) value += 0.2 * numbers.symmetric();
     tiny.set_values(slice, values);
@@ -21,27 +21,27 @@ void spread_parameters(TinyModel& tiny, std::uint64_t seed) {
 }
 
 /// Every parameter of a model.
-GradientReport check_model(TinyModel& tiny, StepRandom random) {
+contract::GradientReport check_model(TinyModel& tiny, model::StepRandom random) {
   tiny.loss(random);
-  std::vector<CheckedTensor> tensors;
-  for (const ParameterSlice& slice : tiny.model.parameters().slices())
+  std::vector<contract::CheckedTensor> tensors;
+  for (const memory::ParameterSlice& slice : tiny.model.parameters().slices())
     tensors.push_back(
         {slice.path, tiny.values(slice), tiny.gradient(slice),
          [&tiny, &slice](const std::vector<double>& values) { tiny.set_values(slice, values); }});
-  return GradientCheck([&] { return tiny.loss(random); }).run(tensors);
+  return contract::GradientCheck([&] { return tiny.loss(random); }).run(tensors);
 }
 
-GradientReport check(const Experiment& experiment, const Registry& registry) {
+contract::GradientReport check(const config::Experiment& experiment, const plugin_host::Registry& registry) {
   const Device device;
-  PackedBatch batch = tiny_batch();
+  data::PackedBatch batch = tiny_batch();
   for (std::size_t row = 0; experiment.model.segments > 0 && row < batch.ids.size(); ++row)
     batch.segments.push_back(static_cast<std::int32_t>(row / 3) % 2);  // a third one stays unused
-  ModelSize size = tiny_size();
+  model::ModelSize size = tiny_size();
   if (experiment.model.head.type == "language_model") size.outputs.clear();
   TinyModel tiny(experiment, size, registry, device, batch);
   for (std::uint64_t seed = 3; seed < 30; ++seed) {
     spread_parameters(tiny, seed);
-    GradientReport report = check_model(tiny, {7, 2});
+    contract::GradientReport report = check_model(tiny, {7, 2});
     if (!report.near_kink) return report;
   }
   throw Error("no point without a kink nearby");
@@ -49,71 +49,71 @@ GradientReport check(const Experiment& experiment, const Registry& registry) {
 
 struct Case {
   const char* name;
-  void (*change)(Experiment&, const Registry&);
+  void (*change)(config::Experiment&, const plugin_host::Registry&);
 };
 void PrintTo(const Case& c, std::ostream* stream) {
   *stream << c.name;
 }
 
 const Case cases[] = {
-    {"post_norm", [](Experiment&, const Registry&) {}},
-    {"pre_norm", [](Experiment& e, const Registry&) { e.model.norm_position = NormPosition::pre; }},
-    {"learned_positions", [](Experiment& e, const Registry&) { e.model.positions = Positions::learned; }},
+    {"post_norm", [](config::Experiment&, const plugin_host::Registry&) {}},
+    {"pre_norm", [](config::Experiment& e, const plugin_host::Registry&) { e.model.norm_position = config::NormPosition::pre; }},
+    {"learned_positions", [](config::Experiment& e, const plugin_host::Registry&) { e.model.positions = config::Positions::learned; }},
     {"residual_norm_head",
-     [](Experiment& e, const Registry&) { e.model.head.options.set("residual_norm", true); }},
-    {"pooler_head", [](Experiment& e, const Registry&) { e.model.head.options.set("pooler", true); }},
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.head.options.set("residual_norm", true); }},
+    {"pooler_head", [](config::Experiment& e, const plugin_host::Registry&) { e.model.head.options.set("pooler", true); }},
     {"residual_norm_and_pooler",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.head.options.set("residual_norm", true);
        e.model.head.options.set("pooler", true);
      }},
     {"segments_and_norm_of_the_embedding",
-     [](Experiment& e, const Registry&) {
-       e.model.positions = Positions::learned;
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.positions = config::Positions::learned;
        e.model.max_positions = 12;
        e.model.segments = 3;
-       e.model.embedding_scale = EmbeddingScale::none;
+       e.model.embedding_scale = config::EmbeddingScale::none;
        e.model.embedding_norm = true;
        e.model.dropout = 0.3;
        e.train.gradient_shards = 2;
      }},
     {"segments_beside_sinusoids",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.segments = 2;
        e.model.dropout = 0.3;
      }},
-    {"label_smoothing", [](Experiment& e, const Registry&) { e.train.label_smoothing = 0.1; }},
+    {"label_smoothing", [](config::Experiment& e, const plugin_host::Registry&) { e.train.label_smoothing = 0.1; }},
     {"gelu",
-     [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},
-    {"dropout", [](Experiment& e, const Registry&) { e.model.dropout = 0.3; }},
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},
+    {"dropout", [](config::Experiment& e, const plugin_host::Registry&) { e.model.dropout = 0.3; }},
     {"dropout_pre_norm",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.dropout = 0.3;
-       e.model.norm_position = NormPosition::pre;
+       e.model.norm_position = config::NormPosition::pre;
      }},
     {"attention_dropout",
-     [](Experiment& e, const Registry&) { e.model.block[0].options.set("attention_dropout", 0.4); }},
-    {"gradient_shards", [](Experiment& e, const Registry&) { e.train.gradient_shards = 3; }},
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[0].options.set("attention_dropout", 0.4); }},
+    {"gradient_shards", [](config::Experiment& e, const plugin_host::Registry&) { e.train.gradient_shards = 3; }},
     {"one_head_three_blocks",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.block[0].options.set("heads", std::int64_t{1});
        e.model.layers = 3;
      }},
     {"alibi_attention",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "alibi_attention", {{"heads", std::int64_t{2}}});
      }},
     {"rotary_attention",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "rotary_attention", {{"heads", std::int64_t{2}}});
      }},
     {"sliding_window_attention",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "sliding_window_attention",
                                       {{"heads", std::int64_t{2}}, {"window", std::int64_t{2}}});
      }},
     {"relative_attention",  // both blocks learn one table
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "relative_attention",
                                       {{"heads", std::int64_t{2}},
                                        {"head_size", std::int64_t{3}},
@@ -123,7 +123,7 @@ const Case cases[] = {
                                        {"bias", false}});
      }},
     {"relative_attention_of_a_decoder",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.causal = true;
        e.model.layers = 3;
        e.model.groups = 2;
@@ -133,59 +133,59 @@ const Case cases[] = {
            {{"heads", std::int64_t{2}}, {"buckets", std::int64_t{5}}, {"max_distance", std::int64_t{4}}});
      }},
     {"silu",
-     [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("silu")); }},
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("silu")); }},
     {"tanh",
-     [](Experiment& e, const Registry&) { e.model.block[1].options.set("activation", std::string("tanh")); }},
-    {"sigmoid", [](Experiment& e,
-                   const Registry&) { e.model.block[1].options.set("activation", std::string("sigmoid")); }},
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("tanh")); }},
+    {"sigmoid", [](config::Experiment& e,
+                   const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("sigmoid")); }},
     {"post_norm_with_a_final_norm",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.final_norm = true;
        e.model.dropout = 0.3;
      }},
     {"pre_norm_without_a_final_norm",
-     [](Experiment& e, const Registry&) {
-       e.model.norm_position = NormPosition::pre;
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.norm_position = config::NormPosition::pre;
        e.model.final_norm = false;
      }},
     {"head_size",
-     [](Experiment& e, const Registry&) { e.model.block[0].options.set("head_size", std::int64_t{3}); }},
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[0].options.set("head_size", std::int64_t{3}); }},
     {"factorised_embedding",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.embedding_width = 6;
        e.train.gradient_shards = 2;
      }},
     {"factorised_embedding_with_all_its_parts",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.embedding_width = 12;
-       e.model.positions = Positions::learned;
+       e.model.positions = config::Positions::learned;
        e.model.segments = 2;
-       e.model.embedding_scale = EmbeddingScale::none;
+       e.model.embedding_scale = config::EmbeddingScale::none;
        e.model.embedding_norm = true;
        e.model.dropout = 0.3;
      }},
     {"factorised_embedding_with_a_tied_output",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.embedding_width = 6;
        fill_table(e.model.head, r, Kind::head, "model.head", "language_model", {{"epsilon", 1e-3}});
      }},
     {"linear_attention",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "linear_attention", {{"heads", std::int64_t{2}}});
      }},
     {"sparse_attention",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(
            r, "attention", "sparse_attention",
            {{"heads", std::int64_t{2}}, {"window", std::int64_t{1}}, {"stride", std::int64_t{3}}});
      }},
     {"disentangled_attention",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "disentangled_attention",
                                       {{"heads", std::int64_t{2}}, {"max_distance", std::int64_t{3}}});
      }},
     {"disentangled_attention_with_dropout_and_head_size",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[0] = layer_table(r, "attention", "disentangled_attention",
                                       {{"heads", std::int64_t{2}},
                                        {"head_size", std::int64_t{3}},
@@ -194,44 +194,44 @@ const Case cases[] = {
        e.train.gradient_shards = 2;
      }},
     {"gated_feed_forward",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[1] =
            layer_table(r, "feed_forward", "gated_feed_forward", {{"hidden", std::int64_t{12}}});
      }},
     {"swiglu",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.block[1] = layer_table(r, "feed_forward", "gated_feed_forward",
                                       {{"hidden", std::int64_t{12}}, {"activation", std::string("swiglu")}});
      }},
     {"highway",
-     [](Experiment& e, const Registry& r) { e.model.block.push_back(layer_table(r, "carry", "highway")); }},
+     [](config::Experiment& e, const plugin_host::Registry& r) { e.model.block.push_back(layer_table(r, "carry", "highway")); }},
     {"rms_norm",
-     [](Experiment& e, const Registry& r) {
+     [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.norm = layer_table(r, "norm", "rms_norm");
-       e.model.norm_position = NormPosition::pre;
+       e.model.norm_position = config::NormPosition::pre;
      }},
     {"one_group",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.groups = 1;
        e.model.dropout = 0.3;
      }},
     {"two_groups_of_three_blocks_pre_norm",
-     [](Experiment& e, const Registry&) {
+     [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.layers = 3;
        e.model.groups = 2;
-       e.model.norm_position = NormPosition::pre;
+       e.model.norm_position = config::NormPosition::pre;
        e.train.gradient_shards = 3;
      }},
-    {"no_blocks", [](Experiment& e, const Registry&) { e.model.layers = 0; }},
+    {"no_blocks", [](config::Experiment& e, const plugin_host::Registry&) { e.model.layers = 0; }},
 };
 
 class ModelGradient : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ModelGradient, EqualsDifferences) {
-  const Registry registry = load_builtin_plugins();
-  Experiment experiment = tiny_experiment(registry);
+  const plugin_host::Registry registry = load_builtin_plugins();
+  config::Experiment experiment = tiny_experiment(registry);
   GetParam().change(experiment, registry);
-  const GradientReport report = check(experiment, registry);
+  const contract::GradientReport report = check(experiment, registry);
   EXPECT_TRUE(report.mismatches.empty()) << report.text();
   EXPECT_GT(report.compared, 10);
   RecordProperty("largest_error", std::to_string(report.largest_error * 1e9) + "e-9");
@@ -279,21 +279,21 @@ class Forgetful final : public Layer {
   Parameter gain_;
 };
 
-Experiment forgetful_experiment(Registry& registry, bool wrong_input) {
+config::Experiment forgetful_experiment(plugin_host::Registry& registry, bool wrong_input) {
   Registrar offers;
   offers.add<Kind::layer, Forgetful>("forgetful");
   registry.add("this test", offers);
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.block.push_back(
       layer_table(registry, "broken", "forgetful", {{"wrong_input", wrong_input}}));
   return experiment;
 }
 
 TEST(ModelGradientMutation, WrongParameterGradientIsNamed) {
-  Registry registry = load_builtin_plugins();
-  const GradientReport report = check(forgetful_experiment(registry, false), registry);
+  plugin_host::Registry registry = load_builtin_plugins();
+  const contract::GradientReport report = check(forgetful_experiment(registry, false), registry);
   ASSERT_FALSE(report.mismatches.empty());
-  for (const GradientMismatch& mismatch : report.mismatches) {
+  for (const contract::GradientMismatch& mismatch : report.mismatches) {
     EXPECT_TRUE(mismatch.tensor == "encoder.0.broken.gain" || mismatch.tensor == "encoder.1.broken.gain")
         << mismatch.text();
     EXPECT_NEAR(mismatch.analytic / mismatch.numeric, 0.999, 1e-6) << mismatch.text();
@@ -304,8 +304,8 @@ TEST(ModelGradientMutation, WrongParameterGradientIsNamed) {
 }
 
 TEST(ModelGradientMutation, WrongInputGradientSpoilsWhatLiesBelow) {
-  Registry registry = load_builtin_plugins();
-  const GradientReport report = check(forgetful_experiment(registry, true), registry);
+  plugin_host::Registry registry = load_builtin_plugins();
+  const contract::GradientReport report = check(forgetful_experiment(registry, true), registry);
   const auto named = [&](const std::string& name) { return report.text().find(name) != std::string::npos; };
   EXPECT_TRUE(named("embedding.tokens"));
   EXPECT_TRUE(named("encoder.0.attention.qkv.weight"));

@@ -25,15 +25,15 @@ const fs::path samples = build / "tests/contract/samples";
 /// The folder that records passed checks, instead of the user's own cache.
 const fs::path cache = build / "tests/contract/cache";
 
-ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {
+runner::ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {
   ::setenv("ENCORE_CACHE", cache.c_str(), 1);
   options.insert(options.begin(), {"plugin", "check", file.string()});
-  return run_program(build / "bin/exp", options);
+  return runner::run_program(build / "bin/exp", options);
 }
 
 /// The names, detail and verdict of every check.
 json checks_of(const fs::path& file) {
-  const ProgramOutput answer = check(file, {"--json"});
+  const runner::ProgramOutput answer = check(file, {"--json"});
   return json::parse(answer.output, nullptr, false);
 }
 
@@ -47,11 +47,11 @@ void write_manifest(const std::string& name) {
 }
 
 bool has_onnxruntime() {
-  return run_program("/bin/sh", {"-c", "python3 -c 'import numpy, onnxruntime'"}).end.success();
+  return runner::run_program("/bin/sh", {"-c", "python3 -c 'import numpy, onnxruntime'"}).end.success();
 }
 
 TEST(PluginCheck, PassesAShippedPlugin) {
-  const ProgramOutput answer = check(build / "lib/encore/plugins/layer_norm.so");
+  const runner::ProgramOutput answer = check(build / "lib/encore/plugins/layer_norm.so");
   EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   EXPECT_NE(answer.output.find("ok    layer \"layer_norm\": gradients: "), std::string::npos)
       << answer.output;
@@ -91,7 +91,7 @@ TEST(PluginCheck, NamesWhatThreadsChange) {
 
 TEST(PluginCheck, ReportsTheSignalOfACrashWhileLoading) {
   write_manifest("crash_at_start");
-  const ProgramOutput answer = check(samples / "crash_at_start.so");
+  const runner::ProgramOutput answer = check(samples / "crash_at_start.so");
   EXPECT_EQ(answer.end.exit_code, 1);
   EXPECT_NE(answer.output.find(
                 "FAIL  crash_at_start.so: opening the plugin: the plugin crashed its worker: signal 11 "
@@ -101,7 +101,7 @@ TEST(PluginCheck, ReportsTheSignalOfACrashWhileLoading) {
 }
 
 TEST(PluginCheck, SaysInWhichCheckALayerCrashed) {
-  const ProgramOutput answer = check(samples / "crash_in_forward.so");
+  const runner::ProgramOutput answer = check(samples / "crash_in_forward.so");
   EXPECT_EQ(answer.end.exit_code, 1);
   EXPECT_NE(answer.output.find("ok    layer \"crash_in_forward\": options"), std::string::npos)
       << answer.output;
@@ -119,7 +119,7 @@ TEST(PluginCheck, SaysInWhichCheckALayerCrashed) {
 }
 
 TEST(PluginCheck, IsNotFooledByAPluginThatEndsItsWorker) {
-  const ProgramOutput answer = check(samples / "exit_in_forward.so");
+  const runner::ProgramOutput answer = check(samples / "exit_in_forward.so");
   EXPECT_EQ(answer.end.exit_code, 1);
   EXPECT_NE(answer.output.find("FAIL  layer \"exit_in_forward\": gradients: the plugin ended its worker: "
                                "exit code 0"),
@@ -129,7 +129,7 @@ TEST(PluginCheck, IsNotFooledByAPluginThatEndsItsWorker) {
 
 TEST(PluginCheck, EndsAPluginThatHangs) {
   // On a busy machine even the start of the worker may take longer than the limit, so it grows.
-  ProgramOutput answer;
+  runner::ProgramOutput answer;
   std::string limit;
   for (const char* seconds : {"6", "24", "96", "384"}) {
     answer = check(samples / "hang_in_forward.so", {"--timeout", limit = seconds});
@@ -146,14 +146,14 @@ TEST(PluginCheck, EndsAPluginThatHangs) {
             std::string::npos)
       << answer.errors;
   EXPECT_TRUE(answer.output.ends_with("1 of 17 checks failed, 14 skipped because of it\n")) << answer.output;
-  const ProgramOutput refused = check(samples / "hang_in_forward.so", {"--timeout", "0"});
+  const runner::ProgramOutput refused = check(samples / "hang_in_forward.so", {"--timeout", "0"});
   EXPECT_EQ(refused.end.exit_code, 2);
   EXPECT_NE(refused.errors.find("invalid --timeout 0: expected at least 1"), std::string::npos)
       << refused.errors;
 }
 
 TEST(PluginCheck, OneCauseIsOneFailureAndTheTotalStays) {
-  const ProgramOutput answer = check(samples / "undeclared_option.so");
+  const runner::ProgramOutput answer = check(samples / "undeclared_option.so");
   EXPECT_EQ(answer.end.exit_code, 1);
   EXPECT_NE(answer.output.find(
                 "FAIL  layer \"undeclared_option\": declaration: layer \"undeclared_option\" asks for "
@@ -176,8 +176,8 @@ TEST(PluginCheck, OneCauseIsOneFailureAndTheTotalStays) {
 TEST(PluginCheck, SaysWhatItCouldNotCheck) {
   // `env` finds no python3 in such a PATH; nothing else uses it.
   ::setenv("ENCORE_CACHE", cache.c_str(), 1);
-  const ProgramOutput answer =
-      run_program("/usr/bin/env", {"PATH=/nowhere", (build / "bin/exp").string(), "plugin", "check",
+  const runner::ProgramOutput answer =
+      runner::run_program("/usr/bin/env", {"PATH=/nowhere", (build / "bin/exp").string(), "plugin", "check",
                                    (build / "lib/encore/plugins/layer_norm.so").string()});
   EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   EXPECT_NE(
@@ -189,7 +189,7 @@ TEST(PluginCheck, SaysWhatItCouldNotCheck) {
 }
 
 TEST(PluginCheck, NamesAReaderThatAbortsOnNul) {
-  const ProgramOutput answer = check(samples / "abort_on_nul.so");
+  const runner::ProgramOutput answer = check(samples / "abort_on_nul.so");
   EXPECT_EQ(answer.end.exit_code, 1) << answer.output;
   EXPECT_NE(
       answer.output.find("FAIL  reader \"abort_on_nul\": fields: the plugin crashed its worker: signal 6 "
@@ -202,7 +202,7 @@ TEST(PluginCheck, TakesSettingsDataAndSizes) {
   const fs::path file = build / "tests/contract/levels.tsv";
   std::ofstream(file) << "never better\tgood\nthe worst\tbad\nfine work\tgood\n";
   const std::string data = file.string();
-  ProgramOutput answer =
+  runner::ProgramOutput answer =
       check(build / "lib/encore/plugins/classify.so", {"--data", data, "-S", "data.type=tsv"});
   EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   EXPECT_NE(answer.output.find("labels: 2 classes"), std::string::npos) << answer.output;
@@ -247,7 +247,7 @@ TEST(PluginCheck, TakesSettingsDataAndSizes) {
 }
 
 TEST(PluginCheck, RefusesAFileThatIsNotAPlugin) {
-  ProgramOutput answer = check("nowhere.so");
+  runner::ProgramOutput answer = check("nowhere.so");
   EXPECT_EQ(answer.end.exit_code, 2);
   EXPECT_NE(answer.errors.find("nowhere.so: no such file; build the plugin first: exp plugin build DIR"),
             std::string::npos)
@@ -281,7 +281,7 @@ TEST(PluginCheck, RefusesAForeignManifestBeforeItsLibraryIsOpened) {
   const std::string here = fingerprint.substr(begin, end - begin);
   manifest["fingerprint"] = fingerprint.replace(begin, end - begin, "3.7.2");
   std::ofstream(samples / "foreign.json") << manifest;
-  const ProgramOutput answer = check(samples / "foreign.so");
+  const runner::ProgramOutput answer = check(samples / "foreign.so");
   EXPECT_EQ(answer.end.exit_code, 1) << answer.errors;
   EXPECT_NE(
       answer.output.find("plugin \"foreign\" was built for another Encore: kokkos is 3.7.2 in the plugin "

@@ -14,23 +14,23 @@ namespace {
 
 using namespace encore;
 
-std::vector<Check> checks_of(const Offer& offer) {
-  if (offer.kind == Kind::tokenizer) return tokenizer_checks(offer);
-  if (offer.kind == Kind::task) return task_checks(offer, {});
-  if (offer.kind == Kind::reader) return reader_checks(offer, {});
+std::vector<contract::Check> checks_of(const Offer& offer) {
+  if (offer.kind == Kind::tokenizer) return contract::tokenizer_checks(offer);
+  if (offer.kind == Kind::task) return contract::task_checks(offer, {});
+  if (offer.kind == Kind::reader) return contract::reader_checks(offer, {});
   return {};
 }
 
 /// Returns the number of checks that failed.
 int check_plugin(const std::filesystem::path& file) {
   int failed = 0;
-  const OpenedPlugin plugin = open_plugin(file);
+  const plugin_host::OpenedPlugin plugin = plugin_host::open_plugin(file);
   for (const Offer& offer : plugin.offers.offers())
-    for (const Check& check : checks_of(offer)) {
-      std::cout << subject_of(offer) << ": " << check.name << std::endl;
+    for (const contract::Check& check : checks_of(offer)) {
+      std::cout << contract::subject_of(offer) << ": " << check.name << std::endl;
       try {
         check.run();
-      } catch (const NotChecked&) {  // nothing to compare
+      } catch (const contract::NotChecked&) {  // nothing to compare
       } catch (const std::exception& error) {
         std::cout << "FAIL  " << error.what() << std::endl;
         ++failed;

@@ -17,12 +17,12 @@ namespace {
 class Shipped : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(Shipped, PassesTheSuite) {
-  const Registry registry = load_builtin_plugins();
+  const plugin_host::Registry registry = load_builtin_plugins();
   int offers = 0;
   for (const Offer& offer : registry.all(GetParam())) {
-    const std::vector<Finding> findings = findings_of(offer);
-    EXPECT_GE(findings.size(), 2U) << subject_of(offer);
-    for (const Finding& finding : findings)
+    const std::vector<contract::Finding> findings = findings_of(offer);
+    EXPECT_GE(findings.size(), 2U) << contract::subject_of(offer);
+    for (const contract::Finding& finding : findings)
       EXPECT_TRUE(finding.passed) << finding.subject << ": " << finding.check << ": " << finding.detail;
     ++offers;
   }
@@ -121,7 +121,7 @@ class Dense : public Layer {
 };
 
 template <Mistake M>
-std::vector<Finding> findings_with() {
+std::vector<contract::Finding> findings_with() {
   Registrar registrar;
   registrar.add<Kind::layer, Dense<M>>("dense");
   return findings_of(registrar.offers().front());
@@ -247,7 +247,7 @@ TEST(SuiteFinds, ALayerThatIsNotRowWise) {
   expect_said(failures_of_rows<RowMistake::reads_the_row_before>(),
               "generation: row 7 has other bits when sequences are generated pass by pass, ");
   // A GPU's products have other bits for another number of rows, so rows are compared with a tolerance there.
-  if (host_reaches_device())
+  if (memory::host_reaches_device())
     expect_said(failures_of_rows<RowMistake::orders_by_row_count>(), "generation: row ");
 }
 

@@ -87,7 +87,7 @@ ChangedDatabase::ChangedDatabase() {
                  .seed = seed,
                  .measures = {{"test/f1", dropout + 0.01 * static_cast<double>(seed)}, {"dev/f1", 0.5}},
                  .dropout = dropout});
-  runs.tell({.name = "other", .measures = nullptr, .state = RunState::failed, .reason = "why"});
+  runs.tell({.name = "other", .measures = nullptr, .state = store::RunState::failed, .reason = "why"});
   leave_one_file(runs.store().database());
   write_bytes(path(), read_bytes(runs.path()));
   change(path(), loosen);
@@ -114,13 +114,13 @@ void ChangedDatabase::write(const std::string& sql) const {
 }
 
 void ChangedDatabase::read_columns() {
-  Database database(path(), SQLITE_OPEN_READONLY, {});
-  Statement names(database,
+  store::Database database(path(), SQLITE_OPEN_READONLY, {});
+  store::Statement names(database,
                   "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c "
                   "WHERE m.type = 'table' ORDER BY 1, 2");
   while (names.step()) {
     Column column{.table = names.text(0), .name = names.text(1), .values = {}};
-    Statement rows(database, "SELECT DISTINCT \"" + column.name + "\" FROM \"" + column.table + "\" LIMIT 8");
+    store::Statement rows(database, "SELECT DISTINCT \"" + column.name + "\" FROM \"" + column.table + "\" LIMIT 8");
     while (rows.step()) column.values.push_back(rows.text(0));
     if (!column.values.empty()) columns_.push_back(std::move(column));
   }

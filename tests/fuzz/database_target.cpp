@@ -18,8 +18,8 @@ namespace encore::fuzz {
 
 namespace {
 
-void read_runs(Store& store) {
-  for (const RunRow& run : store.list_runs({.sight = Sight::any})) {
+void read_runs(store::Store& store) {
+  for (const store::RunRow& run : store.list_runs({.sight = store::Sight::any})) {
     store.read_params(run.number);
     store.read_tags(run.number);
     store.read_datasets(run.number);
@@ -29,31 +29,31 @@ void read_runs(Store& store) {
     store.read_artifacts(run.number);
     store.read_events(run.number);
     store.read_verifications(run.number);
-    for (const MetricRow& metric : store.read_metrics(run.number)) {
+    for (const store::MetricRow& metric : store.read_metrics(run.number)) {
       store.read_curve(run.number, metric.name);
       store.read_latest(run.number, metric.name);
     }
   }
 }
 
-void write_report(Store& store, std::size_t format) {
-  const Document document = make_report(store, {});
-  const Templates templates(ENCORE_SOURCE_DIR "/reports");
+void write_report(store::Store& store, std::size_t format) {
+  const document::Document document = report::make_report(store, {});
+  const document::Templates templates(ENCORE_SOURCE_DIR "/reports");
   switch (format) {
     case 0:
-      html_files(document, templates, "a.html");
+      document::html_files(document, templates, "a.html");
       break;
     case 1:
-      markdown_files(document, templates, "a.md");
+      document::markdown_files(document, templates, "a.md");
       break;
     case 2:
-      latex_files(document, templates, "a.tex");
+      document::latex_files(document, templates, "a.tex");
       break;
     case 3:
-      csv_files(document, "a.csv");
+      document::csv_files(document, "a.csv");
       break;
     default:
-      json_text(document);
+      document::json_text(document);
   }
 }
 
@@ -75,11 +75,11 @@ class DatabaseTarget final : public Target {
 
   void take(const std::string& input) override {
     database_->write(input);
-    Store store(database_->path(), OpenMode::read);
+    store::Store store(database_->path(), store::OpenMode::read);
     const std::string question = input.substr(3, input.find('\n') - 3);
     if (question == "read") read_runs(store);
     if (question == "compare")
-      compare_runs(store, select_runs(store, {.words = {"net"}}).runs, {.metric = {.name = "test/f1"}});
+      analysis::compare_runs(store, store::select_runs(store, {.words = {"net"}}).runs, {.metric = {.name = "test/f1"}});
     if (question.starts_with("report")) write_report(store, static_cast<std::size_t>(question.back() - '0'));
   }
 

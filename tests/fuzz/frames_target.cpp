@@ -37,14 +37,14 @@ std::vector<std::size_t> begins_of_frames(std::string_view stream) {
 }
 
 /// Returns the messages up to the end, or to the first damage, which is then in `damage`.
-std::vector<ServeMessage> messages_in(std::string_view stream, std::size_t bytes_at_a_time,
+std::vector<record::ServeMessage> messages_in(std::string_view stream, std::size_t bytes_at_a_time,
                                       std::string& damage) {
-  ServeFrames frames;
-  std::vector<ServeMessage> messages;
+  record::ServeFrames frames;
+  std::vector<record::ServeMessage> messages;
   try {
     for (std::size_t at = 0; at < stream.size(); at += bytes_at_a_time) {
       frames.add(stream.substr(at, bytes_at_a_time));
-      while (std::optional<ServeMessage> message = frames.next()) messages.push_back(std::move(*message));
+      while (std::optional<record::ServeMessage> message = frames.next()) messages.push_back(std::move(*message));
     }
   } catch (const Error& error) {
     damage = error.what();
@@ -57,26 +57,26 @@ class FramesTarget final : public Target {
   std::string name() const override { return "frames"; }
 
   std::vector<std::string> corpus() override {
-    GenerateRequest request{.prompts = {"the", "a"}, .json = true};
+    record::GenerateRequest request{.prompts = {"the", "a"}, .json = true};
     request.decoding.max_tokens = 4;
     request.decoding.temperature = 0.5;
     request.decoding.stop = {"."};
     const std::string to_worker =
-        serve_frame(ServeBatch{{{.id = 1, .observed = true, .text = "the text"},
-                                {.id = 2, .work = ServeWork::vector, .allowed = true, .text = "na\u00efve"},
-                                {.id = 3, .work = ServeWork::writing, .text = request.text()}}}) +
-        serve_frame(ServeCancel{3});
+        record::serve_frame(record::ServeBatch{{{.id = 1, .observed = true, .text = "the text"},
+                                {.id = 2, .work = record::ServeWork::vector, .allowed = true, .text = "na\u00efve"},
+                                {.id = 3, .work = record::ServeWork::writing, .text = request.text()}}}) +
+        record::serve_frame(record::ServeCancel{3});
     const std::string from_worker =
-        serve_frame(ServeModel{.digest = std::string(64, 'a'), .step = 12, .notes = {"a note"}}) +
-        serve_frame(ServeAnswers{
+        record::serve_frame(record::ServeModel{.digest = std::string(64, 'a'), .step = 12, .notes = {"a note"}}) +
+        record::serve_frame(record::ServeAnswers{
             {{.id = 1,
               .tokens = 4,
               .text = R"({"label":"A","probability":0.5})",
               .facts = R"({"pieces":4,"unknown":1,"confidence":0.5,"labels":{"A":1}})"},
              {.id = 2, .tokens = 3, .text = std::string("\0\0\x80\x3f\0\0\0\x40", 8)},
-             {.id = 3, .outcome = ServeOutcome::part, .text = "th"},
+             {.id = 3, .outcome = record::ServeOutcome::part, .text = "th"},
              {.id = 3, .tokens = 2, .text = R"([[{"text":"the","score":-0.5,"pieces":2,"ended":true}]])"},
-             {.id = 4, .outcome = ServeOutcome::refused, .text = "too long"}}});
+             {.id = 4, .outcome = record::ServeOutcome::refused, .text = "too long"}}});
     return {to_worker, from_worker};
   }
 
@@ -102,20 +102,20 @@ class FramesTarget final : public Target {
 
   void take(const std::string& input) override {
     std::string damage, damage_in_parts;
-    const std::vector<ServeMessage> messages =
+    const std::vector<record::ServeMessage> messages =
         messages_in(input, std::max<std::size_t>(1, input.size()), damage);
     if (messages != messages_in(input, 7, damage_in_parts) || damage != damage_in_parts)
       throw std::logic_error("other messages where the bytes come in small parts");
     std::size_t at = 0;
-    for (const ServeMessage& message : messages) {
-      const std::string frame = serve_frame(message);
+    for (const record::ServeMessage& message : messages) {
+      const std::string frame = record::serve_frame(message);
       if (input.compare(at, frame.size(), frame) != 0)
         throw std::logic_error("a message is written otherwise than it was read");
       at += frame.size();
     }
-    for (const ServeMessage& message : messages) {
-      if (const auto* batch = std::get_if<ServeBatch>(&message)) take_batch(*batch);
-      if (const auto* answers = std::get_if<ServeAnswers>(&message)) take_answers(*answers);
+    for (const record::ServeMessage& message : messages) {
+      if (const auto* batch = std::get_if<record::ServeBatch>(&message)) take_batch(*batch);
+      if (const auto* answers = std::get_if<record::ServeAnswers>(&message)) take_answers(*answers);
     }
     if (!damage.empty()) throw Error(damage);
   }
@@ -124,52 +124,52 @@ class FramesTarget final : public Target {
   /// Changes one string of one message, which stays a valid message.
   static bool mutate_text(std::string& input, Random& random) {
     std::string damage;
-    std::vector<ServeMessage> messages = messages_in(input, input.size() + 1, damage);
+    std::vector<record::ServeMessage> messages = messages_in(input, input.size() + 1, damage);
     std::vector<std::string*> texts;
-    for (ServeMessage& message : messages) {
-      if (auto* batch = std::get_if<ServeBatch>(&message))
-        for (ServeItem& item : batch->items) texts.push_back(&item.text);
-      if (auto* answers = std::get_if<ServeAnswers>(&message))
-        for (ServeAnswer& answer : answers->answers) texts.insert(texts.end(), {&answer.text, &answer.facts});
+    for (record::ServeMessage& message : messages) {
+      if (auto* batch = std::get_if<record::ServeBatch>(&message))
+        for (record::ServeItem& item : batch->items) texts.push_back(&item.text);
+      if (auto* answers = std::get_if<record::ServeAnswers>(&message))
+        for (record::ServeAnswer& answer : answers->answers) texts.insert(texts.end(), {&answer.text, &answer.facts});
     }
     if (texts.empty() || !damage.empty()) return false;
     mutate_json(*random.any_of(texts), random);
     input.clear();
-    for (const ServeMessage& message : messages) input += serve_frame(message);
+    for (const record::ServeMessage& message : messages) input += record::serve_frame(message);
     return true;
   }
 
-  static void take_batch(const ServeBatch& batch) {
-    for (const ServeItem& item : batch.items)
-      if (item.work == ServeWork::writing)
-        contradiction_in(GenerateRequest::parse(item.text).decoding.over(Decoding()));
+  static void take_batch(const record::ServeBatch& batch) {
+    for (const record::ServeItem& item : batch.items)
+      if (item.work == record::ServeWork::writing)
+        record::contradiction_in(record::GenerateRequest::parse(item.text).decoding.over(Decoding()));
   }
 
   /// Service::finish does the same: an invalid answer becomes the body of an error.
-  void take_answers(const ServeAnswers& message) const {
-    static const ServedModel model = {.name = "tiny", .version = "1", .facts = {.digest = "ab"}};
-    Job job;
-    for (const ServeAnswer& answer : message.answers)
-      if (answer.outcome != ServeOutcome::part) job.answers.push_back(answer);
+  void take_answers(const record::ServeAnswers& message) const {
+    static const serve::ServedModel model = {.name = "tiny", .version = "1", .facts = {.digest = "ab"}};
+    serve::Job job;
+    for (const record::ServeAnswer& answer : message.answers)
+      if (answer.outcome != record::ServeOutcome::part) job.answers.push_back(answer);
     job.texts.resize(job.answers.size());
     if (job.answers.empty()) return;
-    for (const ServeWork work : {ServeWork::answer, ServeWork::vector, ServeWork::writing}) try {
-        answer_body(model, {.work = work, .base64 = job.answers.size() > 1}, job, "cmpl-1");
-        if (work == ServeWork::writing) stream_end(model, "cmpl-1", job);
+    for (const record::ServeWork work : {record::ServeWork::answer, record::ServeWork::vector, record::ServeWork::writing}) try {
+        serve::answer_body(model, {.work = work, .base64 = job.answers.size() > 1}, job, "cmpl-1");
+        if (work == record::ServeWork::writing) serve::stream_end(model, "cmpl-1", job);
       } catch (const std::exception& error) {
-        error_body(500, error.what());
+        serve::error_body(500, error.what());
       }
     std::filesystem::remove_all(folder_ / "run");
     std::filesystem::create_directory(folder_ / "run");
-    ServeMonitor monitor(folder_ / "run", "0123456789", "session", {.share = 1.0, .text_days = 1.0});
+    serve::ServeMonitor monitor(folder_ / "run", "0123456789", "session", {.share = 1.0, .text_days = 1.0});
     monitor.add("a", model.facts.digest, job, 0.1);
     try {
       monitor.feedback({.id = "a", .text = 0, .answer = R"({"label":"B"})"});
     } catch (const std::exception& error) {
-      error_body(500, error.what());
+      serve::error_body(500, error.what());
     }
-    for (const ServeAnswer& answer : job.answers)
-      if (!answer.facts.empty()) TextFacts::parse(answer.facts);
+    for (const record::ServeAnswer& answer : job.answers)
+      if (!answer.facts.empty()) record::TextFacts::parse(answer.facts);
   }
 
   Scratch folder_;

@@ -80,7 +80,7 @@ struct Inputs {
   std::string at(std::uint64_t number, std::uint64_t seed, Target& target) const {
     if (number < stored.size()) return stored[number];
     if (number < stored.size() + corpus.size()) return corpus[number - stored.size()];
-    Random random(random_word(seed, number));
+    Random random(analysis::random_word(seed, number));
     std::string input = random.any_of(corpus);
     target.mutate(input, corpus, random);
     return input;

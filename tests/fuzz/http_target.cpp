@@ -43,11 +43,11 @@ class Door {
                    .folder = folder}}),
         server_(
             loop_, "127.0.0.1", 0, {.head_bytes = 4096, .body_bytes = 20'000, .all_body_bytes = 100'000},
-            [this](const HttpRequest& request) { return service_.judge(request); },
-            [this](HttpRequest request, std::shared_ptr<HttpReply> reply) {
+            [this](const serve::HttpRequest& request) { return service_.judge(request); },
+            [this](serve::HttpRequest request, std::shared_ptr<serve::HttpReply> reply) {
               service_.handle(std::move(request), std::move(reply));
             },
-            error_body) {
+            serve::error_body) {
     service_.watch(server_);
   }
 
@@ -99,9 +99,9 @@ class Door {
   }
 
   boost::asio::io_context loop_{1};
-  ServeOptions options_;
-  Service service_;
-  HttpServer server_;
+  serve::ServeOptions options_;
+  serve::Service service_;
+  serve::HttpServer server_;
 };
 
 /// Returns the length of the body that the head of an answer gives, or nothing if it gives none.

@@ -18,8 +18,8 @@ class ManifestTarget final : public Target {
   std::string name() const override { return "manifest"; }
 
   std::vector<std::string> corpus() override {
-    const Catalogue catalogue = sample::catalogue();
-    return {manifest_to_json(catalogue.manifests().front()).dump()};
+    const config::Catalogue catalogue = sample::catalogue();
+    return {config::manifest_to_json(catalogue.manifests().front()).dump()};
   }
 
   void mutate(std::string& input, const std::vector<std::string>&, Random& random) override {
@@ -28,14 +28,14 @@ class ManifestTarget final : public Target {
 
   void take(const std::string& input) override {
     write_bytes(folder_ / "a.json", input);
-    Catalogue::survey({(folder_ / "a.json").parent_path()}, "sdk=1;");
-    const Manifest manifest = load_manifest(folder_ / "a.json");
-    manifest_difference(manifest, manifest_from_json(manifest_to_json(manifest)));
-    markdown_plugin(manifest);
-    Catalogue catalogue;
+    config::Catalogue::survey({(folder_ / "a.json").parent_path()}, "sdk=1;");
+    const config::Manifest manifest = config::load_manifest(folder_ / "a.json");
+    config::manifest_difference(manifest, config::manifest_from_json(config::manifest_to_json(manifest)));
+    config::markdown_plugin(manifest);
+    config::Catalogue catalogue;
     catalogue.add(manifest);
-    for (const ManifestOffer& offer : manifest.offers)
-      for (const Option& option : offer.options.options()) default_text(option);
+    for (const config::ManifestOffer& offer : manifest.offers)
+      for (const Option& option : offer.options.options()) config::default_text(option);
   }
 
  private:

@@ -63,20 +63,20 @@ std::vector<std::string_view> all_of(const std::vector<Field>& fields, std::uint
 }
 
 /// The meaning of an input: every line is a name.
-OnnxModel model_of(const std::string& input) {
+onnx_graph::OnnxModel model_of(const std::string& input) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= input.size() && names.size() < 200;) {
     const std::size_t end = std::min(input.find('\n', at), input.size());
     names.push_back(input.substr(at, end - at));
     at = end + 1;
   }
-  OnnxModel model;
+  onnx_graph::OnnxModel model;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string &name = names[i], &next = names[(i + 1) % names.size()];
     std::int64_t number = 0;
     std::memcpy(&number, name.data(), std::min(name.size(), sizeof number));
     model.constants.push_back({.name = name,
-                               .type = i % 2 == 0 ? OnnxType::float32 : OnnxType::int64,
+                               .type = i % 2 == 0 ? onnx_graph::OnnxType::float32 : onnx_graph::OnnxType::int64,
                                .shape = {static_cast<std::int64_t>(i), number},
                                .bytes = std::vector<std::byte>(next.size() * (i % 7))});
     model.nodes.push_back({.name = name,
@@ -84,14 +84,14 @@ OnnxModel model_of(const std::string& input) {
                            .inputs = {next, name},
                            .outputs = {name},
                            .attributes = {{name, number}, {next, 0.5}, {name, std::vector{number, number}}}});
-    model.inputs.push_back({.name = next, .type = OnnxType::int64, .shape = {OnnxGraph::batch, number}});
+    model.inputs.push_back({.name = next, .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, number}});
     model.outputs.push_back({.name = name, .shape = {OnnxGraph::length, 1}});
     model.metadata[name] = next;
   }
   return model;
 }
 
-void require_same(const OnnxModel& model, std::string_view file, std::string_view data) {
+void require_same(const onnx_graph::OnnxModel& model, std::string_view file, std::string_view data) {
   const std::vector<Field> whole = fields_of(file);
   require(all_of(whole, 14).size() == model.metadata.size(), "another number of metadata");
   for (const std::string_view entry : all_of(whole, 14)) {
@@ -156,12 +156,12 @@ class OnnxTarget final : public Target {
   }
 
   void take(const std::string& input) override {
-    const OnnxModel model = model_of(input);
-    for (const OnnxWeights weights : {OnnxWeights::inside, OnnxWeights::beside}) {
-      const SavedFile saved = save_onnx(folder_ / "", model, weights);
-      const bool beside = weights == OnnxWeights::beside;
-      const std::string file = read_bytes(folder_ / onnx_file),
-                        data = beside ? read_bytes(folder_ / onnx_data_file) : "";
+    const onnx_graph::OnnxModel model = model_of(input);
+    for (const onnx_graph::OnnxWeights weights : {onnx_graph::OnnxWeights::inside, onnx_graph::OnnxWeights::beside}) {
+      const record::SavedFile saved = onnx_graph::save_onnx(folder_ / "", model, weights);
+      const bool beside = weights == onnx_graph::OnnxWeights::beside;
+      const std::string file = read_bytes(folder_ / onnx_graph::onnx_file),
+                        data = beside ? read_bytes(folder_ / onnx_graph::onnx_data_file) : "";
       require(saved.bytes == (beside ? data : file).size() && saved.sha256 == sha256(beside ? data : file),
               "another size or hash than that of the file");
       require_same(model, file, data);

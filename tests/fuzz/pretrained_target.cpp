@@ -24,9 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// All types that a folder may use, with all options that it may set.
-Catalogue catalogue_of_all() {
-  Manifest manifest = sample::catalogue().manifests().front();
-  std::erase_if(manifest.offers, [](const ManifestOffer& offer) {
+config::Catalogue catalogue_of_all() {
+  config::Manifest manifest = sample::catalogue().manifests().front();
+  std::erase_if(manifest.offers, [](const config::ManifestOffer& offer) {
     return offer.kind == Kind::layer || offer.kind == Kind::head || offer.kind == Kind::tokenizer;
   });
   const auto rule = OptionRule{.help = "as the folder has it"};
@@ -66,7 +66,7 @@ Catalogue catalogue_of_all() {
                              .needs = {{"words"}, {"tags"}},
                              .measures = sample::ner_measures(),
                              .select = "max dev/f1"});
-  Catalogue catalogue;
+  config::Catalogue catalogue;
   catalogue.add(std::move(manifest));
   return catalogue;
 }
@@ -141,17 +141,17 @@ class PretrainedTarget final : public Target {
   }
 
   void take(const std::string& input) override {
-    static const Catalogue catalogue = catalogue_of_all();
+    static const config::Catalogue catalogue = catalogue_of_all();
     const fs::path folder = write_folder(NamedInput::of(input));
-    const HuggingFaceFolder opened = open_hugging_face_folder(folder);
-    settings_of(opened);
-    const char* head = opened.architecture == body_architecture ? "embedding" : "language_model";
-    const Plan plan =
-        make_plan(parse_experiment_file(experiment_of(folder, head), folder_ / "a.toml", {}), catalogue);
-    const RunPoint& point = plan.points.at(0);
-    const Experiment experiment = make_experiment(point.config, catalogue, point.origin);
+    const pretrained::HuggingFaceFolder opened = pretrained::open_hugging_face_folder(folder);
+    pretrained::settings_of(opened);
+    const char* head = opened.architecture == pretrained::body_architecture ? "embedding" : "language_model";
+    const plan::Plan plan =
+        plan::make_plan(config::parse_experiment_file(experiment_of(folder, head), folder_ / "a.toml", {}), catalogue);
+    const plan::RunPoint& point = plan.points.at(0);
+    const config::Experiment experiment = config::make_experiment(point.config, catalogue, point.origin);
     const auto tokenizer = make_tokenizer(experiment.tokenizer.type, experiment.tokenizer.options);
-    const std::vector<std::string> lines = load_vocabulary(point.data.at("vocab").path);
+    const std::vector<std::string> lines = data::load_vocabulary(point.data.at("vocab").path);
     tokenizer->load(lines);
     for (const std::string& text : hostile_texts()) require_sound(*tokenizer, text);
     write_again(opened, experiment, *tokenizer, lines);
@@ -159,9 +159,9 @@ class PretrainedTarget final : public Target {
 
  private:
   /// Writes configuration and tokenizer as `exp export` does.
-  static void write_again(const HuggingFaceFolder& folder, const Experiment& experiment,
+  static void write_again(const pretrained::HuggingFaceFolder& folder, const config::Experiment& experiment,
                           const Tokenizer& tokenizer, const std::vector<std::string>& lines) {
-    WrittenTokenizer written = {.tokenizer_class = "",
+    pretrained::WrittenTokenizer written = {.tokenizer_class = "",
                                 .options = experiment.tokenizer.options,
                                 .lines = lines,
                                 .max_length = experiment.data.max_length};
@@ -171,13 +171,13 @@ class PretrainedTarget final : public Target {
             tokenizer.vocabulary()[static_cast<std::size_t>(*token)];
         written.special_numbers.push_back(*token);
       }
-    family_of(folder.config).tokenizer->written(written);
-    pretrained_config_to_json(folder.config).dump();
+    pretrained::family_of(folder.config).tokenizer->written(written);
+    pretrained::pretrained_config_to_json(folder.config).dump();
   }
 
   void save_weights(const std::string& tensor) const {
     const std::vector<float> values(6 * 8, 0.5F);
-    save_safetensors(folder_ / tensor,
+    record::save_safetensors(folder_ / tensor,
                      {{.name = tensor,
                        .dtype = DType::float32,
                        .shape = {6, 8},
@@ -214,7 +214,7 @@ class PretrainedTarget final : public Target {
                                   const std::string& vocabulary) {
     try {
       nlohmann::json fitting = nlohmann::json::parse(config);
-      fitting["vocab_size"] = token_count(load_vocabulary(folder / vocabulary));
+      fitting["vocab_size"] = data::token_count(data::load_vocabulary(folder / vocabulary));
       if (fitting.contains("decoder_vocab_size")) fitting["decoder_vocab_size"] = fitting["vocab_size"];
       write_bytes(folder / "config.json", fitting.dump());
     } catch (const Error&) {  // which open_hugging_face_folder repeats

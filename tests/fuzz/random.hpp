@@ -14,7 +14,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : seed_(seed) {}
 
-  std::uint64_t word() { return random_word(seed_, number_++); }
+  std::uint64_t word() { return analysis::random_word(seed_, number_++); }
   /// Returns a number in [0, count); count > 0.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(word() % count); }
   /// Returns true once in `times`.

@@ -36,15 +36,15 @@ using nlohmann::json;
 const std::string source_diff = "diff --git a/a b/a\n";
 constexpr const char* submission_name = "encore-0123456789ab";
 
-Specification specification() {
-  const RunPoint point = planning::plan(sample::experiment).points.at(0);
+record::Specification specification() {
+  const plan::RunPoint point = planning::plan(sample::experiment).points.at(0);
   return {.run = "0123456789",
           .name = point.name,
           .seed = 1,
           .question = point.question,
           .group = point.group,
           .backend = "openmp",
-          .ties = Ties::loss,
+          .ties = record::Ties::loss,
           .config = point.config,
           .origin = point.origin,
           .data = {{"train", {"/data/train.conll", std::string(64, 'a')}},
@@ -52,8 +52,8 @@ Specification specification() {
           .plugin_folders = {"/plugins"}};
 }
 
-BenchResult bench_result() {
-  BenchCase machine{
+store::BenchResult bench_result() {
+  store::BenchCase machine{
       .name = "openmp, 1 thread",
       .machine = true,
       .settings = {{"backend", "openmp"}, {"threads", 1}},
@@ -62,7 +62,7 @@ BenchResult bench_result() {
       .environment = {{"device", "d"}},
       .facts = {{"copy", {{"bytes", 8}}}, {"gemm 8 float32", {{"flops", 1024.0}, {"precision", "float32"}}}},
       .samples = {{"copy", {0.1, 0.3}}, {"calibration", {0.1, 0.2}}, {"gemm 8 float32", {0.1, 0.2}}}};
-  BenchCase step = machine;
+  store::BenchCase step = machine;
   step.name = "float32, batch 4, openmp, 1 thread";
   step.machine = false;
   step.facts = {
@@ -84,18 +84,18 @@ BenchResult bench_result() {
 }
 
 std::string attention() {
-  AttentionText text{.name = "example 1 of dev",
+  record::AttentionText text{.name = "example 1 of dev",
                      .tokens = {{"[CLS]", true}, {"the", false}},
                      .layers = {{.layer = "encoder.0.attention",
                                  .type = "self_attention",
                                  .heads = {0, 2},
                                  .weights = {{0.5F, 0.5F, 0.25F, 0.75F}, {1.0F, 0.0F, 0.1F, 0.9F}}}},
                      .hidden = {{"encoder.1.mixer", "linear_attention"}}};
-  return AttentionTexts{.step = 3, .texts = {text}}.json();
+  return record::AttentionTexts{.step = 3, .texts = {text}}.json();
 }
 
 std::string reference() {
-  TextReference reference{.source = "dev", .step = 3, .embeddings = {{0.0, 1.0}, {1.0, 0.5}}};
+  record::TextReference reference{.source = "dev", .step = 3, .embeddings = {{0.0, 1.0}, {1.0, 0.5}}};
   reference.histograms.add(
       {.tokens = 7, .unknown = 1, .confidence = 0.9, .distance = 1.0, .labels = {{"A", 1}}});
   return reference.json();
@@ -109,7 +109,7 @@ class RecordsTarget final : public Target {
     const auto input = [](const std::string& kind, const std::string& content) {
       return NamedInput{kind, content}.text();
     };
-    BenchRequest bench{
+    record::BenchRequest bench{
         .order_cost = true, .machine_precisions = {"float32"}, .machine_sizes = {256}, .cases = {}};
     bench.cases.push_back({.name = "a", .length = 16, .specification = specification()});
     return {
@@ -147,9 +147,9 @@ class RecordsTarget final : public Target {
                              {"diff_sha256", sha256(source_diff)},
                              {"files", {{"bin/exp", std::string(64, 'c')}}}}
                             .dump()),
-        input("generate", GenerateRequest{.prompts = {"a"}, .decoding = {.beam = 2, .stop = {"."}}}.text()),
+        input("generate", record::GenerateRequest{.prompts = {"a"}, .decoding = {.beam = 2, .stop = {"."}}}.text()),
         input("attention_request",
-              AttentionRequest{.text = "a", .target = "b", .choice = {{"encoder.0", "1"}, {0, 1}}}.json()),
+              record::AttentionRequest{.text = "a", .target = "b", .choice = {{"encoder.0", "1"}, {0, 1}}}.json()),
         input("template", read_bytes(fs::path(ENCORE_SOURCE_DIR) / "reports" / "report.md"))};
   }
 
@@ -196,83 +196,83 @@ class RecordsTarget final : public Target {
   fs::path path() const { return folder_ / ""; }
 
   void take_specification(const std::string& content) const {
-    static const Catalogue catalogue = sample::catalogue();
+    static const config::Catalogue catalogue = sample::catalogue();
     write("specification.json", content);
-    const Specification read = Specification::load(path());
-    if (Specification::from_json(read.to_json()).to_json() != read.to_json())
+    const record::Specification read = record::Specification::load(path());
+    if (record::Specification::from_json(read.to_json()).to_json() != read.to_json())
       throw std::logic_error("a specification is written otherwise than it was read");
-    trains_nothing(read);
-    files_of_role(read.data, "train");
-    make_experiment(read.config, catalogue, read.origin);
+    record::trains_nothing(read);
+    record::files_of_role(read.data, "train");
+    config::make_experiment(read.config, catalogue, read.origin);
   }
   void take_bench_request(const std::string& content) const {
     write("bench.json", content);
-    BenchRequest::load(path()).to_json();
+    record::BenchRequest::load(path()).to_json();
   }
   void take_bench_result(const std::string& content) const {
     write("result.json", content);
-    const BenchResult read = BenchResult::load(folder_ / "result.json");
-    const BenchSummary summary = summarize(read);
+    const store::BenchResult read = store::BenchResult::load(folder_ / "result.json");
+    const analysis::BenchSummary summary = analysis::summarize(read);
     summary.to_json();
-    noise_notes(read, summary);
-    thread_gains(summary);
-    compare_benches(read, bench_result(), 0.05);
-    compare_benches(bench_result(), read, 0.05);
+    analysis::noise_notes(read, summary);
+    analysis::thread_gains(summary);
+    analysis::compare_benches(read, bench_result(), 0.05);
+    analysis::compare_benches(bench_result(), read, 0.05);
   }
-  void take_attention(const std::string& content) const { AttentionTexts::parse(content).json(); }
+  void take_attention(const std::string& content) const { record::AttentionTexts::parse(content).json(); }
   void take_reference(const std::string& content) const {
     write("reference.json", content);
-    const auto read = find_reference(path());
+    const auto read = record::find_reference(path());
     const std::vector<float> embedding = {0.5F, 2.0F};
-    const TextFacts facts = {.tokens = 3, .unknown = 3, .confidence = 1.0, .labels = {{"A", 2}}};
+    const record::TextFacts facts = {.tokens = 3, .unknown = 3, .confidence = 1.0, .labels = {{"A", 2}}};
     if (read) {
       read->embeddings.distance(embedding);
-      TextHistograms histograms = read->histograms;
+      record::TextHistograms histograms = read->histograms;
       histograms.add(facts);
       read->json();
     }
   }
   void take_predictions(const std::string& content) const {
     write("test.jsonl", content);
-    read_statistics(folder_ / "test.jsonl");
-    read_prediction(content.substr(0, content.find('\n')));
+    analysis::read_statistics(folder_ / "test.jsonl");
+    analysis::read_prediction(content.substr(0, content.find('\n')));
   }
   void take_session(const std::string& content) const {
     write("runs/sessions/1-2.json", content);
-    open_sessions(folder_ / "runs");
+    runner::open_sessions(folder_ / "runs");
   }
   void take_order(const std::string& content) const {
     write("attempt-0001.order", content);
-    load_order(folder_ / "attempt-0001.order");
+    runner::load_order(folder_ / "attempt-0001.order");
   }
   void take_report(const std::string& content) const {
     write("attempt-0001.job", content);
-    if (const auto read = read_report(path(), 1)) write_report(path(), 2, *read);
+    if (const auto read = runner::read_report(path(), 1)) runner::write_report(path(), 2, *read);
   }
   void take_succession(const std::string& content) const {
     write("attempt-0001.next", content);
-    read_succession(path(), 1);
+    runner::read_succession(path(), 1);
   }
   void take_submission(const std::string& content) const {
-    write(std::string("runs/jobs/") + submission_name + "/" + submission_file, content);
-    load_submission(folder_ / "runs", submission_name);
-    list_submissions(folder_ / "runs");
+    write(std::string("runs/jobs/") + submission_name + "/" + runner::submission_file, content);
+    runner::load_submission(folder_ / "runs", submission_name);
+    runner::list_submissions(folder_ / "runs");
   }
   void take_source(const std::string& content) const {
     write("share/encore/source.json", content);
     write("share/encore/source.diff", source_diff);
-    if (const auto read = read_source_record(path())) source_text(read->source);
+    if (const auto read = record::read_source_record(path())) record::source_text(read->source);
   }
   void take_generate(const std::string& content) const {
-    contradiction_in(GenerateRequest::parse(content).decoding.over(Decoding()));
+    record::contradiction_in(record::GenerateRequest::parse(content).decoding.over(Decoding()));
   }
   void take_attention_request(const std::string& content) const {
-    AttentionRequest::parse(content).choice.means("encoder.0.attention", 0);
+    record::AttentionRequest::parse(content).choice.means("encoder.0.attention", 0);
   }
   void take_template(const std::string& content) const {
     write("own/report.md", content);
-    const Templates templates(fs::path(ENCORE_SOURCE_DIR) / "reports", folder_ / "own");
-    fill(templates.find("report.md"), {{"title", "a"}, {"header", "{{body}}"}, {"body", "text"}}, {"body"});
+    const document::Templates templates(fs::path(ENCORE_SOURCE_DIR) / "reports", folder_ / "own");
+    document::fill(templates.find("report.md"), {{"title", "a"}, {"header", "{{body}}"}, {"body", "text"}}, {"body"});
   }
 
   static const Words& words() {

@@ -18,7 +18,7 @@ class Runs : public testing::ReplicatesTest {
 };
 
 /// Moves everything into one file, without a -wal beside it; call it when no connection is open.
-inline void leave_one_file(Database& database) {
+inline void leave_one_file(store::Database& database) {
   database.text("PRAGMA journal_mode = DELETE");
 }
 

@@ -19,14 +19,14 @@ class SafetensorsTarget final : public Target {
 
   std::vector<std::string> corpus() override {
     const std::vector<float> values = {0.0f, 1.0f, -2.5f, 3e38f, 1e-40f, 6.0f};
-    const std::vector<TensorSlice> tensors = {
+    const std::vector<record::TensorSlice> tensors = {
         {"parameter/embedding.weight", DType::float32, {2, 3}, std::as_bytes(std::span(values))},
         {"parameter/empty", DType::float32, {0, 3}, {}},
         {"optimizer/moment/embedding.weight",
          DType::float32,
          {1},
          std::as_bytes(std::span(values).first(1))}};
-    save_safetensors(folder_ / "base", tensors, {{"question", std::string(64, 'a')}, {"step", "12"}});
+    record::save_safetensors(folder_ / "base", tensors, {{"question", std::string(64, 'a')}, {"step", "12"}});
     return {read_bytes(folder_ / "base")};
   }
 
@@ -46,7 +46,7 @@ class SafetensorsTarget final : public Target {
 
   void take(const std::string& input) override {
     write_bytes(folder_ / "x.safetensors", input);
-    const Safetensors file(folder_ / "x.safetensors");
+    const record::Safetensors file(folder_ / "x.safetensors");
     unsigned sum = 0;
     for (const auto& [name, tensor] : file.tensors()) {
       if (tensor.dtype == DType::float32) file.tensor(name, DType::float32, tensor.shape);

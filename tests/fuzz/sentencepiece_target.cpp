@@ -28,7 +28,7 @@ class SentencePieceTarget final : public Target {
     mutate_bytes(input, words, others, random);
   }
 
-  void take(const std::string& input) override { sentencepiece_tokens(input); }
+  void take(const std::string& input) override { data::sentencepiece_tokens(input); }
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class SiteTarget final : public Target {
   }
 
   void take(const std::string& input) override {
-    const SlurmSite site = parse_site(input, "site.toml");
+    const config::SlurmSite site = config::parse_site(input, "site.toml");
     if (site.runs_per_job < 1 || site.max_submits_per_minute < 1 || site.cpus < 0)
       throw std::logic_error("a number outside of its range");
   }

@@ -46,10 +46,10 @@ class SpoolTarget final : public Target {
   std::string name() const override { return "spool"; }
 
   std::vector<std::string> corpus() override {
-    Store& store = runs_.store();
-    Specification specification = testing::specification_of();
+    store::Store& store = runs_.store();
+    record::Specification specification = testing::specification_of();
     lease_ = *store.begin_attempt(store.add_run(specification).run.number);
-    spool_ = store.run_folder(lease_.run_id) / spool_name(lease_.ordinal);
+    spool_ = store.run_folder(lease_.run_id) / record::spool_name(lease_.ordinal);
     tell();
     leave_one_file(store.database());
     runs_.store_.reset();
@@ -60,7 +60,7 @@ class SpoolTarget final : public Target {
   void mutate(std::string& input, const std::vector<std::string>& others, Random& random) override {
     if (random.once_in(4)) return mutate_bytes(input, json_words(), others, random);
     for (std::size_t changes = 1 + random.below(3); changes > 0; --changes) {
-      const std::vector<std::size_t> frames = frames_of(input, spool_head_bytes);
+      const std::vector<std::size_t> frames = frames_of(input, record::spool_head_bytes);
       const std::size_t frame = random.any_of(frames);
       std::string payload = input.substr(frame + frame_head, number_at(input, frame));
       std::string body = payload.size() < payload_head ? "" : payload.substr(payload_head);
@@ -76,23 +76,23 @@ class SpoolTarget final : public Target {
 
   void take(const std::string& input) override {
     write_bytes(spool_, input);
-    SpoolReader reader(spool_, {lease_.run_id, lease_.ordinal});
-    for (SpoolRecord record; reader.next(record);)
-      if (record.kind == SpoolKind::event) record.event();
+    record::SpoolReader reader(spool_, {lease_.run_id, lease_.ordinal});
+    for (record::SpoolRecord record; reader.next(record);)
+      if (record.kind == record::SpoolKind::event) record.event();
     write_bytes(runs_.path(), database_);
-    Store store(runs_.path(), OpenMode::write);
+    store::Store store(runs_.path(), store::OpenMode::write);
     store.database().execute("PRAGMA synchronous = OFF");
     store.merge(lease_);
-    store.finish_attempt(lease_, RunState::completed);
+    store.finish_attempt(lease_, store::RunState::completed);
     store.read_attempts(lease_.run);
     store.read_events(lease_.run);
     store.read_digests(lease_.run);
-    for (const MetricRow& metric : store.read_metrics(lease_.run)) store.read_curve(lease_.run, metric.name);
+    for (const store::MetricRow& metric : store.read_metrics(lease_.run)) store.read_curve(lease_.run, metric.name);
   }
 
  private:
   void tell() {
-    SpoolWriter spool(spool_, lease_.ordinal, lease_.run_id);
+    record::SpoolWriter spool(spool_, lease_.ordinal, lease_.run_id);
     testing::write_event(
         spool, "started",
         {{"numeric_environment", {{"backend", "openmp"}, {"device", "cpu"}}},
@@ -133,7 +133,7 @@ class SpoolTarget final : public Target {
   };
 
   OpenRuns runs_;
-  Lease lease_;
+  store::Lease lease_;
   std::filesystem::path spool_;
   std::string database_;
 };

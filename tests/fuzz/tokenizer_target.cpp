@@ -57,14 +57,14 @@ Case case_of(const std::string& input) {
 }
 
 std::string lines(const std::vector<std::string>& tokens) {
-  return vocabulary_text(tokens);
+  return data::vocabulary_text(tokens);
 }
 
 std::string unigram_lines(const std::string& model) {
   const SentencePieceFile file = sentencepiece_file(model);
   std::vector<std::string> all = file.tokens;
   all.emplace_back("<extra_id_0>");
-  all.emplace_back(sentencepiece_header);
+  all.emplace_back(data::sentencepiece_header);
   all.push_back("model " + to_base64(file.bytes));
   return lines(all);
 }
@@ -164,7 +164,7 @@ class TokenizerTarget final : public Target {
       tokenizer->train(counts);
     } else {
       write_bytes(folder_ / "vocab.txt", given.vocabulary);
-      tokenizer->load(load_vocabulary(folder_ / "vocab.txt"));
+      tokenizer->load(data::load_vocabulary(folder_ / "vocab.txt"));
     }
     require_sound(*tokenizer, given.text);
     for (const std::string& text : hostile_texts()) require_sound(*tokenizer, text);

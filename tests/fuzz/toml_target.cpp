@@ -93,8 +93,8 @@ class TomlTarget final : public Target {
   }
 
   void take(const std::string& input) override {
-    const Plan plan = planning::plan(input, {"train.epochs=2"});
-    for (const RunPoint& point : plan.points)
+    const plan::Plan plan = planning::plan(input, {"train.epochs=2"});
+    for (const plan::RunPoint& point : plan.points)
       if (point.name.empty() || point.question.size() != 64)
         throw std::logic_error("a run without name or question");
   }

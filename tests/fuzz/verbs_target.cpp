@@ -31,7 +31,7 @@ class VerbsTarget final : public Target {
     const std::string asked = input.substr(3, input.find('\n') - 3);
     for (const auto& [question, words] : questions()) {
       if (question != asked) continue;
-      Arguments arguments(words.begin() + 1, words.end());
+      cli::Arguments arguments(words.begin() + 1, words.end());
       arguments.insert(arguments.end(), {"--db", database_->path().string()});
       run(words.front(), arguments);
     }
@@ -39,19 +39,19 @@ class VerbsTarget final : public Target {
 
  private:
   /// Runs the verb in this process, whichever program has it.
-  static void run(const std::string& verb, const Arguments& arguments) {
+  static void run(const std::string& verb, const cli::Arguments& arguments) {
     std::ostringstream out, err;
-    Console console(out, err);
+    cli::Console console(out, err);
     if (verb == "report")
-      report_of_component().run(arguments, console);
+      cli::report_of_component().run(arguments, console);
     else if (verb == "compare")
-      compare_of_component().run(arguments, console);
+      cli::compare_of_component().run(arguments, console);
     else
-      find_verb(verb).run(arguments, console);
+      cli::find_verb(verb).run(arguments, console);
   }
 
-  static const std::vector<std::pair<std::string, Arguments>>& questions() {
-    static const std::vector<std::pair<std::string, Arguments>> list = {
+  static const std::vector<std::pair<std::string, cli::Arguments>>& questions() {
+    static const std::vector<std::pair<std::string, cli::Arguments>> list = {
         {"ls", {"ls"}},
         {"ls json", {"ls", "--json"}},
         {"show", {"show", "net-dropout=0.1-s1"}},

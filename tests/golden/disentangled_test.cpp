@@ -37,19 +37,19 @@ TEST(DisentangledAttention, ComputesWhatTransformersDoes) {
                                                 {.width = width, .max_length = length});
   LayerPlan plan(width);
   layer->declare(plan);
-  const OwnedBatch batch({length});
-  OwnedPlan owned(device, plan, batch.size(), DType::float64, 1);
+  const contract::OwnedBatch batch({length});
+  contract::OwnedPlan owned(device, plan, batch.size(), DType::float64, 1);
   const auto parameter = [&](const std::string& name) {
     const auto at = std::ranges::find(plan.parameters(), name, &ParameterSpec::name);
     return static_cast<std::size_t>(at - plan.parameters().begin());
   };
   Drawn drawn;
-  OwnedTensor x(DType::float64, {length, width}), y(DType::float64, {length, width}),
+  contract::OwnedTensor x(DType::float64, {length, width}), y(DType::float64, {length, width}),
       dx(DType::float64, {length, width}), dy(DType::float64, {length, width});
   x.set(drawn.values(length * width));
   for (const char* name : {"qkv.weight", "qkv.bias", "distances", "distance_query.weight",
                            "distance_query.bias", "distance_key.weight", "distance_key.bias"}) {
-    OwnedTensor& tensor = owned.parameters()[parameter(name)];
+    contract::OwnedTensor& tensor = owned.parameters()[parameter(name)];
     tensor.set(drawn.values(tensor.tensor().size()));
   }
   dy.set(drawn.values(length * width));
@@ -62,7 +62,7 @@ TEST(DisentangledAttention, ComputesWhatTransformersDoes) {
   layer->forward(step, {&input, 1}, y);
   layer->backward(step, {&input, 1}, y, dy, {&gradient, 1});
   device.fence();
-  const auto compare = [&](const OwnedTensor& actual, const std::string& name) {
+  const auto compare = [&](const contract::OwnedTensor& actual, const std::string& name) {
     const std::vector<double> values = actual.values(), expected = golden.at(name);
     ASSERT_EQ(values.size(), expected.size()) << name;
     for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], 1e-12) << name << i;

@@ -27,43 +27,43 @@ json load_cases() {
 }
 
 /// Makes parameters as make_golden.py does: each from a generator seeded by its place in the order of paths.
-void set_parameters(const Device& device, Model& model, std::uint64_t first) {
-  for (const ParameterSlice& slice : model.parameters().slices()) {
+void set_parameters(const Device& device, model::Model& model, std::uint64_t first) {
+  for (const memory::ParameterSlice& slice : model.parameters().slices()) {
     Numbers numbers(first++);
     const bool gain = slice.path.ends_with("gain");
     std::vector<double> values(static_cast<std::size_t>(slice.size));
     for (double& value : values) value = gain ? 1.0 + 0.25 * numbers.symmetric() : 0.5 * numbers.symmetric();
-    to_device(device, values, ParameterBlock::slice(model.parameters().values(), slice));
+    to_device(device, values, memory::ParameterBlock::slice(model.parameters().values(), slice));
   }
   model.parameters().values_changed();
 }
 
 struct DistillationTest : ::testing::Test {
-  Experiment teacher_experiment(Precision precision = Precision::float64) const {
-    Experiment experiment = tiny_experiment(registry);
+  config::Experiment teacher_experiment(config::Precision precision = config::Precision::float64) const {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.train.precision = precision;
     experiment.model.head.options.set("residual_norm", true);
-    experiment.model.norm_position = NormPosition::pre;
-    experiment.model.positions = Positions::learned;
+    experiment.model.norm_position = config::NormPosition::pre;
+    experiment.model.positions = config::Positions::learned;
     experiment.model.block[1].options.set("activation", std::string("gelu"));
     experiment.model.dropout = 0.5;  // must not be applied
     return experiment;
   }
-  Experiment student_experiment(double temperature, double hard_weight, double smoothing = 0.0) const {
-    Experiment experiment = tiny_experiment(registry);
+  config::Experiment student_experiment(double temperature, double hard_weight, double smoothing = 0.0) const {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.train.label_smoothing = smoothing;
-    experiment.distil = DistilTable{.scores = {.temperature = temperature, .hard_weight = hard_weight}};
+    experiment.distil = config::DistilTable{.scores = {.temperature = temperature, .hard_weight = hard_weight}};
     return experiment;
   }
-  std::unique_ptr<Model> make_teacher(const Experiment& experiment,
-                                      const ModelSize& size = tiny_size()) const {
-    auto teacher = std::make_unique<Model>(experiment, size, registry, device, Use::inference);
+  std::unique_ptr<model::Model> make_teacher(const config::Experiment& experiment,
+                                      const model::ModelSize& size = tiny_size()) const {
+    auto teacher = std::make_unique<model::Model>(experiment, size, registry, device, memory::Use::inference);
     set_parameters(device, *teacher, first_of_teacher);
     return teacher;
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
@@ -77,7 +77,7 @@ TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
     student.model.learn_from(*teacher);
     student.model.plan(tiny_batch().size(), tiny_batch().size());
     EXPECT_NEAR(student.loss({1, 1}), wanted.at("loss").get<double>(), 1e-9) << name;
-    for (const ParameterSlice& slice : student.model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : student.model.parameters().slices()) {
       const auto expected = wanted.at("gradients").at(slice.path).get<std::vector<double>>();
       const std::vector<double> gradient = student.gradient(slice);
       ASSERT_EQ(gradient.size(), expected.size());
@@ -88,14 +88,14 @@ TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
 }
 
 /// The size of a student with a head over whole sequences, and its batch.
-ModelSize size_of_texts() {
-  ModelSize size = tiny_size();
+model::ModelSize size_of_texts() {
+  model::ModelSize size = tiny_size();
   size.columns = {{.name = targets_column, .space = Space::sequences, .truth = true}};
   size.outputs = {{.name = classes_output, .space = Space::sequences}};
   return size;
 }
-PackedBatch batch_of_texts() {
-  PackedBatch batch = tiny_batch();
+data::PackedBatch batch_of_texts() {
+  data::PackedBatch batch = tiny_batch();
   batch.columns[0].integers = {1, 0, 4, 2};
   batch.weights = {4.0};
   return batch;
@@ -109,8 +109,8 @@ void scale_rows_too(TinyModel& student) {
 /// What is learned besides the scores: nothing, all of it, with the norm before the layers, with rotated
 /// queries and keys.
 struct RelationCase {
-  Relations relations = {};
-  NormPosition norm = NormPosition::post;
+  config::Relations relations = {};
+  config::NormPosition norm = config::NormPosition::post;
   const char* attention = "self_attention";
   bool final_norm = true;    ///< where the norm comes before the layers
   bool whole_texts = false;  ///< the head reads the first row of each sequence
@@ -118,21 +118,21 @@ struct RelationCase {
 const std::vector<RelationCase> relation_cases = {
     {},
     {{.states = 0.7, .attention = 1.3, .heads = 2}},
-    {{.states = 0.7, .heads = 1}, NormPosition::pre},
-    {{.attention = 1.3, .heads = 4}, NormPosition::pre, "rotary_attention"},
-    {{.states = 0.7, .heads = 2}, NormPosition::pre, "self_attention", false},
-    {{.states = 0.7, .attention = 1.3, .heads = 2}, NormPosition::post, "self_attention", true, true}};
+    {{.states = 0.7, .heads = 1}, config::NormPosition::pre},
+    {{.attention = 1.3, .heads = 4}, config::NormPosition::pre, "rotary_attention"},
+    {{.states = 0.7, .heads = 2}, config::NormPosition::pre, "self_attention", false},
+    {{.states = 0.7, .attention = 1.3, .heads = 2}, config::NormPosition::post, "self_attention", true, true}};
 
 TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsAndComputedAgainToo) {
   double whole = 0.0;
   for (const RelationCase& of : relation_cases)
-    for (const auto& [shards, recompute] : {std::pair<std::int64_t, Recompute>{1, Recompute::none},
-                                            {1, Recompute::blocks},
-                                            {3, Recompute::cheap}}) {
-      const ModelSize size = of.whole_texts ? size_of_texts() : tiny_size();
-      const PackedBatch batch = of.whole_texts ? batch_of_texts() : tiny_batch();
+    for (const auto& [shards, recompute] : {std::pair<std::int64_t, config::Recompute>{1, config::Recompute::none},
+                                            {1, config::Recompute::blocks},
+                                            {3, config::Recompute::cheap}}) {
+      const model::ModelSize size = of.whole_texts ? size_of_texts() : tiny_size();
+      const data::PackedBatch batch = of.whole_texts ? batch_of_texts() : tiny_batch();
       const auto teacher = make_teacher(teacher_experiment(), size);
-      Experiment experiment = student_experiment(3.0, 0.25);
+      config::Experiment experiment = student_experiment(3.0, 0.25);
       experiment.distil->relations = of.relations;
       experiment.train.gradient_shards = shards;
       experiment.train.recompute = recompute;
@@ -147,12 +147,12 @@ TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsAndComputedA
       student.model.learn_from(*teacher);
       student.model.plan(batch.size(), batch.size());
       const double loss = student.loss({1, 1});
-      if (recompute == Recompute::none) whole = loss;
+      if (recompute == config::Recompute::none) whole = loss;
       EXPECT_NEAR(loss, whole, 1e-12);
       std::map<std::string, std::vector<double>> gradients;
-      for (const ParameterSlice& slice : student.model.parameters().slices())
+      for (const memory::ParameterSlice& slice : student.model.parameters().slices())
         gradients[slice.path] = student.gradient(slice);
-      for (const ParameterSlice& slice : student.model.parameters().slices()) {
+      for (const memory::ParameterSlice& slice : student.model.parameters().slices()) {
         const std::vector<double> values = student.values(slice);
         for (std::size_t i = 0; i < values.size(); i += 7) {
           constexpr double step = 1e-5;
@@ -176,14 +176,14 @@ TEST_F(DistillationTest, ATeacherOfAnotherPrecisionServesAndLeavesEvaluationAlon
   set_parameters(device, student.model, 1);
   const double alone = student.model.read_losses(student.model.evaluate(student.batch, {})).front();
   double exact = 0.0;
-  for (const Precision precision : {Precision::float64, Precision::float32, Precision::bfloat16}) {
-    if (precision == Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16)) continue;
+  for (const config::Precision precision : {config::Precision::float64, config::Precision::float32, config::Precision::bfloat16}) {
+    if (precision == config::Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16)) continue;
     const auto teacher = make_teacher(teacher_experiment(precision));
     student.model.learn_from(*teacher);
     student.model.plan(tiny_batch().size(), tiny_batch().size());
     const double loss = student.loss({1, 1});
-    if (precision == Precision::float64) exact = loss;
-    EXPECT_NEAR(loss, exact, precision == Precision::bfloat16 ? 3e-2 : 1e-6);
+    if (precision == config::Precision::float64) exact = loss;
+    EXPECT_NEAR(loss, exact, precision == config::Precision::bfloat16 ? 3e-2 : 1e-6);
     EXPECT_EQ(student.loss({1, 1}), loss) << "the same bits again";
     EXPECT_EQ(student.model.read_losses(student.model.evaluate(student.batch, {})).front(), alone)
         << "dev is scored without a teacher";
@@ -191,7 +191,7 @@ TEST_F(DistillationTest, ATeacherOfAnotherPrecisionServesAndLeavesEvaluationAlon
 }
 
 /// Returns the message of learn_from for a teacher that does not fit.
-std::string refusal(Model& student, Model& teacher) {
+std::string refusal(model::Model& student, model::Model& teacher) {
   try {
     student.learn_from(teacher);
   } catch (const Error& error) {
@@ -201,16 +201,16 @@ std::string refusal(Model& student, Model& teacher) {
 }
 
 TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
-  Model student(student_experiment(2.0, 0.5), tiny_size(), registry, device);
-  ModelSize fewer = tiny_size();
+  model::Model student(student_experiment(2.0, 0.5), tiny_size(), registry, device);
+  model::ModelSize fewer = tiny_size();
   fewer.labels.pop_back();
   EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), fewer)),
             "it scores 4 classes, this model 5");
-  Experiment shorter = teacher_experiment();
+  config::Experiment shorter = teacher_experiment();
   shorter.data.max_length = 4;
   EXPECT_EQ(refusal(student, *make_teacher(shorter)),
             "it reads sequences of up to 4 tokens, and data.max_length is 9 here");
-  Experiment with_crf = teacher_experiment();
+  config::Experiment with_crf = teacher_experiment();
   fill_table(with_crf.model.head, registry, Kind::head, "model.head", "crf", {});
   EXPECT_EQ(refusal(student, *make_teacher(with_crf)), "its head has no class scores to learn");
   EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), size_of_texts())),
@@ -218,14 +218,14 @@ TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
 }
 
 TEST_F(DistillationTest, RowsThatCannotBeComparedAreRefused) {
-  Experiment experiment = student_experiment(2.0, 0.5);
+  config::Experiment experiment = student_experiment(2.0, 0.5);
   experiment.distil->relations = {.states = 1.0, .attention = 1.0, .heads = 8};
-  Model student(experiment, tiny_size(), registry, device);
-  Experiment wide = teacher_experiment();
+  model::Model student(experiment, tiny_size(), registry, device);
+  config::Experiment wide = teacher_experiment();
   wide.model.width = 12;
   EXPECT_EQ(refusal(student, *make_teacher(wide)),
             "distil.relation_heads = 8 does not divide the 12 channels of its states");
-  Experiment linear = teacher_experiment();
+  config::Experiment linear = teacher_experiment();
   fill_table(linear.model.block[0], registry, Kind::layer, "model.layer.attention", "linear_attention", {});
   EXPECT_EQ(refusal(student, *make_teacher(linear)),
             "it has no layer of softmax attention over its own rows, of which distil.attention is learned");
@@ -233,38 +233,38 @@ TEST_F(DistillationTest, RowsThatCannotBeComparedAreRefused) {
 
 TEST_F(DistillationTest, AStudentThatCannotLearnRelationsIsRefusedWithoutATeacher) {
   const auto refused = [&](const auto& change) {
-    Experiment experiment = student_experiment(2.0, 0.5);
+    config::Experiment experiment = student_experiment(2.0, 0.5);
     experiment.distil->relations = {.states = 1.0, .attention = 1.0, .heads = 2};
     change(experiment);
     try {
-      const Model model(experiment, tiny_size(), registry, device);
-    } catch (const ConfigError& error) {
+      const model::Model model(experiment, tiny_size(), registry, device);
+    } catch (const config::ConfigError& error) {
       return error.key() + ": " + error.what();
     }
     return std::string("nothing");
   };
-  EXPECT_EQ(refused([](Experiment&) {}), "nothing");
-  EXPECT_EQ(refused([](Experiment& of) { of.distil->relations.heads = 5; }),
+  EXPECT_EQ(refused([](config::Experiment&) {}), "nothing");
+  EXPECT_EQ(refused([](config::Experiment& of) { of.distil->relations.heads = 5; }),
             "distil.relation_heads: distil.relation_heads = 5 does not divide the 8 channels of this model's "
             "states");
-  EXPECT_EQ(refused([&](Experiment& of) {
+  EXPECT_EQ(refused([&](config::Experiment& of) {
               fill_table(of.model.block[0], registry, Kind::layer, "model.layer.attention",
                          "linear_attention", {});
             }),
             "distil.attention: this model has no layer of softmax attention over its own rows, of which "
             "distil.attention is learned");
   EXPECT_EQ(
-      refused([](Experiment& of) {
+      refused([](config::Experiment& of) {
         of.train.freeze = {"embedding", "encoder"};
       }),
       "distil.states: nothing learns from this: train.freeze freezes every parameter behind these rows");
-  EXPECT_EQ(refused([](Experiment& of) { of.train.batching = Batching::padded; }),
+  EXPECT_EQ(refused([](config::Experiment& of) { of.train.batching = config::Batching::padded; }),
             "train.batching: states and attention are learned of packed batches, since padding would be "
             "learned too; set \"packed\"");
 }
 
 TEST_F(DistillationTest, ASecondTeacherTakesThePlaceOfTheFirst) {
-  Experiment experiment = student_experiment(2.0, 0.5);
+  config::Experiment experiment = student_experiment(2.0, 0.5);
   experiment.distil->relations = {.states = 1.0, .attention = 1.0, .heads = 2};
   TinyModel student(experiment, tiny_size(), registry, device, tiny_batch());
   scale_rows_too(student);
@@ -282,12 +282,12 @@ TEST_F(DistillationTest, ASecondTeacherTakesThePlaceOfTheFirst) {
 }
 
 TEST_F(DistillationTest, AHeadThatDoesNotLearnFromATeacherIsRefused) {
-  Experiment experiment = student_experiment(2.0, 0.5);
+  config::Experiment experiment = student_experiment(2.0, 0.5);
   fill_table(experiment.model.head, registry, Kind::head, "model.head", "crf", {});
   try {
-    const Model model(experiment, tiny_size(), registry, device);
+    const model::Model model(experiment, tiny_size(), registry, device);
     FAIL();
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     EXPECT_EQ(error.key(), "distil");
     EXPECT_STREQ(
         error.what(),

@@ -29,7 +29,7 @@ struct ImpliedTable {
   Changes options;
 };
 
-OptionValue option_value(const Value& value) {
+OptionValue option_value(const config::Value& value) {
   if (const auto* flag = std::get_if<bool>(&value.data)) return *flag;
   if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return *integer;
   if (const auto* number = std::get_if<double>(&value.data)) return *number;
@@ -37,9 +37,9 @@ OptionValue option_value(const Value& value) {
 }
 
 /// Returns what config.json implies for each [model.layer.NAME], and for [model.head].
-std::map<std::string, ImpliedTable> implied_tables(const PretrainedConfig& config) {
+std::map<std::string, ImpliedTable> implied_tables(const pretrained::PretrainedConfig& config) {
   std::map<std::string, ImpliedTable> tables = {{"head", {.type = "language_model", .options = {}}}};
-  for (const ImpliedOption& option : implied_options(config)) {
+  for (const pretrained::ImpliedOption& option : pretrained::implied_options(config)) {
     if (option.path.front() != "model" || option.path.size() < 3 || option.path[1] == "decoder") continue;
     ImpliedTable& table = tables[option.path[option.path.size() - 2]];
     if (option.path.back() == "type")
@@ -52,37 +52,37 @@ std::map<std::string, ImpliedTable> implied_tables(const PretrainedConfig& confi
 }
 
 /// The model that config.json describes, without dropout.
-Experiment experiment_of(const Registry& registry, PretrainedConfig config, Precision precision) {
+config::Experiment experiment_of(const plugin_host::Registry& registry, pretrained::PretrainedConfig config, config::Precision precision) {
   config.dropout = config.attention_dropout = 0.0;
-  const FamilyShape& shape = family_of(config).shape;
-  Experiment experiment = tiny_experiment(registry);
+  const pretrained::FamilyShape& shape = pretrained::family_of(config).shape;
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.data.max_length = config.max_positions;
   experiment.train.precision = precision;
-  ModelTable& model = experiment.model;
+  config::ModelTable& model = experiment.model;
   model.width = config.width;
   model.layers = config.layers;
   model.positions = shape.positions;
   model.position_layout = shape.position_layout;
-  model.max_positions = shape.positions == Positions::learned ? config.max_positions : 0;
-  model.embedding_scale = config.scaled ? EmbeddingScale::sqrt_width : EmbeddingScale::none;
+  model.max_positions = shape.positions == config::Positions::learned ? config.max_positions : 0;
+  model.embedding_scale = config.scaled ? config::EmbeddingScale::sqrt_width : config::EmbeddingScale::none;
   model.embedding_norm = shape.embedding_norm;
-  model.norm_position = shape.pre_norm ? NormPosition::pre : NormPosition::post;
+  model.norm_position = shape.pre_norm ? config::NormPosition::pre : config::NormPosition::post;
   const std::map<std::string, ImpliedTable> tables = implied_tables(config);
   const auto layer = [&](const char* name) {
     const ImpliedTable& table = tables.at(name);
     return layer_table(registry, name, table.type, table.options);
   };
-  model.norm = layer(pretrained_norm);
-  model.block = {layer(pretrained_attention), layer(pretrained_feed_forward)};
-  model.decoder = StackTable{
+  model.norm = layer(pretrained::pretrained_norm);
+  model.block = {layer(pretrained::pretrained_attention), layer(pretrained::pretrained_feed_forward)};
+  model.decoder = config::StackTable{
       .layers = config.decoder_layers,
-      .block = {layer(pretrained_attention), layer(pretrained_cross), layer(pretrained_feed_forward)}};
+      .block = {layer(pretrained::pretrained_attention), layer(pretrained::pretrained_cross), layer(pretrained::pretrained_feed_forward)}};
   const ImpliedTable& head = tables.at("head");
   fill_table(model.head, registry, Kind::head, "model.head", head.type, head.options);
   return experiment;
 }
 
-void append_rows(PackedRows& rows, const Ints& ids) {
+void append_rows(data::PackedRows& rows, const Ints& ids) {
   if (rows.offsets.empty()) rows.offsets = {0};
   for (std::size_t row = 0; row < ids.size(); ++row) {
     rows.ids.push_back(ids[row]);
@@ -92,8 +92,8 @@ void append_rows(PackedRows& rows, const Ints& ids) {
 }
 
 /// Returns all examples as one batch, in which nothing is learned.
-PackedBatch batch_of(const json& texts) {
-  PackedBatch batch;
+data::PackedBatch batch_of(const json& texts) {
+  data::PackedBatch batch;
   batch.borders = {0};
   for (const json& text : texts) {
     append_rows(batch, text.at("ids").get<Ints>());
@@ -112,17 +112,17 @@ PackedBatch batch_of(const json& texts) {
 void expect_logits_of_transformers(const std::string& name, int tensors) {
   const fs::path folder = golden_folder / name;
   const json texts = load_json(golden_folder / "expected.json").at(name);
-  PretrainedConfig config = pretrained_config_from_json(load_json(folder / config_file));
-  config.tied = config.scaled_states || *family_of(config).output_matrix == '\0';
-  const Registry registry = load_builtin_plugins();
-  const PackedBatch packed = batch_of(texts);
-  const ModelSize size = {.vocabulary = config.tokens,
+  pretrained::PretrainedConfig config = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
+  config.tied = config.scaled_states || *pretrained::family_of(config).output_matrix == '\0';
+  const plugin_host::Registry registry = load_builtin_plugins();
+  const data::PackedBatch packed = batch_of(texts);
+  const model::ModelSize size = {.vocabulary = config.tokens,
                           .columns = {{.name = targets_column, .space = Space::target}},
                           .outputs = {{.name = "candidates", .space = Space::target}}};
   const Device device;
-  for (const Precision precision : {Precision::float64, Precision::float32}) {
+  for (const config::Precision precision : {config::Precision::float64, config::Precision::float32}) {
     TinyModel tiny(experiment_of(registry, config, precision), size, registry, device, packed);
-    const PretrainedWeights weights = load_pretrained(tiny.model, folder);
+    const infer::PretrainedWeights weights = infer::load_pretrained(tiny.model, folder);
     EXPECT_EQ(weights.note, "model.from: " + std::to_string(tensors) + " tensors taken");
     tiny.model.evaluate(tiny.batch, {});
     const std::vector<double> logits = to_host(device, tiny.model.evaluation_tensor("head.logits"));

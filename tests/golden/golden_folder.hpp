@@ -20,8 +20,8 @@ inline nlohmann::json load_json(const std::filesystem::path& path) {
 }
 
 /// Returns the tolerance of float64 and float32.
-inline double tolerance(Precision precision) {
-  return precision == Precision::float64 ? 1e-10 : 1e-5;
+inline double tolerance(config::Precision precision) {
+  return precision == config::Precision::float64 ? 1e-10 : 1e-5;
 }
 
 }  // namespace encore::testing

@@ -43,13 +43,13 @@ json load_golden(const std::string& name) {
 
 /// Makes batches as make_encoder_decoder.py does: the sources, then for each row of a target its id and the
 /// next one.
-PackedBatch two_texts(std::uint64_t seed) {
+data::PackedBatch two_texts(std::uint64_t seed) {
   Numbers numbers(seed);
-  PackedBatch batch;
+  data::PackedBatch batch;
   batch.columns.resize(1);
   batch.known = {true};
   batch.borders = {0};
-  const auto add = [&](PackedRows& rows, const std::vector<std::int32_t>& lengths, bool learned) {
+  const auto add = [&](data::PackedRows& rows, const std::vector<std::int32_t>& lengths, bool learned) {
     rows.offsets = {0};
     for (const std::int32_t length : lengths) {
       for (std::int32_t t = 0; t < length; ++t) {
@@ -70,7 +70,7 @@ PackedBatch two_texts(std::uint64_t seed) {
   return batch;
 }
 
-ModelSize golden_size(const std::string& name) {
+model::ModelSize golden_size(const std::string& name) {
   if (has_two_stacks(name))
     return {.vocabulary = 11,
             .columns = {{.name = targets_column, .space = Space::target}},
@@ -78,7 +78,7 @@ ModelSize golden_size(const std::string& name) {
   if (!is_decoder(name)) return tiny_size();
   return {.vocabulary = 11, .columns = {{.name = targets_column}}, .outputs = {{.name = "candidates"}}};
 }
-PackedBatch golden_batch(const std::string& name, std::uint64_t seed) {
+data::PackedBatch golden_batch(const std::string& name, std::uint64_t seed) {
   if (has_two_stacks(name)) return two_texts(seed);
   return is_decoder(name) ? make_batch({5, 1, 9, 3}, 11, 11, seed) : tiny_batch(seed);
 }
@@ -90,7 +90,7 @@ std::vector<double> numbers(const json& list) {
 /// Makes parameters as make_golden.py does: each from a generator seeded by its place in the order of paths.
 void set_parameters(TinyModel& tiny) {
   std::uint64_t number = 0;
-  for (const ParameterSlice& slice : tiny.model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : tiny.model.parameters().slices()) {
     Numbers numbers(++number);
     const bool gain = slice.path.ends_with("gain");
     std::vector<double> values(static_cast<std::size_t>(slice.size));
@@ -99,8 +99,8 @@ void set_parameters(TinyModel& tiny) {
   }
 }
 
-Experiment golden_experiment(const Registry& registry, const std::string& name, Precision precision) {
-  Experiment experiment = tiny_experiment(registry);
+config::Experiment golden_experiment(const plugin_host::Registry& registry, const std::string& name, config::Precision precision) {
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.train.precision = precision;
   if (is_decoder(name) || has_two_stacks(name)) {
     experiment.model.causal = is_decoder(name);
@@ -110,16 +110,16 @@ Experiment golden_experiment(const Registry& registry, const std::string& name, 
     experiment.model.head.options.set("residual_norm", is_pre_norm(name));
   }
   if (is_pre_norm(name)) {
-    experiment.model.norm_position = NormPosition::pre;
-    experiment.model.positions = Positions::learned;
+    experiment.model.norm_position = config::NormPosition::pre;
+    experiment.model.positions = config::Positions::learned;
     experiment.model.block[1].options.set("activation", std::string("gelu"));
     experiment.train.label_smoothing = 0.1;
   }
   if (has_two_stacks(name)) {
-    std::vector<LayerTable> block = experiment.model.block;
+    std::vector<config::LayerTable> block = experiment.model.block;
     block.insert(block.begin() + 1,
                  layer_table(registry, "cross", "cross_attention", {{"heads", std::int64_t{2}}}));
-    experiment.model.decoder = StackTable{.layers = 2, .block = std::move(block)};
+    experiment.model.decoder = config::StackTable{.layers = 2, .block = std::move(block)};
   }
   return experiment;
 }
@@ -127,7 +127,7 @@ Experiment golden_experiment(const Registry& registry, const std::string& name, 
 /// The largest difference: absolute in double, relative to the tensor's norm in float32.
 class Compare {
  public:
-  explicit Compare(Precision precision) : precision_(precision) {}
+  explicit Compare(config::Precision precision) : precision_(precision) {}
 
   void operator()(const std::string& what, const std::vector<double>& ours,
                   const std::vector<double>& theirs) const {
@@ -136,20 +136,20 @@ class Compare {
     for (const double value : theirs) squares += value * value;
     // A gradient whose true value is zero (of a key's bias) has no norm to compare with; it is compared
     // absolutely.
-    const double size = precision_ == Precision::float64 ? 1.0 : std::max(std::sqrt(squares), 0.1);
-    const double tolerance = precision_ == Precision::float64 ? 1e-9 : 1e-5;
+    const double size = precision_ == config::Precision::float64 ? 1.0 : std::max(std::sqrt(squares), 0.1);
+    const double tolerance = precision_ == config::Precision::float64 ? 1e-9 : 1e-5;
     for (std::size_t i = 0; i < ours.size(); ++i)
       ASSERT_LE(std::abs(ours[i] - theirs[i]), tolerance * size)
           << what << "[" << i << "]: " << ours[i] << ", PyTorch has " << theirs[i];
   }
 
  private:
-  Precision precision_;
+  config::Precision precision_;
 };
 
 /// The model and optimizer of one golden run.
 struct GoldenRun {
-  GoldenRun(const Registry& registry, const std::string& name, Precision precision)
+  GoldenRun(const plugin_host::Registry& registry, const std::string& name, config::Precision precision)
       : model_name(name),
         tiny(golden_experiment(registry, name, precision), golden_size(name), registry, device,
              golden_batch(name, 1)),
@@ -178,12 +178,12 @@ struct GoldenRun {
   TinyModel tiny;
   std::unique_ptr<Optimizer> optimizer;
   double clip;
-  DeviceBuffer scalars;
+  memory::DeviceBuffer scalars;
 };
 
 struct Case {
   std::string name;
-  Precision precision;
+  config::Precision precision;
 };
 void PrintTo(const Case& c, std::ostream* stream) {
   *stream << c.name;
@@ -195,18 +195,18 @@ class Golden : public ::testing::TestWithParam<Case> {
 
   const json golden = load_golden(GetParam().name);
   const Compare compare{GetParam().precision};
-  Registry registry;
+  plugin_host::Registry registry;
   GoldenRun run;
 };
 
 TEST_P(Golden, LogitsLossAndGradients) {
-  Model& model = run.tiny.model;
+  model::Model& model = run.tiny.model;
   model.evaluate(run.tiny.batch, {});
   compare("logits", to_host(run.device, model.evaluation_tensor("head.logits")),
           numbers(golden.at("logits")));
   compare("loss", {run.tiny.loss({1, 1})}, {golden.at("losses")[0].get<double>()});
   ASSERT_EQ(model.parameters().slices().size(), golden.at("gradients").size());
-  for (const ParameterSlice& slice : model.parameters().slices())
+  for (const memory::ParameterSlice& slice : model.parameters().slices())
     compare("gradient of " + slice.path, run.tiny.gradient(slice),
             numbers(golden.at("gradients").at(slice.path)));
 }
@@ -217,7 +217,7 @@ TEST_P(Golden, TenSteps) {
             {numbers(golden.at("losses"))[static_cast<std::size_t>(step - 1)]});
     const std::string after = "after_" + std::to_string(step);
     if (!golden.contains(after)) continue;
-    for (const ParameterSlice& slice : run.tiny.model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : run.tiny.model.parameters().slices()) {
       // The first steps of Adam follow the sign of a gradient, whatever its size: if its true value is zero,
       // rounding decides, in PyTorch too. That is the key's third of the bias, or its half.
       std::vector<double> ours = run.tiny.values(slice);
@@ -233,18 +233,18 @@ TEST_P(Golden, TenSteps) {
 
 INSTANTIATE_TEST_SUITE_P(
     PyTorch, Golden,
-    ::testing::Values(Case{"post_norm", Precision::float64}, Case{"pre_norm", Precision::float64},
-                      Case{"post_norm", Precision::float32}, Case{"pre_norm", Precision::float32},
-                      Case{"decoder_post_norm", Precision::float64},
-                      Case{"decoder_pre_norm", Precision::float64},
-                      Case{"decoder_post_norm", Precision::float32},
-                      Case{"decoder_pre_norm", Precision::float32},
-                      Case{"encoder_decoder_post_norm", Precision::float64},
-                      Case{"encoder_decoder_pre_norm", Precision::float64},
-                      Case{"encoder_decoder_post_norm", Precision::float32},
-                      Case{"encoder_decoder_pre_norm", Precision::float32}),
+    ::testing::Values(Case{"post_norm", config::Precision::float64}, Case{"pre_norm", config::Precision::float64},
+                      Case{"post_norm", config::Precision::float32}, Case{"pre_norm", config::Precision::float32},
+                      Case{"decoder_post_norm", config::Precision::float64},
+                      Case{"decoder_pre_norm", config::Precision::float64},
+                      Case{"decoder_post_norm", config::Precision::float32},
+                      Case{"decoder_pre_norm", config::Precision::float32},
+                      Case{"encoder_decoder_post_norm", config::Precision::float64},
+                      Case{"encoder_decoder_pre_norm", config::Precision::float64},
+                      Case{"encoder_decoder_post_norm", config::Precision::float32},
+                      Case{"encoder_decoder_pre_norm", config::Precision::float32}),
     [](const auto& info) {
-      return info.param.name + (info.param.precision == Precision::float64 ? "_float64" : "_float32");
+      return info.param.name + (info.param.precision == config::Precision::float64 ? "_float64" : "_float32");
     });
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_P(GoldenIdentity, QuestionAndGroupAreThoseThatDatabasesHold) {
   ASSERT_TRUE(identities().contains(GetParam())) << "identities.json lacks " << GetParam();
   const json& expected = identities().at(GetParam());
   const Sandbox sandbox;
-  const ProgramOutput plan = sandbox.exp({"plan", file_of(GetParam()), "--json"});
+  const runner::ProgramOutput plan = sandbox.exp({"plan", file_of(GetParam()), "--json"});
   ASSERT_EQ(plan.end.exit_code, 0) << plan.output;
   const json run = json::parse(plan.output).at("runs").at(0);
   EXPECT_EQ(run.at("question"), expected.at("question"));
@@ -60,15 +60,15 @@ TEST_P(GoldenIdentity, LossesAreThoseOfBefore) {
   const json& expected = identities().at(GetParam());
   if (!expected.contains("losses")) GTEST_SKIP() << "the same question as another experiment";
   const Sandbox sandbox(true);
-  if (!run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"}).end.success())
+  if (!runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"}).end.success())
     GTEST_SKIP() << "the worker of this build does not run here";
-  const ProgramOutput run = sandbox.exp({"run", file_of(GetParam()), "-q", "--set", smooth});
+  const runner::ProgramOutput run = sandbox.exp({"run", file_of(GetParam()), "-q", "--set", smooth});
   ASSERT_EQ(run.end.exit_code, 0) << run.output;
   // The stored run has the question of the file: the question follows from the stored settings.
   const std::string id = sandbox.one("SELECT id FROM run");
-  const RecomputedIdentity again =
-      recompute_identity(Specification::load(sandbox.folder() / "encore.db.runs" / id),
-                         Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"}));
+  const plan::RecomputedIdentity again =
+      plan::recompute_identity(record::Specification::load(sandbox.folder() / "encore.db.runs" / id),
+                         config::Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"}));
   EXPECT_EQ(again.uncertain, "");
   EXPECT_EQ(again.question, sandbox.one("SELECT question FROM run"));
   EXPECT_EQ(again.group, sandbox.one("SELECT group_id FROM run"));

@@ -17,13 +17,13 @@ struct Pair {
 };
 
 /// The decoder reads the target behind `start`, and must write it before `end`.
-inline PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
-  PackedBatch batch;
+inline data::PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
+  data::PackedBatch batch;
   batch.columns.resize(1);
   batch.known = {true};
   batch.offsets = batch.target.offsets = batch.borders = {0};
   for (const Pair& pair : pairs) {
-    const auto add = [](PackedRows& rows, std::int32_t id, std::size_t position) {
+    const auto add = [](data::PackedRows& rows, std::int32_t id, std::size_t position) {
       rows.ids.push_back(id);
       rows.positions.push_back(static_cast<std::int32_t>(position));
     };
@@ -59,9 +59,9 @@ struct CopyTest : ::testing::Test {
     encore_seams::add_masked_words(offers);
     registry.add("this test", offers);
   }
-  Experiment experiment(NormPosition position = NormPosition::post) {
-    Experiment experiment = tiny_experiment(registry);
-    ModelTable& model = experiment.model;
+  config::Experiment experiment(config::NormPosition position = config::NormPosition::post) {
+    config::Experiment experiment = tiny_experiment(registry);
+    config::ModelTable& model = experiment.model;
     model.norm_position = position;
     model.decoder.emplace();
     model.decoder->layers = 2;
@@ -71,36 +71,36 @@ struct CopyTest : ::testing::Test {
     fill_table(model.head, registry, Kind::head, "model.head", "tied_words", {});
     return experiment;
   }
-  static ModelSize size() {
+  static model::ModelSize size() {
     return {.vocabulary = vocabulary,
             .columns = {{.name = "next", .space = Space::target, .truth = true}},
             .outputs = {{.name = "words", .space = Space::target}}};
   }
-  std::unique_ptr<TinyModel> make(const Experiment& of, const PackedBatch& packed) {
+  std::unique_ptr<TinyModel> make(const config::Experiment& of, const data::PackedBatch& packed) {
     auto tiny = std::make_unique<TinyModel>(of, size(), registry, device, packed);
     tiny->model.initialize(1);
     return tiny;
   }
   /// The experiment is in float32, with one block in each stack.
-  Experiment copying_experiment() {
-    Experiment of = experiment(NormPosition::pre);
+  config::Experiment copying_experiment() {
+    config::Experiment of = experiment(config::NormPosition::pre);
     of.model.width = 32;
     of.model.decoder->layers = of.model.layers = 1;
-    of.train.precision = Precision::float32;
+    of.train.precision = config::Precision::float32;
     return of;
   }
   /// Batches of 32 inputs fit.
   static BatchSize largest_copies() { return {{32 * 6, 32, 32 * 36, 6}, {32 * 7, 32, 32 * 49, 7}}; }
   /// Trains a model of copying_experiment() to copy, with inputs from `numbers`. The model is planned for
   /// largest_copies().
-  void train_to_copy(Model& model, Numbers& numbers) {
+  void train_to_copy(model::Model& model, Numbers& numbers) {
     model.plan(largest_copies(), largest_copies());
     model.initialize(1);
     const auto optimizer =
         registry.make_optimizer("adam", defaults(registry.offer(Kind::optimizer, "adam").options));
     model.parameters().make_states(optimizer->states());
-    DeviceBatch batch(device, largest_copies(), model.needs());
-    TrainingStep step(model, *optimizer, 1.0);
+    model::DeviceBatch batch(device, largest_copies(), model.needs());
+    train::TrainingStep step(model, *optimizer, 1.0);
     for (int i = 1; i <= 600; ++i) {
       batch.upload(pack_pairs(copies(numbers, 32)));
       step.compute_gradient(batch, {1, static_cast<std::uint64_t>(i)});
@@ -113,7 +113,7 @@ struct CopyTest : ::testing::Test {
   }
 
   Device device;
-  Registry registry;
+  plugin_host::Registry registry;
 };
 
 }  // namespace encore::testing

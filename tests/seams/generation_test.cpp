@@ -22,19 +22,19 @@ struct CopyGenerationTest : CopyTest {
     std::vector<std::vector<double>> logits;
   };
 
-  Written decode(Model& model, const std::vector<Pair>& sources) {
+  Written decode(model::Model& model, const std::vector<Pair>& sources) {
     Written written;
     for (const Pair& pair : sources) written.pairs.push_back({pair.source, {}});
     written.logits.resize(sources.size());
     const auto generation = model.make_generation(largest_copies(), most_rows);
     std::vector<bool> ended(sources.size(), false);
     for (bool first = true; std::ranges::count(ended, false) > 0; first = false) {
-      const PackedBatch whole = pack_pairs(written.pairs);
+      const data::PackedBatch whole = pack_pairs(written.pairs);
       const Lengths lengths = lengths_of(whole.target);
       const Lengths done(generation->lengths().begin(), generation->lengths().end());
       Lengths counts;
       for (std::size_t s = 0; s < lengths.size(); ++s) counts.push_back(ended[s] ? 0 : 1);
-      const PackedBatch pass = pass_over(whole, first ? Lengths(lengths.size(), 0) : done, counts, first);
+      const data::PackedBatch pass = pass_over(whole, first ? Lengths(lengths.size(), 0) : done, counts, first);
       first ? generation->begin(pass) : generation->next(pass);
       const std::vector<double> logits = to_host(device, generation->tensor("head.logits"));
       auto row = logits.begin();
@@ -51,9 +51,9 @@ struct CopyGenerationTest : CopyTest {
   }
 
   /// Returns the logits of scoring the output, text by text.
-  std::vector<std::vector<double>> scored(Model& model, const std::vector<Pair>& pairs) {
-    DeviceBatch batch(device, largest_copies(), model.needs());
-    const PackedBatch packed = pack_pairs(pairs);
+  std::vector<std::vector<double>> scored(model::Model& model, const std::vector<Pair>& pairs) {
+    model::DeviceBatch batch(device, largest_copies(), model.needs());
+    const data::PackedBatch packed = pack_pairs(pairs);
     batch.upload(packed);
     model.evaluate(batch, {});
     const std::vector<double> all = to_host(device, model.evaluation_tensor("head.logits"));
@@ -64,7 +64,7 @@ struct CopyGenerationTest : CopyTest {
     return logits;
   }
 
-  void expect_scored_logits(Model& model, const std::vector<Pair>& sources) {
+  void expect_scored_logits(model::Model& model, const std::vector<Pair>& sources) {
     const Written written = decode(model, sources);
     const std::vector<std::vector<double>> together = scored(model, written.pairs);
     for (std::size_t s = 0; s < sources.size(); ++s) {
@@ -75,12 +75,12 @@ struct CopyGenerationTest : CopyTest {
   }
 
   /// The model is not trained, because any output serves to compare bits.
-  std::unique_ptr<Model> new_model(Precision precision, NormPosition position) {
-    Experiment of = experiment(position);
+  std::unique_ptr<model::Model> new_model(config::Precision precision, config::NormPosition position) {
+    config::Experiment of = experiment(position);
     of.model.width = 40;
     of.train.precision = precision;
-    of.model.positions = position == NormPosition::pre ? Positions::learned : Positions::sinusoidal;
-    auto model = std::make_unique<Model>(of, size(), registry, device);
+    of.model.positions = position == config::NormPosition::pre ? config::Positions::learned : config::Positions::sinusoidal;
+    auto model = std::make_unique<model::Model>(of, size(), registry, device);
     model->plan({}, largest_copies());
     model->initialize(1);
     return model;
@@ -89,7 +89,7 @@ struct CopyGenerationTest : CopyTest {
 
 TEST_F(CopyGenerationTest, ATrainedModelCopiesTheSource) {
   Numbers numbers(3);
-  Model model(copying_experiment(), size(), registry, device);
+  model::Model model(copying_experiment(), size(), registry, device);
   train_to_copy(model, numbers);
   const std::vector<Pair> unseen = copies(numbers, 32);
   const Written written = decode(model, unseen);
@@ -97,13 +97,13 @@ TEST_F(CopyGenerationTest, ATrainedModelCopiesTheSource) {
     return written.pairs[static_cast<std::size_t>(s++)].target == pair.source;
   });
   EXPECT_GT(copied, 16) << "of 32";
-  if (host_reaches_device()) expect_scored_logits(model, unseen);
+  if (memory::host_reaches_device()) expect_scored_logits(model, unseen);
 }
 
 struct CopyGenerationBits : CopyGenerationTest,
-                            ::testing::WithParamInterface<std::tuple<Precision, NormPosition>> {
+                            ::testing::WithParamInterface<std::tuple<config::Precision, config::NormPosition>> {
   void SetUp() override {
-    if (!host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
+    if (!memory::host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   }
 };
 
@@ -118,9 +118,9 @@ TEST_P(CopyGenerationBits, SeveralRowsAtATimeToo) {
   const auto [precision, position] = GetParam();
   const auto model = new_model(precision, position);
   Numbers numbers(6);
-  const PackedBatch whole = pack_pairs(copies(numbers, 9));
+  const data::PackedBatch whole = pack_pairs(copies(numbers, 9));
   const auto generation = model->make_generation(largest_copies(), most_rows);
-  DeviceBatch batch(device, largest_copies(), model->needs());
+  model::DeviceBatch batch(device, largest_copies(), model->needs());
   batch.upload(whole);
   model->evaluate(batch, {});
   const std::vector<double> expected = to_host(device, model->evaluation_tensor("head.logits"));
@@ -129,18 +129,18 @@ TEST_P(CopyGenerationBits, SeveralRowsAtATimeToo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, CopyGenerationBits,
-                         ::testing::Combine(::testing::Values(Precision::float32, Precision::float64,
-                                                              Precision::bfloat16),
-                                            ::testing::Values(NormPosition::post, NormPosition::pre)));
+                         ::testing::Combine(::testing::Values(config::Precision::float32, config::Precision::float64,
+                                                              config::Precision::bfloat16),
+                                            ::testing::Values(config::NormPosition::post, config::NormPosition::pre)));
 
 TEST_F(CopyGenerationTest, LaterPassesGiveNoSourcesAndDoNotRunTheEncoder) {
-  const auto model = new_model(Precision::float64, NormPosition::post);
+  const auto model = new_model(config::Precision::float64, config::NormPosition::post);
   const auto generation = model->make_generation(largest_copies(), most_rows);
-  for (const NodePlan& node : generation->plan().nodes)
+  for (const model::NodePlan& node : generation->plan().nodes)
     EXPECT_EQ(node.first_pass_only, node.path == "embedding" || node.path.starts_with("encoder."))
         << node.path;
   Numbers numbers(7);
-  const PackedBatch whole = pack_pairs(copies(numbers, 3));
+  const data::PackedBatch whole = pack_pairs(copies(numbers, 3));
   generation->begin(pass_over(whole, {0, 0, 0}, {1, 1, 1}, true));
   try {
     generation->next(pass_over(whole, {1, 1, 1}, {1, 1, 1}, true));
@@ -155,8 +155,8 @@ struct CopyGenerationChild : CopyGenerationTest {};
 /// Runs in the child: prints what the parent compares.
 TEST_F(CopyGenerationChild, DISABLED_Decodes) {
   Sha256 hash;
-  for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
-    const auto model = new_model(precision, NormPosition::post);
+  for (const config::Precision precision : {config::Precision::float32, config::Precision::bfloat16}) {
+    const auto model = new_model(precision, config::NormPosition::post);
     Numbers numbers(8);
     for (const std::vector<double>& logits : decode(*model, copies(numbers, 32)).logits)
       hash.add(std::as_bytes(std::span(logits)));
@@ -165,7 +165,7 @@ TEST_F(CopyGenerationChild, DISABLED_Decodes) {
 }
 
 TEST(CopyGenerationThreads, OneAndTwoGiveEqualBits) {
-  if (!host_reaches_device()) GTEST_SKIP() << "threads of the host only";
+  if (!memory::host_reaches_device()) GTEST_SKIP() << "threads of the host only";
   const auto in_child = [](int threads) {
     return digest_of_child("seams_test", "CopyGenerationChild.DISABLED_Decodes", threads);
   };

@@ -49,12 +49,12 @@ struct GeneratorTest : CopyTest {
   }
 
   /// A decoder alone, or one with an encoder.
-  std::unique_ptr<Model> make(bool sources, Precision precision = Precision::float32) {
-    Experiment of = experiment(NormPosition::pre);
+  std::unique_ptr<model::Model> make(bool sources, config::Precision precision = config::Precision::float32) {
+    config::Experiment of = experiment(config::NormPosition::pre);
     of.model.width = 24;
     of.train.precision = precision;
     of.data.max_length = sources ? 12 : 300;
-    ModelSize needs = size();
+    model::ModelSize needs = size();
     if (!sources) {
       of.model.decoder.reset();
       of.model.causal = true;
@@ -62,7 +62,7 @@ struct GeneratorTest : CopyTest {
       needs.columns = {{.name = targets_column, .truth = true}};
       needs.outputs.clear();
     }
-    auto model = std::make_unique<Model>(of, needs, registry, device);
+    auto model = std::make_unique<model::Model>(of, needs, registry, device);
     const std::int64_t rows = 20 * of.data.max_length;
     const RowSetSize most = {rows, 20, rows * of.data.max_length, of.data.max_length};
     BatchSize batch{most};
@@ -82,13 +82,13 @@ struct GeneratorTest : CopyTest {
     return all;
   }
 
-  Texts run(Model& model, const std::vector<Tokens>& texts, const Decoding& decoding) {
-    return Generator(model, *tokenizer).run(set_of(texts, model.needs().target), decoding);
+  Texts run(model::Model& model, const std::vector<Tokens>& texts, const Decoding& decoding) {
+    return infer::Generator(model, *tokenizer).run(set_of(texts, model.needs().target), decoding);
   }
 
   /// Returns the logits of the token after `written`, by scoring all of it.
-  std::vector<float> next_logits(Model& model, const Tokens& prompt, const Tokens& written) {
-    PackedBatch packed;
+  std::vector<float> next_logits(model::Model& model, const Tokens& prompt, const Tokens& written) {
+    data::PackedBatch packed;
     if (model.needs().target) {
       packed = pack_pairs({{prompt, written}});
     } else {
@@ -97,7 +97,7 @@ struct GeneratorTest : CopyTest {
       packed = make_batch({static_cast<std::int32_t>(all.size())}, vocabulary, vocabulary, 1);
       packed.ids = all;
     }
-    DeviceBatch batch(device, packed.size(), model.needs());
+    model::DeviceBatch batch(device, packed.size(), model.needs());
     batch.upload(packed);
     model.evaluate(batch, {});
     const std::vector<double> logits = to_host(device, model.evaluation_tensor("head.logits"));
@@ -105,7 +105,7 @@ struct GeneratorTest : CopyTest {
   }
 
   /// The search of infer/beam_search.hpp without a cache and without slots.
-  std::vector<GeneratedText> searched(Model& model, const Tokens& prompt, const Decoding& decoding) {
+  std::vector<GeneratedText> searched(model::Model& model, const Tokens& prompt, const Decoding& decoding) {
     struct Hypothesis {
       Tokens tokens;
       double log_probability = 0.0;
@@ -123,8 +123,8 @@ struct GeneratorTest : CopyTest {
         std::vector<float> logits = next_logits(model, prompt, each.tokens);
         Tokens seen = model.needs().target ? Tokens{start} : prompt;
         seen.insert(seen.end(), each.tokens.begin(), each.tokens.end());
-        penalize_repetitions(seen, decoding.repetition_penalty, logits);
-        for (const NextToken& candidate : most_probable(logits, vocabulary)) {
+        infer::penalize_repetitions(seen, decoding.repetition_penalty, logits);
+        for (const infer::NextToken& candidate : infer::most_probable(logits, vocabulary)) {
           if (candidate.token == tokenizer->special(Special::padding)) continue;  // is never written
           next.push_back({each.tokens, each.log_probability + candidate.log_probability});
           next.back().tokens.push_back(candidate.token);
@@ -165,7 +165,7 @@ struct GeneratorTest : CopyTest {
     }
   }
 
-  std::string refusal(Model& model, const std::vector<Tokens>& texts, const Decoding& decoding) {
+  std::string refusal(model::Model& model, const std::vector<Tokens>& texts, const Decoding& decoding) {
     try {
       run(model, texts, decoding);
     } catch (const Error& error) {
@@ -207,8 +207,8 @@ const Decoding ways[] = {
 };
 
 TEST_P(BothModels, ATextIsTheSameAloneAndInAnyBatch) {
-  if (!host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
-  for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
+  if (!memory::host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
+  for (const config::Precision precision : {config::Precision::float32, config::Precision::bfloat16}) {
     const auto model = make(GetParam(), precision);
     const std::vector<Tokens> texts = prompts(150);  // more than one group
     for (const Decoding& way : ways) {
@@ -246,7 +246,7 @@ TEST_P(BothModels, DrawsFollowTheLogitsOfTheWhole) {
     Tokens written;
     for (std::int64_t position = 0; position < 7; ++position) {
       const std::int32_t token =
-          draw_token(next_logits(*model, texts[i], written), way, draw_number(4, 0, position)).token;
+          infer::draw_token(next_logits(*model, texts[i], written), way, infer::draw_number(4, 0, position)).token;
       if (token == end) break;
       written.push_back(token);
     }
@@ -284,7 +284,7 @@ TEST_P(BothModels, AnObserverSeesEveryTextGrow) {
     EXPECT_TRUE(said.starts_with(before)) << before << " -> " << said;
     before = said;
   };
-  Generator generator(*model, *tokenizer);
+  infer::Generator generator(*model, *tokenizer);
   const ExampleSet set = set_of(prompts(5), GetParam());
   for (const Decoding& way :
        {Decoding{.max_tokens = 9}, Decoding{.temperature = 1.5, .texts = 2, .max_tokens = 9}}) {
@@ -303,7 +303,7 @@ TEST_P(BothModels, AnOutputIsThatOfTheCurrentParameters) {
   const Decoding way = {.max_tokens = 9};
   const auto model = make(GetParam()), fresh = make(GetParam());
   const std::vector<Tokens> texts = prompts(7), more = prompts(19);
-  const auto logits_of = [&](Model& of) { return next_logits(of, texts[0], {start, texts[1][0]}); };
+  const auto logits_of = [&](model::Model& of) { return next_logits(of, texts[0], {start, texts[1][0]}); };
   const Texts first = run(*model, texts, way);
   // Memory and weights of earlier generations are used again, also of larger ones.
   run(*model, more, {.beam = 3, .max_tokens = 9});
@@ -326,7 +326,7 @@ TEST_P(BothModels, ReportsTheNumberOfOutputs) {
   const auto model = make(GetParam());
   std::vector<std::size_t> written;
   // 8 outputs for each of 20 prompts are more than are written at a time.
-  Generator(*model, *tokenizer)
+  infer::Generator(*model, *tokenizer)
       .run(set_of(prompts(20), GetParam()), {.temperature = 1.0, .texts = 8, .max_tokens = 2}, {},
            [&](std::size_t sequences) { written.push_back(sequences); });
   EXPECT_GT(written.size(), 1U);
@@ -406,8 +406,8 @@ TEST_F(GeneratorTest, ATextBeyondThePositionsContinuesWithItsSecondHalf) {
   ASSERT_LT(at, tokens.size());
   const Tokens context(all.begin() + static_cast<std::ptrdiff_t>(longest + 1 - longest / 2),
                        all.begin() + static_cast<std::ptrdiff_t>(longest + 1));
-  EXPECT_EQ(draw_token(next_logits(*model, context, {}), tried,
-                       draw_number(tried.seed, 0, static_cast<std::int64_t>(at)))
+  EXPECT_EQ(infer::draw_token(next_logits(*model, context, {}), tried,
+                       infer::draw_number(tried.seed, 0, static_cast<std::int64_t>(at)))
                 .token,
             tokens[at]);
 }
@@ -419,22 +419,22 @@ TEST_F(GeneratorTest, APromptWithoutRoomIsRefused) {
 }
 
 TEST_F(GeneratorTest, AModelThatSeesLaterTokensIsRefused) {
-  Experiment of = tiny_experiment(registry);
-  Model model(of, tiny_size(), registry, device);
+  config::Experiment of = tiny_experiment(registry);
+  model::Model model(of, tiny_size(), registry, device);
   model.plan({}, tiny_batch().size());
   EXPECT_NE(refusal(model, {{4, 5}}, {}).find("it has no causal stack"), std::string::npos);
 }
 
 TEST_F(GeneratorTest, ATaskThatNeedsOutputsRefusesAModelWithoutThem) {
-  const Model model(tiny_experiment(registry), tiny_size(), registry, device);
+  const model::Model model(tiny_experiment(registry), tiny_size(), registry, device);
   const auto translate = [&](bool decode) {
     Options options = defaults(registry.offer(Kind::task, "translate").options);
     options.set("decode", decode);
     return registry.make_task("translate", options, {.max_length = 12});
   };
-  EXPECT_NO_THROW(require_generation(*translate(false), model));
+  EXPECT_NO_THROW(infer::require_generation(*translate(false), model));
   try {
-    require_generation(*translate(true), model);
+    infer::require_generation(*translate(true), model);
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
@@ -449,7 +449,7 @@ struct GeneratorChild : GeneratorTest {};
 TEST_F(GeneratorChild, DISABLED_Writes) {
   Sha256 hash;
   for (const bool sources : {false, true})
-    for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
+    for (const config::Precision precision : {config::Precision::float32, config::Precision::bfloat16}) {
       const auto model = make(sources, precision);
       for (const Decoding& way : ways)
         for (const std::vector<GeneratedText>& texts : run(*model, prompts(20), way))
@@ -462,7 +462,7 @@ TEST_F(GeneratorChild, DISABLED_Writes) {
 }
 
 TEST(GeneratorThreads, OneTwoAndThreeGiveEqualOutputsAndScores) {
-  if (!host_reaches_device()) GTEST_SKIP() << "threads of the host only";
+  if (!memory::host_reaches_device()) GTEST_SKIP() << "threads of the host only";
   const auto in_child = [](int threads) {
     return digest_of_child("seams_test", "GeneratorChild.DISABLED_Writes", threads);
   };

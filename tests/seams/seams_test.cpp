@@ -67,7 +67,7 @@ class Seams : public ::testing::Test {
     }
   }
 
-  Specification masked(const std::vector<std::string>& overrides = {}) const {
+  record::Specification masked(const std::vector<std::string>& overrides = {}) const {
     return specification(R"(
 task.type = "masked_words"
 data = { type = "conll", train = "train.conll", dev = "dev.conll", test = "test.conll", max_length = 16 }
@@ -75,7 +75,7 @@ tokenizer = { type = "word", vocab_size = 40 }
 )",
                          "head.type = \"tied_words\"", overrides);
   }
-  Specification pairs(const std::vector<std::string>& overrides = {}) const {
+  record::Specification pairs(const std::vector<std::string>& overrides = {}) const {
     return specification(R"(
 task.type = "pairs"
 data = { type = "pairs", train = "train.pairs", dev = "dev.pairs", test = "test.pairs", max_length = 16 }
@@ -83,7 +83,7 @@ tokenizer = { type = "character", vocab_size = 60 }
 )",
                          "head.type = \"in_batch\"", overrides);
   }
-  Specification copy(const std::vector<std::string>& overrides = {}) const {
+  record::Specification copy(const std::vector<std::string>& overrides = {}) const {
     return specification(R"(
 task.type = "copy"
 data = { type = "pairs", train = "train.copy", dev = "dev.copy", test = "test.copy", max_length = 12 }
@@ -96,7 +96,7 @@ layer.cross = { type = "cross_attention", heads = 2 }
 )",
                          overrides);
   }
-  Specification specification(const std::string& tables, const std::string& model,
+  record::Specification specification(const std::string& tables, const std::string& model,
                               const std::vector<std::string>& overrides) const {
     return testing::specification_of(tables + R"(
 seed = 3
@@ -113,15 +113,15 @@ layer.feed_forward = { type = "feed_forward", hidden = 24 }
 )" + model,
                                      folder_, {ENCORE_SEAMS}, overrides);
   }
-  Recorder run(const std::string& name, const Specification& of,
+  Recorder run(const std::string& name, const record::Specification& of,
                ScriptedControl control = ScriptedControl()) const {
     return testing::run_attempt(folder_ / name, of, control);
   }
-  std::string refusal(const Specification& of) const {
+  std::string refusal(const record::Specification& of) const {
     fs::remove_all(folder_ / "refused");
     try {
       run("refused", of);
-    } catch (const ConfigError& error) {
+    } catch (const config::ConfigError& error) {
       return error.key() + ": " + error.what();
     }
     return "not refused";
@@ -137,8 +137,8 @@ double first_and_last(const Recorder& told, bool last) {
 }
 
 TEST_F(Seams, EverythingPassesTheContractSuite) {
-  Registry registry;
-  registry.load_all(Catalogue::load({fs::path(ENCORE_SEAMS)}));
+  plugin_host::Registry registry;
+  registry.load_all(config::Catalogue::load({fs::path(ENCORE_SEAMS)}));
   const Device device;
   std::string failures;
   int passed = 0;
@@ -148,9 +148,9 @@ TEST_F(Seams, EverythingPassesTheContractSuite) {
                                    {Kind::head, "in_batch"},
                                    {Kind::task, "copy"}}) {
     const Offer& offer = registry.offer(kind, name);
-    run_suite(offer, suite_checks(device, offer),
+    contract::run_suite(offer, contract::suite_checks(device, offer),
               {[](const std::string&, std::string_view) {},
-               [&](const Finding& finding) {
+               [&](const contract::Finding& finding) {
                  ++passed;
                  if (!finding.passed)
                    failures += finding.subject + " " + finding.check + ": " + finding.detail + "\n";
@@ -164,10 +164,10 @@ TEST_F(Seams, MaskedWordsAreLearnedWithTheTableOfTheEmbedding) {
   const Recorder told =
       run("masked", masked({"train.epochs=30", "model.width=32", "model.dropout=0",
                             "optimizer.learning_rate=3e-3", "model.norm_position=\"pre\""}));
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_LT(first_and_last(told, true), 0.6 * first_and_last(told, false));
   EXPECT_GT(told.result.at("test/found"), 0.5) << "one of seven by chance";
-  const auto checkpoint = find_newest_checkpoint(folder_ / "masked");
+  const auto checkpoint = record::find_newest_checkpoint(folder_ / "masked");
   for (const auto& [name, entry] : checkpoint->tensors.tensors())
     EXPECT_EQ(name.find("head"), std::string::npos) << name << ": the head has nothing of its own";
 }
@@ -183,7 +183,7 @@ TEST_F(Seams, AMaskedRunThatIsStoppedEndsWithTheBitsOfOneThatIsNot) {
   EXPECT_EQ(rest.result, whole.result);
   // The injected reordering: the rest of the run draws its masks with another seed under the same question.
   run("reordered", masked(), ScriptedControl(17));
-  Specification other = masked();
+  record::Specification other = masked();
   other.seed = 4;
   const Recorder reordered = run("reordered", other);
   EXPECT_NE(reordered.result, whole.result);
@@ -206,14 +206,14 @@ TEST_F(Seams, ShardsAndPrecisionsTakeATiedTable) {
        {std::vector<std::string>{"train.gradient_shards=3", "train.epochs=1"},
         {"train.precision=\"bfloat16\"", "train.epochs=2"}}) {
     const Recorder told = run("masked_" + overrides[0].substr(6, 5), masked(overrides));
-    EXPECT_EQ(told.ending, Ending::completed) << overrides[0] << ": " << told.reason;
+    EXPECT_EQ(told.ending, record::Ending::completed) << overrides[0] << ": " << told.reason;
     EXPECT_LT(told.steps.back().loss, told.steps.front().loss) << overrides[0];
   }
 }
 
 TEST_F(Seams, PairsFindEachOther) {
   const Recorder told = run("pairs", pairs({"train.epochs=12"}));
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_LT(first_and_last(told, true), 0.8 * first_and_last(told, false));
   EXPECT_GT(told.result.at("test/found"), 0.25) << "one of sixteen by chance";
 }
@@ -222,7 +222,7 @@ TEST_F(Seams, ADecoderLearnsToCopyWhatTheEncoderRead) {
   const std::vector<std::string> longer = {"train.epochs=30", "model.width=32", "model.dropout=0",
                                            "optimizer.learning_rate=5e-3"};
   const Recorder told = run("copy", copy(longer));
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_GT(told.result.at("test/right"), 0.8) << "one of six by chance";
 }
 

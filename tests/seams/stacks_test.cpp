@@ -19,9 +19,9 @@ std::vector<Pair> some_pairs() {
 }
 
 TEST_F(StacksTest, ShareOneTableAndNameTheirParametersByStack) {
-  const auto tiny = make(experiment(NormPosition::pre), pack_pairs(some_pairs()));
+  const auto tiny = make(experiment(config::NormPosition::pre), pack_pairs(some_pairs()));
   std::set<std::string> paths;
-  for (const ParameterSlice& slice : tiny->model.parameters().slices()) paths.insert(slice.path);
+  for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) paths.insert(slice.path);
   for (const char* path :
        {"embedding.tokens", "encoder.1.attention.qkv.weight", "encoder.norm.gain",
         "decoder.0.attention.qkv.weight", "decoder.1.feed_forward.norm.bias", "decoder.norm.gain"})
@@ -32,13 +32,13 @@ TEST_F(StacksTest, ShareOneTableAndNameTheirParametersByStack) {
 
 /// Four-point differences of the loss at single entries of every parameter.
 TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
-  for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
+  for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
     const auto tiny = make(experiment(position), pack_pairs(some_pairs()));
     const auto loss = [&] {
       return tiny->model.read(tiny->model.forward_backward(tiny->batch, tiny->batch.scales(), {1, 1}));
     };
     loss();
-    for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) {
       loss();
       const std::vector<double> values = tiny->values(slice), gradient = tiny->gradient(slice);
       for (const std::size_t i : {values.size() / 2, values.size() - 1}) {
@@ -78,12 +78,12 @@ TEST_F(StacksTest, ARowOfTheDecoderKnowsTheSourceAndNothingBehindIt) {
 }
 
 TEST_F(StacksTest, ShardsGiveTheGradientOfTheWholeBatch) {
-  Experiment cut = experiment();
+  config::Experiment cut = experiment();
   cut.train.gradient_shards = 3;
   const auto whole = make(experiment(), pack_pairs(some_pairs())),
              shards = make(cut, pack_pairs(some_pairs()));
   EXPECT_NEAR(whole->loss({1, 1}), shards->loss({1, 1}), 1e-13);
-  for (const ParameterSlice& slice : whole->model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : whole->model.parameters().slices()) {
     const std::vector<double> a = whole->gradient(slice),
                               b = shards->gradient(shards->model.parameters().find(slice.path));
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-13) << slice.path;
@@ -91,13 +91,13 @@ TEST_F(StacksTest, ShardsGiveTheGradientOfTheWholeBatch) {
 }
 
 TEST_F(StacksTest, ALayerThatReadsAnEncoderStandsInADecoderOnly) {
-  Experiment wrong = tiny_experiment(registry);
+  config::Experiment wrong = tiny_experiment(registry);
   wrong.model.block.push_back(
       layer_table(registry, "cross", "cross_attention", {{"heads", std::int64_t{2}}}));
   try {
-    Model(wrong, tiny_size(), registry, device);
+    model::Model(wrong, tiny_size(), registry, device);
     ADD_FAILURE() << "not refused";
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     EXPECT_EQ(error.key(), "model.layer.cross");
     EXPECT_STREQ(error.what(),
                  "encoder.0.cross reads the rows of an encoder; it is for the blocks of a decoder");
@@ -105,12 +105,12 @@ TEST_F(StacksTest, ALayerThatReadsAnEncoderStandsInADecoderOnly) {
 }
 
 TEST_F(StacksTest, ADecoderReadsItsEncoder) {
-  Experiment wrong = experiment();
+  config::Experiment wrong = experiment();
   wrong.model.decoder->block.erase(wrong.model.decoder->block.begin() + 1);
   try {
-    Model(wrong, size(), registry, device);
+    model::Model(wrong, size(), registry, device);
     ADD_FAILURE() << "not refused";
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     EXPECT_EQ(error.key(), "model.decoder.block");
     EXPECT_STREQ(
         error.what(),
@@ -120,17 +120,17 @@ TEST_F(StacksTest, ADecoderReadsItsEncoder) {
 
 TEST_F(StacksTest, LearnToCopy) {
   Numbers numbers(3);
-  Model model(copying_experiment(), size(), registry, device);
+  model::Model model(copying_experiment(), size(), registry, device);
   train_to_copy(model, numbers);
-  DeviceBatch batch(device, largest_copies(), model.needs());
-  const PackedBatch unseen = pack_pairs(copies(numbers, 32));
+  model::DeviceBatch batch(device, largest_copies(), model.needs());
+  const data::PackedBatch unseen = pack_pairs(copies(numbers, 32));
   batch.upload(unseen);
   const auto count = static_cast<std::int64_t>(unseen.target.ids.size());
-  DeviceBuffer memory("words", static_cast<std::size_t>(count) * sizeof(std::int32_t));
+  memory::DeviceBuffer memory("words", static_cast<std::size_t>(count) * sizeof(std::int32_t));
   const Tensor words(memory.data(), DType::int32, {count});
   model.evaluate(batch, {&words, 1});
   std::vector<std::int32_t> said(static_cast<std::size_t>(count));
-  copy_to_host(device, words, said.data());
+  memory::copy_to_host(device, words, said.data());
   double right = 0;
   for (std::size_t i = 0; i < said.size(); ++i) right += said[i] == unseen.columns[0].integers[i];
   EXPECT_GT(right / static_cast<double>(count), 0.9) << "one of twelve by chance";

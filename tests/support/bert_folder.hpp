@@ -16,10 +16,10 @@
 namespace encore::testing {
 
 /// Splits the parameter's rows evenly into its tensors.
-inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safetensors::Entry& parameter,
-                                             PretrainedHead head) {
-  const std::vector<FamilyTensor> names = bert_family.tensors_of(path, head);
-  std::vector<TensorSlice> tensors;
+inline std::vector<record::TensorSlice> bert_tensors(const std::string& path, const record::Safetensors::Entry& parameter,
+                                             pretrained::PretrainedHead head) {
+  const std::vector<pretrained::FamilyTensor> names = pretrained::bert_family.tensors_of(path, head);
+  std::vector<record::TensorSlice> tensors;
   const std::size_t bytes = names.empty() ? 0 : parameter.bytes.size() / names.size();
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::vector<std::int64_t> shape = parameter.shape;
@@ -34,13 +34,13 @@ inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safe
 
 /// Writes a folder with the tensors of these parameters, and enough of the other files for a content hash.
 inline void write_bert_folder(const std::filesystem::path& folder,
-                              const std::map<std::string, Safetensors::Entry>& parameters,
-                              PretrainedHead head) {
-  std::vector<TensorSlice> tensors;
+                              const std::map<std::string, record::Safetensors::Entry>& parameters,
+                              pretrained::PretrainedHead head) {
+  std::vector<record::TensorSlice> tensors;
   for (const auto& [path, parameter] : parameters)
-    for (TensorSlice& tensor : bert_tensors(path, parameter, head)) tensors.push_back(std::move(tensor));
+    for (record::TensorSlice& tensor : bert_tensors(path, parameter, head)) tensors.push_back(std::move(tensor));
   std::filesystem::create_directories(folder);
-  save_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
+  record::save_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
   std::ofstream(folder / "config.json") << R"({"model_type": "bert"})"
                                         << "\n";
   std::ofstream(folder / "vocab.txt") << "[UNK]\n";

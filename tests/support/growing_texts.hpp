@@ -14,11 +14,11 @@ namespace encore::testing {
 using Lengths = std::vector<std::int64_t>;
 
 /// Returns the rows that a generation makes for a batch: those of the target if there is one.
-inline const PackedRows& generated_rows(const PackedBatch& batch) {
+inline const data::PackedRows& generated_rows(const data::PackedBatch& batch) {
   return batch.target.offsets.empty() ? batch : batch.target;
 }
 
-inline Lengths lengths_of(const PackedRows& rows) {
+inline Lengths lengths_of(const data::PackedRows& rows) {
   Lengths lengths;
   for (std::size_t s = 1; s < rows.offsets.size(); ++s)
     lengths.push_back(rows.offsets[s] - rows.offsets[s - 1]);
@@ -27,10 +27,10 @@ inline Lengths lengths_of(const PackedRows& rows) {
 
 /// Returns, for each sequence of `whole`, the `counts` rows behind the first `done`, without the truth; in
 /// the first pass with the sources.
-inline PackedBatch pass_over(const PackedBatch& whole, const Lengths& done, const Lengths& counts,
+inline data::PackedBatch pass_over(const data::PackedBatch& whole, const Lengths& done, const Lengths& counts,
                              bool first) {
-  const PackedRows& from = generated_rows(whole);
-  PackedRows rows;
+  const data::PackedRows& from = generated_rows(whole);
+  data::PackedRows rows;
   rows.offsets = {0};
   for (std::size_t s = 0; s < done.size(); ++s) {
     const std::int64_t begin = from.offsets[s] + done[s], end = begin + counts[s];
@@ -38,27 +38,27 @@ inline PackedBatch pass_over(const PackedBatch& whole, const Lengths& done, cons
     rows.positions.insert(rows.positions.end(), from.positions.begin() + begin, from.positions.begin() + end);
     rows.offsets.push_back(static_cast<std::int32_t>(rows.ids.size()));
   }
-  PackedBatch pass;
+  data::PackedBatch pass;
   pass.sequences = whole.sequences;
   pass.borders = whole.borders;
   pass.columns.resize(whole.columns.size());
   pass.known.assign(whole.columns.size(), false);
   if (&from == &whole) {
-    static_cast<PackedRows&>(pass) = rows;
+    static_cast<data::PackedRows&>(pass) = rows;
     return pass;
   }
   pass.target = rows;
   pass.offsets.assign(whole.offsets.size(), 0);
-  if (first) static_cast<PackedRows&>(pass) = whole;
+  if (first) static_cast<data::PackedRows&>(pass) = whole;
   return pass;
 }
 
 /// Returns the logits (rows, K) of all rows of `whole`, whose sequences come as `prompts` rows first and then
 /// `step` at a time.
-inline std::vector<double> logits_by_passes(const Device& device, Generation& generation,
-                                            const PackedBatch& whole, const Lengths& prompts,
+inline std::vector<double> logits_by_passes(const Device& device, model::Generation& generation,
+                                            const data::PackedBatch& whole, const Lengths& prompts,
                                             std::int64_t step) {
-  const PackedRows& rows = generated_rows(whole);
+  const data::PackedRows& rows = generated_rows(whole);
   const Lengths lengths = lengths_of(rows);
   std::vector<double> all;
   Lengths done(lengths.size(), 0);
@@ -66,7 +66,7 @@ inline std::vector<double> logits_by_passes(const Device& device, Generation& ge
     Lengths counts;
     for (std::size_t s = 0; s < lengths.size(); ++s)
       counts.push_back(std::min(lengths[s] - done[s], first ? prompts[s] : step));
-    const PackedBatch pass = pass_over(whole, done, counts, first);
+    const data::PackedBatch pass = pass_over(whole, done, counts, first);
     first ? generation.begin(pass) : generation.next(pass);
     const Tensor logits = generation.tensor("head.logits");
     const std::vector<double> values = to_host(device, logits);

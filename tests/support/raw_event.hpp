@@ -12,7 +12,7 @@
 namespace encore::testing {
 
 /// `body` is an object; the type and a time are added.
-inline void write_event(SpoolWriter& spool, const std::string& type,
+inline void write_event(record::SpoolWriter& spool, const std::string& type,
                         nlohmann::json body = nlohmann::json::object()) {
   body["type"] = type;
   body["time"] = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -64,7 +64,7 @@ class SeparateRmsNorm final : public Layer {
 };
 
 /// Registers "separate_layer_norm" and "separate_rms_norm".
-inline void add_separate_norms(Registry& registry) {
+inline void add_separate_norms(plugin_host::Registry& registry) {
   Registrar offers;
   offers.add<Kind::layer, SeparateLayerNorm>("separate_layer_norm");
   offers.add<Kind::layer, SeparateRmsNorm>("separate_rms_norm");

@@ -30,10 +30,10 @@ inline std::vector<std::filesystem::path> plugin_folders() {
 }
 
 /// Returns a new registry with every built-in plugin.
-inline Registry load_builtin_plugins() {
-  Registry registry;
-  registry.load_all(Catalogue::load(plugin_folders()));
-  for (const LoadFailure& failure : registry.failures()) throw Error(failure.reason);
+inline plugin_host::Registry load_builtin_plugins() {
+  plugin_host::Registry registry;
+  registry.load_all(config::Catalogue::load(plugin_folders()));
+  for (const plugin_host::LoadFailure& failure : registry.failures()) throw Error(failure.reason);
   return registry;
 }
 
@@ -47,7 +47,7 @@ inline Options defaults(const Schema& schema) {
 
 using Changes = std::map<std::string, OptionValue>;
 
-inline void fill_table(PluginTable& table, const Registry& registry, Kind kind, const std::string& key,
+inline void fill_table(config::PluginTable& table, const plugin_host::Registry& registry, Kind kind, const std::string& key,
                        const std::string& type, const Changes& changes) {
   table.key = key;
   table.type = type;
@@ -55,19 +55,19 @@ inline void fill_table(PluginTable& table, const Registry& registry, Kind kind, 
   for (const auto& [name, value] : changes) table.options.set(name, value);
 }
 
-inline LayerTable layer_table(const Registry& registry, const std::string& name, const std::string& type,
+inline config::LayerTable layer_table(const plugin_host::Registry& registry, const std::string& name, const std::string& type,
                               const Changes& changes = {}) {
-  LayerTable table;
+  config::LayerTable table;
   table.name = name;
   fill_table(table, registry, Kind::layer, "model.layer." + name, type, changes);
   return table;
 }
 
 /// Two blocks of attention (2 heads) and feed-forward (12 hidden) of width 8, no dropout, double precision.
-inline Experiment tiny_experiment(const Registry& registry) {
-  Experiment experiment;
+inline config::Experiment tiny_experiment(const plugin_host::Registry& registry) {
+  config::Experiment experiment;
   experiment.data.max_length = 9;
-  ModelTable& model = experiment.model;
+  config::ModelTable& model = experiment.model;
   model.width = 8;
   model.layers = 2;
   model.norm = layer_table(registry, "norm", "layer_norm");
@@ -75,20 +75,20 @@ inline Experiment tiny_experiment(const Registry& registry) {
   model.block = {layer_table(registry, "attention", "self_attention", {{"heads", std::int64_t{2}}}),
                  layer_table(registry, "feed_forward", "feed_forward", {{"hidden", std::int64_t{12}}})};
   fill_table(model.head, registry, Kind::head, "model.head", "linear", {});
-  experiment.train.precision = Precision::float64;
+  experiment.train.precision = config::Precision::float64;
   experiment.train.gradient_shards = 1;
   return experiment;
 }
 
-inline ModelSize tiny_size() {
+inline model::ModelSize tiny_size() {
   return {.vocabulary = 11,
           .labels = {"O", "B-X", "I-X", "B-Y", "I-Y"},
           .columns = {{.name = targets_column, .truth = true}, {.name = "labelled"}},
           .outputs = {{.name = classes_output}}};
 }
 
-inline ModelSize size_with(std::int64_t vocabulary) {
-  ModelSize size = tiny_size();
+inline model::ModelSize size_with(std::int64_t vocabulary) {
+  model::ModelSize size = tiny_size();
   size.vocabulary = vocabulary;
   return size;
 }
@@ -115,10 +115,10 @@ inline double weight_of(const std::vector<std::int32_t>& targets) {
 
 /// Sequences of these lengths with tokens below `vocabulary`; two of three rows have a target below
 /// `classes`.
-inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary,
+inline data::PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary,
                               std::int32_t classes, std::uint64_t seed) {
   Numbers numbers(seed);
-  PackedBatch batch;
+  data::PackedBatch batch;
   batch.columns.resize(1);
   batch.known = {true};
   std::vector<std::int32_t>& targets = batch.columns[0].integers;
@@ -140,7 +140,7 @@ inline PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int
 }
 
 /// The column that the head "crf" reads beside the targets, for a batch of make_batch.
-inline void add_labelled(PackedBatch& batch) {
+inline void add_labelled(data::PackedBatch& batch) {
   EncodedExample::Column labelled;
   for (const std::int32_t target : batch.columns[0].integers)
     labelled.integers.push_back(std::min(target, 0));
@@ -149,13 +149,13 @@ inline void add_labelled(PackedBatch& batch) {
 }
 
 /// Returns the sequences of one range of make_batch's batch as a batch of their own.
-inline PackedBatch part_of(const PackedBatch& batch, const SequenceRange& range) {
+inline data::PackedBatch part_of(const data::PackedBatch& batch, const data::SequenceRange& range) {
   const auto first = static_cast<std::size_t>(range.first), last = static_cast<std::size_t>(range.last);
   const std::int32_t begin = batch.offsets[first], end = batch.offsets[last];
   const auto rows = [&](const std::vector<std::int32_t>& all) {
     return std::vector<std::int32_t>(all.begin() + begin, all.begin() + end);
   };
-  PackedBatch part;
+  data::PackedBatch part;
   part.ids = rows(batch.ids);
   part.positions = rows(batch.positions);
   part.columns.resize(1);
@@ -170,13 +170,13 @@ inline PackedBatch part_of(const PackedBatch& batch, const SequenceRange& range)
   return part;
 }
 
-inline PackedBatch tiny_batch(std::uint64_t seed = 1) {
+inline data::PackedBatch tiny_batch(std::uint64_t seed = 1) {
   return make_batch({5, 1, 9, 3}, 11, 5, seed);
 }
 
 /// Returns a tensor of floating-point numbers as doubles on the host.
 inline std::vector<double> to_host(const Device& device, Tensor tensor) {
-  return doubles_of(device, tensor);
+  return model::doubles_of(device, tensor);
 }
 
 inline void to_device(const Device& device, const std::vector<double>& values, Tensor tensor) {
@@ -186,14 +186,14 @@ inline void to_device(const Device& device, const std::vector<double>& values, T
     using T = decltype(type);
     std::vector<T> elements;
     for (const double value : values) elements.push_back(static_cast<T>(static_cast<Sum<T>>(value)));
-    copy_from_host(device, elements.data(), tensor);
+    memory::copy_from_host(device, elements.data(), tensor);
   });
 }
 
 /// A model with the memory for one batch, which is uploaded.
 struct TinyModel {
-  TinyModel(const Experiment& experiment, const ModelSize& size, const Registry& registry,
-            const Device& used_device, const PackedBatch& packed)
+  TinyModel(const config::Experiment& experiment, const model::ModelSize& size, const plugin_host::Registry& registry,
+            const Device& used_device, const data::PackedBatch& packed)
       : device(used_device),
         model(experiment, size, registry, used_device),
         batch(used_device, packed.size(), model.needs(), experiment.train.gradient_shards),
@@ -202,21 +202,21 @@ struct TinyModel {
     batch.upload(packed);
   }
 
-  double loss(StepRandom random) { return model.read(model.forward_backward(batch, scales, random)); }
-  std::vector<double> values(const ParameterSlice& slice) const {
-    return to_host(device, ParameterBlock::slice(model.parameters().values(), slice));
+  double loss(model::StepRandom random) { return model.read(model.forward_backward(batch, scales, random)); }
+  std::vector<double> values(const memory::ParameterSlice& slice) const {
+    return to_host(device, memory::ParameterBlock::slice(model.parameters().values(), slice));
   }
-  std::vector<double> gradient(const ParameterSlice& slice) const {
-    return to_host(device, ParameterBlock::slice(model.parameters().gradients(), slice));
+  std::vector<double> gradient(const memory::ParameterSlice& slice) const {
+    return to_host(device, memory::ParameterBlock::slice(model.parameters().gradients(), slice));
   }
-  void set_values(const ParameterSlice& slice, const std::vector<double>& values) {
-    to_device(device, values, ParameterBlock::slice(model.parameters().values(), slice));
+  void set_values(const memory::ParameterSlice& slice, const std::vector<double>& values) {
+    to_device(device, values, memory::ParameterBlock::slice(model.parameters().values(), slice));
     model.parameters().values_changed();
   }
 
   const Device& device;
-  Model model;
-  DeviceBatch batch;
+  model::Model model;
+  model::DeviceBatch batch;
   std::vector<double> scales;  ///< of each loss
 };
 

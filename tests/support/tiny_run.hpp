@@ -36,16 +36,16 @@ inline void write_corpora(const std::filesystem::path& folder) {
 
 /// Returns the first point of an experiment written in TOML; its files are in `folder`. Plugins: the shipped
 /// ones and those of `more`.
-inline Specification specification_of(const std::string& toml, const std::filesystem::path& folder,
+inline record::Specification specification_of(const std::string& toml, const std::filesystem::path& folder,
                                       const std::vector<std::string>& more = {},
                                       const std::vector<std::string>& overrides = {}) {
   std::vector<std::string> plugins = {
       (std::filesystem::path(ENCORE_BUILD_DIR) / "lib/encore/plugins").string()};
   plugins.insert(plugins.end(), more.begin(), more.end());
-  const ExperimentFile document = parse_experiment_file(toml, folder / "tiny.toml", overrides);
-  const Plan plan = make_plan(document, Catalogue::load({plugins.begin(), plugins.end()}));
-  const RunPoint& point = plan.points.at(0);
-  Specification specification;
+  const config::ExperimentFile document = config::parse_experiment_file(toml, folder / "tiny.toml", overrides);
+  const plan::Plan plan = plan::make_plan(document, config::Catalogue::load({plugins.begin(), plugins.end()}));
+  const plan::RunPoint& point = plan.points.at(0);
+  record::Specification specification;
   specification.run = "0123456789";
   specification.name = point.name;
   specification.seed = static_cast<std::uint64_t>(point.seed);
@@ -60,7 +60,7 @@ inline Specification specification_of(const std::string& toml, const std::filesy
 }
 
 /// A run on the corpora of the folder: 3 epochs of 8 steps.
-inline Specification tiny_specification(const std::filesystem::path& folder,
+inline record::Specification tiny_specification(const std::filesystem::path& folder,
                                         const std::vector<std::string>& overrides = {}) {
   const std::string text = R"(
 seed = 3

@@ -17,64 +17,64 @@
 namespace encore::testing {
 
 /// Keeps every event of a run.
-class Recorder final : public Observer {
+class Recorder final : public train::Observer {
  public:
   void measures(std::span<const Measure>) override {}
-  void happened(const Event& event) override {
-    handle(
-        event, [&](const Logged& line) { logs.push_back(line.text); },
-        [&](const Evaluated& scores) {
-          for (const MeasuredValue& measure : scores.measures)
+  void happened(const record::Event& event) override {
+    record::handle(
+        event, [&](const record::Logged& line) { logs.push_back(line.text); },
+        [&](const record::Evaluated& scores) {
+          for (const record::MeasuredValue& measure : scores.measures)
             values[measure.name][scores.step] = measure.value;
         },
-        [&](const Digested& digest) {
+        [&](const record::Digested& digest) {
           digests[{digest.step, digest.scope}] = digest.sha256;
         },
-        [&](const Saved& saved) {
+        [&](const record::Saved& saved) {
           checkpoints.push_back(saved);
           EXPECT_EQ(safe_steps, steps.size())
               << "the checkpoint of step " << saved.step << " got its name before";
         },
-        [&](const Wrote& file) { files.push_back(file.name); },
-        [&](const Concluded& conclusion) {
+        [&](const record::Wrote& file) { files.push_back(file.name); },
+        [&](const record::Concluded& conclusion) {
           best_step = conclusion.best_step;
-          for (const MeasuredValue& measure : conclusion.measures) result[measure.name] = measure.value;
+          for (const record::MeasuredValue& measure : conclusion.measures) result[measure.name] = measure.value;
         },
-        [&](const Ended& ended) {
+        [&](const record::Ended& ended) {
           ending = ended.ending;
           reason = ended.reason;
         });
   }
-  void resumed(const Resumption& resumption) override { resumptions.push_back(resumption); }
-  void stepped(const StepReport& report) override { steps.push_back(report); }
-  void scoring(Split split, const EvaluationProgress& progress) override {
+  void resumed(const train::Resumption& resumption) override { resumptions.push_back(resumption); }
+  void stepped(const train::StepReport& report) override { steps.push_back(report); }
+  void scoring(data::Split split, const infer::EvaluationProgress& progress) override {
     scored[split].push_back(progress);
   }
   void saving() override {
     safe_steps = steps.size();
-    if (disk_full) throw RecordError("no space");
+    if (disk_full) throw train::RecordError("no space");
   }
 
   std::vector<std::string> logs, files, notes;
   std::size_t safe_steps = 0;  ///< reported steps when the last checkpoint was about to get its name
   bool disk_full = false;
-  std::vector<Resumption> resumptions;
-  std::vector<StepReport> steps;
-  std::map<Split, std::vector<EvaluationProgress>> scored;
+  std::vector<train::Resumption> resumptions;
+  std::vector<train::StepReport> steps;
+  std::map<data::Split, std::vector<infer::EvaluationProgress>> scored;
   std::map<std::string, std::map<std::int64_t, double>> values;
   std::map<std::pair<std::int64_t, std::string>, std::string> digests;
-  std::vector<Saved> checkpoints;
+  std::vector<record::Saved> checkpoints;
   std::map<std::string, double> result;
   std::int64_t best_step = 0;
-  Ending ending = Ending::failed;
+  record::Ending ending = record::Ending::failed;
   std::string reason;
 };
 
-class ScriptedControl final : public Control {
+class ScriptedControl final : public train::Control {
  public:
   /// Stops after this many steps of this attempt; 0: never.
   explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
-  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
+  train::Request poll() override { return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none; }
   std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
   bool owner = true;
 
@@ -84,21 +84,21 @@ class ScriptedControl final : public Control {
 
 /// One attempt in this run folder. packs_ahead: as on a GPU; null: the device decides. between_steps: as in
 /// TrainerParts, with the run's device.
-inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
+inline Recorder run_attempt(const std::filesystem::path& folder, const record::Specification& specification,
                             ScriptedControl control = ScriptedControl(),
-                            const TokenCache& cache = TokenCache{std::filesystem::path()},
-                            const Milestones& milestones = {}, const bool* packs_ahead = nullptr,
+                            const tasks::TokenCache& cache = tasks::TokenCache{std::filesystem::path()},
+                            const train::Milestones& milestones = {}, const bool* packs_ahead = nullptr,
                             const std::function<void(const Device&)>& between_steps = {}) {
   Recorder recorder;
   std::filesystem::create_directories(folder);
   specification.save(folder);
   const Device device;
-  Session session(specification, folder, 1, device, cache);
+  train::Session session(specification, folder, 1, device, cache);
   for (const std::string& note : session.sets().notes()) recorder.notes.push_back(note);
-  TrainerParts parts = session.parts(recorder, control, milestones);
+  train::TrainerParts parts = session.parts(recorder, control, milestones);
   if (packs_ahead != nullptr) parts.packs_ahead = *packs_ahead;
   if (between_steps) parts.between_steps = [&] { between_steps(device); };
-  Trainer(parts).run();
+  train::Trainer(parts).run();
   return recorder;
 }
 

@@ -24,15 +24,15 @@ std::string content_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::vector<Manifest> built_in() {
-  return Catalogue::load({ENCORE_BUILD_DIR "/lib/encore/plugins"}).manifests();
+std::vector<config::Manifest> built_in() {
+  return config::Catalogue::load({ENCORE_BUILD_DIR "/lib/encore/plugins"}).manifests();
 }
 
 /// Returns every page by its file name.
 std::map<std::string, std::string> pages() {
-  const std::vector<Manifest> manifests = built_in();
-  std::map<std::string, std::string> all = {{"README.md", markdown_plugin_index(manifests)}};
-  for (const Manifest& manifest : manifests) all[manifest.name + ".md"] = markdown_plugin(manifest);
+  const std::vector<config::Manifest> manifests = built_in();
+  std::map<std::string, std::string> all = {{"README.md", config::markdown_plugin_index(manifests)}};
+  for (const config::Manifest& manifest : manifests) all[manifest.name + ".md"] = config::markdown_plugin(manifest);
   return all;
 }
 
@@ -70,8 +70,8 @@ TEST(PluginPages, ThereIsNoneOfAPluginThatIsGone) {
 }
 
 TEST(PluginPages, EveryTypeThatShipsSaysInOneLineWhatItIs) {
-  for (const Manifest& manifest : built_in())
-    for (const ManifestOffer& offer : manifest.offers)
+  for (const config::Manifest& manifest : built_in())
+    for (const config::ManifestOffer& offer : manifest.offers)
       EXPECT_FALSE(offer.summary.empty())
           << name_of(offer.kind) << " " << offer.name
           << ": its class needs  static constexpr const char* summary = \"...\";";

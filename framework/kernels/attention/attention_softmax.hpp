@@ -8,6 +8,7 @@
 
 #include "kernels/attention/attention_problem.hpp"
 #include "kernels/pack.hpp"
+#include "kernels/products/bfloat16_tile.hpp"
 #include "kernels/transpose_square.hpp"
 
 namespace encore::kernels {

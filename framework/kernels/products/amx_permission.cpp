@@ -15,7 +15,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #endif
 
-namespace encore::amx {
+namespace encore::kernels::amx {
 
 #if ENCORE_HAVE_TILE_INSTRUCTIONS && defined(__linux__)
 
@@ -126,4 +126,4 @@ const Permission& permission() {
   return found;
 }
 
-}  // namespace encore::amx
+}  // namespace encore::kernels::amx

@@ -17,7 +17,7 @@
 
 #include "kernels/products/amx_tiles.hpp"
 
-namespace encore::amx {
+namespace encore::kernels::amx {
 
 /// The rows of c in a task: what they need of a panel of b stays in the first cache.
 inline constexpr std::int64_t block_rows = 128;
@@ -175,4 +175,4 @@ void multiply_panel(Unit& unit, std::int64_t begin, std::int64_t end, std::int64
   }
 }
 
-}  // namespace encore::amx
+}  // namespace encore::kernels::amx

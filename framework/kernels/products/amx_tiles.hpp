@@ -23,7 +23,7 @@
 #define ENCORE_HAVE_TILE_INSTRUCTIONS 0
 #endif
 
-namespace encore::amx {
+namespace encore::kernels::amx {
 
 inline constexpr int tile_rows = 16;
 inline constexpr int row_bytes = 64;
@@ -188,4 +188,4 @@ class EmulatedTiles {
   std::array<std::array<std::byte, tile_bytes>, tile_count> tiles_ = {};
 };
 
-}  // namespace encore::amx
+}  // namespace encore::kernels::amx

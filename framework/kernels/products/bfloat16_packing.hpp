@@ -16,7 +16,7 @@
 
 #if ENCORE_HAVE_BFLOAT16_PAIRS
 
-namespace encore::pairs {
+namespace encore::kernels::pairs {
 
 /// The rows of an operand stored (inner, outer) that a task packs.
 inline constexpr std::int64_t packed_rows = rows_of_first_sums;
@@ -79,6 +79,6 @@ void transpose(const amx::PackedTiles& to, std::int64_t task, const Tensor& from
     }
 }
 
-}  // namespace encore::pairs
+}  // namespace encore::kernels::pairs
 
 #endif

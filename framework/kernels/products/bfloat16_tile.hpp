@@ -27,7 +27,7 @@
 #include "kernels/products/small_product.hpp"
 #include "kernels/transpose_square.hpp"
 
-namespace encore {
+namespace encore::kernels {
 
 /// The elements of a pack, rounded.
 inline void store(bfloat16* to, const Pack<float>& pack) {
@@ -35,9 +35,9 @@ inline void store(bfloat16* to, const Pack<float>& pack) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), rounded);
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
-namespace encore::pairs {
+namespace encore::kernels::pairs {
 
 inline constexpr std::int64_t lane_count = 16;              // float32 in a register
 inline constexpr std::int64_t panel_rows = 3 * lane_count;  // of 8 x 3 registers of sums, 24 are in use
@@ -329,6 +329,6 @@ void multiply_inner(std::int64_t rows, std::int64_t inner, const A& a, const Pan
     multiply_panel(0, rows, a, b, panel, to, (inner + 1) / 2);
 }
 
-}  // namespace encore::pairs
+}  // namespace encore::kernels::pairs
 
 #endif

@@ -11,7 +11,7 @@
 #include "kernels/products/amx_tiles.hpp"
 #include "kernels/products/product_label.hpp"
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 /// Chooses among libraries, and opens a region around each product while a tool listens.
@@ -106,7 +106,7 @@ std::unique_ptr<GemmLibrary> make_gemm_library() {
 #endif
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 namespace encore::kernels {
 

@@ -12,7 +12,7 @@
 #include <encore/device.hpp>
 #include <encore/kernels.hpp>
 
-namespace encore {
+namespace encore::kernels {
 
 /// The rows of an operand whose columns are added up first, before these sums are added in order.
 inline constexpr std::int64_t rows_of_first_sums = 64;
@@ -208,4 +208,4 @@ std::unique_ptr<GemmLibrary> make_gemm_library();
 /// if the library has no other way.
 std::unique_ptr<GemmLibrary> make_free_gemm();
 
-}  // namespace encore
+}  // namespace encore::kernels

@@ -18,7 +18,7 @@
 #include "kernels/products/parallel_tasks.hpp"
 #include "kernels/products/tile_epilogue.hpp"
 
-namespace encore {
+namespace encore::kernels {
 
 #if ENCORE_HAVE_BFLOAT16_PAIRS
 
@@ -278,4 +278,4 @@ std::unique_ptr<GemmLibrary> make_amx_integer_gemm() {
 
 #endif
 
-}  // namespace encore
+}  // namespace encore::kernels

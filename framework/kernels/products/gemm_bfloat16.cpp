@@ -15,7 +15,7 @@
 #include "kernels/products/parallel_tasks.hpp"
 #include "kernels/products/tile_epilogue.hpp"
 
-namespace encore {
+namespace encore::kernels {
 
 #if ENCORE_HAVE_BFLOAT16_PAIRS
 
@@ -171,4 +171,4 @@ std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> oth
 
 #endif
 
-}  // namespace encore
+}  // namespace encore::kernels

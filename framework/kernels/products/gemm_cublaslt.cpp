@@ -16,7 +16,7 @@
 #include "kernels/products/gemm_epilogue.hpp"
 #include "kernels/products/rounded_size.hpp"
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 void check(cublasStatus_t status, const char* what) {
@@ -302,4 +302,4 @@ std::unique_ptr<GemmLibrary> make_cublaslt_gemm() {
   return std::make_unique<CublasLtGemm>();
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

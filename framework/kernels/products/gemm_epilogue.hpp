@@ -11,7 +11,7 @@
 #include "kernels/map_row.hpp"
 #include "kernels/products/gemm.hpp"
 
-namespace encore {
+namespace encore::kernels {
 
 /// Computes c = max(0, c + bias), or without either, as the product says. C: type of c.
 template <class C>
@@ -148,4 +148,4 @@ inline void finish_product(const Device& device, const Product& p, bool with_bia
   if (p.sums) dispatch(p.a.dtype, [&](auto type) { column_sums<decltype(type)>(device, p); });
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

@@ -13,7 +13,7 @@
 #include <encore/elements.hpp>
 #include <oneapi/dnnl/dnnl.hpp>
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 using dnnl::memory;
@@ -77,16 +77,16 @@ std::unique_ptr<GemmLibrary> make_free_gemm() {
   return std::make_unique<FreeOneDnnGemm>();
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #else
 
-namespace encore {
+namespace encore::kernels {
 
 std::unique_ptr<GemmLibrary> make_free_gemm() {
   return make_gemm_library();
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

@@ -12,7 +12,7 @@
 #include "kernels/products/parallel_tasks.hpp"
 #include "kernels/products/small_product.hpp"
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 using int8::panel_width;
@@ -106,4 +106,4 @@ std::unique_ptr<GemmLibrary> make_integer_gemm(int bits) {
   return std::make_unique<IntegerGemm<int8::Panels>>();
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

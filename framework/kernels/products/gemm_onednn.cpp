@@ -32,7 +32,7 @@
 #include "kernels/products/onednn_tile.hpp"
 #include "kernels/products/tile_epilogue.hpp"
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 using dnnl::memory;
@@ -368,6 +368,6 @@ std::unique_ptr<GemmLibrary> make_onednn_gemm(std::unique_ptr<GemmLibrary> other
   return std::make_unique<OneDnnGemm>(std::move(other));
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

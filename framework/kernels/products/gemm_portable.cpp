@@ -17,7 +17,7 @@
 #include "kernels/products/gemm_epilogue.hpp"
 #endif
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 #if ENCORE_HOST_BACKEND
@@ -253,4 +253,4 @@ std::unique_ptr<GemmLibrary> make_portable_gemm() {
   return std::make_unique<PortableGemm>();
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

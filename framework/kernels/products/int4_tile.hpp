@@ -17,7 +17,7 @@
 
 #if ENCORE_HOST_BACKEND
 
-namespace encore::int4 {
+namespace encore::kernels::int4 {
 
 using int8::Floats;
 using int8::Integers;
@@ -184,6 +184,6 @@ void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const
   }
 }
 
-}  // namespace encore::int4
+}  // namespace encore::kernels::int4
 
 #endif

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace encore {
+namespace encore::kernels {
 
 inline constexpr std::int64_t int4_group = 32;
 /// The largest integer of a rounded number.
@@ -41,4 +41,4 @@ inline void to_int4(const float* group, std::int64_t count, float scale, std::in
     q[i] = scale > 0.0F ? static_cast<std::int8_t>(std::nearbyint(group[i] / scale)) : std::int8_t{0};
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

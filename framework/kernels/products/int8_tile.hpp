@@ -29,7 +29,7 @@
 #include <immintrin.h>
 #endif
 
-namespace encore::int8 {
+namespace encore::kernels::int8 {
 
 inline constexpr std::int64_t lane_count = 16;               // sums in a register
 inline constexpr std::int64_t panel_width = 3 * lane_count;  // of 8 x 3 registers of sums, 24 are in use
@@ -257,6 +257,6 @@ void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const
   }
 }
 
-}  // namespace encore::int8
+}  // namespace encore::kernels::int8
 
 #endif

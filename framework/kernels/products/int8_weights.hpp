@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace encore {
+namespace encore::kernels {
 
 /// The largest integer of a rounded number.
 inline constexpr float int8_most = 127.0F;
@@ -40,4 +40,4 @@ inline void from_int8(const std::int8_t* q, std::int64_t count, float scale, flo
   for (std::int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(q[i]) * scale;
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

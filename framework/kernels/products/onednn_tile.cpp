@@ -10,7 +10,7 @@
 
 #include <omp.h>
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 using dnnl::memory;
@@ -113,6 +113,6 @@ bool can_make_bfloat16(const dnnl::engine& cpu) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <encore/tensor.hpp>
 
-namespace encore {
+namespace encore::kernels {
 
 /// Everything on which a tile's primitive depends.
 struct TileShape {
@@ -49,6 +49,6 @@ TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& shape,
 /// oneDNN has bfloat16 products only for CPUs with AVX-512 (emulated before AVX512_BF16).
 bool can_make_bfloat16(const dnnl::engine& cpu);
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

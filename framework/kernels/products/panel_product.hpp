@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-namespace encore {
+namespace encore::kernels {
 namespace detail {
 
 #define ENCORE_ALWAYS_INLINE __attribute__((always_inline))
@@ -113,6 +113,6 @@ inline void panel_product(std::int64_t rows, std::int64_t inner, const Strided<T
   }
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

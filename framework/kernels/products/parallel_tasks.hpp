@@ -8,7 +8,7 @@
 #include <encore/device.hpp>
 #include <encore/space.hpp>
 
-namespace encore {
+namespace encore::kernels {
 
 /// Calls body(task) for each task from 0 to tasks - 1.
 template <class Body>
@@ -20,4 +20,4 @@ void parallel_tasks(const Device& device, const char* label, std::int64_t tasks,
       body);
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/products/gemm.hpp"
 
-namespace encore {
+namespace encore::kernels {
 namespace {
 
 constexpr std::string_view prefix = "encore::gemm ";
@@ -57,4 +57,4 @@ std::optional<ProductShape> parse_product_label(std::string_view label) {
   return shape;
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

@@ -11,7 +11,7 @@
 
 #include <encore/tensor.hpp>
 
-namespace encore {
+namespace encore::kernels {
 
 struct Product;
 
@@ -32,4 +32,4 @@ std::string product_label(const Product& product);
 /// Returns nothing for any other region.
 std::optional<ProductShape> parse_product_label(std::string_view label);
 
-}  // namespace encore
+}  // namespace encore::kernels

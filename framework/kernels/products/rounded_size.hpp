@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace encore {
+namespace encore::kernels {
 
 /// Returns sizes up to 16 unchanged; then multiples of 8, from 128 on of an eighth of the power of two below.
 /// The result is never less than `size`, and from 64 on never more than nine eighths of it.
@@ -19,4 +19,4 @@ constexpr std::int64_t rounded_size(std::int64_t size) {
   return (size + step - 1) / step * step;
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

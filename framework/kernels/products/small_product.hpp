@@ -9,7 +9,7 @@
 
 #if ENCORE_HOST_BACKEND
 
-namespace encore {
+namespace encore::kernels {
 
 /// An operand whose single elements are read: element (i, k) lies at data[i * row + k * step].
 template <class T>
@@ -140,6 +140,6 @@ inline void row_product(std::int64_t columns, std::int64_t inner, T alpha, const
                          std::int64_t{0});
 }
 
-}  // namespace encore
+}  // namespace encore::kernels
 
 #endif

@@ -12,7 +12,7 @@
 #include "kernels/activation_function.hpp"
 #include "kernels/products/gemm.hpp"
 
-namespace encore {
+namespace encore::kernels {
 
 /// A tile of c: its first row and column, and its size.
 struct Tile {
@@ -72,4 +72,4 @@ void add_column_sums(const Product& p, std::int64_t first, std::int64_t count) {
   }
 }
 
-}  // namespace encore
+}  // namespace encore::kernels

@@ -8,7 +8,7 @@
 
 #include "plan/search/search_math.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 using Law = RandomVariable::Law;
 using Kind = AxisShape::Kind;
@@ -46,4 +46,4 @@ double Axis::position(double value) const {
   return high_ > low_ ? std::clamp((along(value) - low_) / (high_ - low_), 0.0, 1.0) : 0.5;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -8,7 +8,7 @@
 
 #include "plan/sweep.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// The place of a value on its axis: logarithmic if the variable is; for a choice its index in the list.
 struct Cell {
@@ -42,4 +42,4 @@ class Axis {
   double low_ = 0.0, high_ = 1.0;
 };
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -10,7 +10,7 @@
 #include "plan/search/propose.hpp"
 #include "plan/search/ranking.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -232,4 +232,4 @@ std::optional<std::size_t> first_different(const std::vector<RandomVariable>& sp
   return std::nullopt;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

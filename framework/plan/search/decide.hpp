@@ -10,7 +10,7 @@
 
 #include "plan/search/history.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns the epochs at which a trial is judged, rising; the last are all epochs.
 std::vector<std::int64_t> rungs_of(const SearchOptions& options);
@@ -38,4 +38,4 @@ History known_to(const History& history, std::size_t index);
 std::optional<std::size_t> first_different(const std::vector<RandomVariable>& space,
                                            const SearchOptions& options, const History& history);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

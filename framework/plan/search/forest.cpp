@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -193,4 +193,4 @@ std::vector<Tree> grow_forest(const Samples& samples, std::size_t trees) {
   return forest;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

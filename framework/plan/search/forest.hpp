@@ -12,7 +12,7 @@
 
 #include "plan/search/axis.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Trials with scores. Each has a position on each axis (Cell::center; for a choice its index in the list).
 struct Samples {
@@ -64,4 +64,4 @@ class Tree {
 /// Grows `trees` trees. It is a pure function of its arguments.
 std::vector<Tree> grow_forest(const Samples& samples, std::size_t trees);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

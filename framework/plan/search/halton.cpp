@@ -10,7 +10,7 @@
 
 #include "plan/sweep.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -52,4 +52,4 @@ double halton(std::int64_t seed, std::int64_t number, std::size_t dimension) {
   return std::min(share, 1.0 - 0x1p-53);
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns coordinate `dimension` of point `number`, in [0, 1). It is a pure function of its arguments.
 double halton(std::int64_t seed, std::int64_t number, std::size_t dimension);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace encore::search {
+namespace encore::plan::search {
 
 std::vector<TrialState> trial_states(const History& history) {
   std::vector<TrialState> states(history.trials.size());
@@ -103,4 +103,4 @@ const char* name_of(Outcome outcome) {
   return "";
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

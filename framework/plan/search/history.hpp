@@ -14,7 +14,7 @@
 
 #include "plan/sweep.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 enum class Method : std::uint8_t { random, quasi_random, tpe };
 enum class Pruning : std::uint8_t { none, asha, median };
@@ -129,4 +129,4 @@ const char* name_of(Pruning pruning);
 const char* name_of(DecisionKind kind);
 const char* name_of(Outcome outcome);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -101,4 +101,4 @@ double Importance::marginal(const std::vector<std::size_t>& variables,
   return sum / static_cast<double>(forest_.size());
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

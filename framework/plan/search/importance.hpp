@@ -12,7 +12,7 @@
 #include "plan/search/forest.hpp"
 #include "plan/search/history.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// The smallest number of trials with a score from which the importance can be estimated.
 inline constexpr std::size_t fewest_trials = 8;
@@ -59,4 +59,4 @@ class Importance {
   std::int64_t epochs_ = 0;
 };
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -8,7 +8,7 @@
 
 #include "plan/search/ranking.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 Leaderboard::Leaderboard(const SearchOptions& options, const History& history, std::vector<bool> left_out)
     : states(trial_states(history)), excluded(std::move(left_out)) {
@@ -58,4 +58,4 @@ double seconds_of_confirmations(const History& history) {
   return seconds;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -9,7 +9,7 @@
 
 #include "plan/search/history.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 struct Leaderboard {
   /// Keeps references into the history. `excluded`: by trial, whether "exclude" took it out; may be shorter.
@@ -35,4 +35,4 @@ double seconds_in(const History& history);
 /// Returns the seconds of training with fresh seeds alone.
 double seconds_of_confirmations(const History& history);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -11,7 +11,7 @@
 
 #include "plan/search/search_math.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -168,4 +168,4 @@ double TrialDensity::probability(std::size_t axis, std::size_t kernel, double va
   return (others + (seen == static_cast<int>(value) ? 1.0 : 0.0)) / (1.0 + others * count);
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

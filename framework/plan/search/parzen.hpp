@@ -12,7 +12,7 @@
 
 #include "plan/search/axis.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns the weights of kernels in the order of their trials. If there are many, old ones count less.
 std::vector<double> recency_weights(std::size_t count);
@@ -49,4 +49,4 @@ class TrialDensity {
   std::vector<double> reach_;                 // by kernel: squared distance at which it adds nothing any more
 };
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

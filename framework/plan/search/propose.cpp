@@ -9,7 +9,7 @@
 #include "plan/search/halton.hpp"
 #include "plan/search/tpe.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -61,4 +61,4 @@ Point propose(const std::vector<RandomVariable>& space, const SearchOptions& opt
   return point;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -7,7 +7,7 @@
 
 #include "plan/search/history.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns a new point. If the point was proposed before it draws again, a few times only, because a space
 /// may have fewer points than trials.
@@ -16,4 +16,4 @@ Point propose(const std::vector<RandomVariable>& space, const SearchOptions& opt
 /// Returns whether the next point is an independent draw, by the distributions of the variables.
 bool is_drawn_at_random(const SearchOptions& options, const History& history);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

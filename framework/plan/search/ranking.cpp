@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::vector<std::size_t> best_front(const std::vector<const Observation*>& obser
   return best;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -9,7 +9,7 @@
 
 #include "plan/search/history.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns a cost: smaller is better for every objective. NaN is the worst.
 double cost_of(double value, const Objective& objective);
@@ -34,4 +34,4 @@ std::vector<std::size_t> ranked_by_way(const std::vector<const Observation*>& la
 std::vector<std::size_t> best_front(const std::vector<const Observation*>& observations,
                                     const std::vector<Objective>& objectives);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

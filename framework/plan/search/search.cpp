@@ -10,7 +10,7 @@
 #include "config/selection.hpp"
 #include "config/validate.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -55,12 +55,12 @@ Pruning pruning_of(const std::string& name) {
 }
 
 /// Turns `objective = "max dev/f1"` into a list of one.
-Value with_listed_objective(Value table) {
-  Value::Member* objective = table.find("objective");
+config::Value with_listed_objective(config::Value table) {
+  config::Value::Member* objective = table.find("objective");
   if (objective != nullptr && objective->value.is_text()) {
-    Value list;
+    config::Value list;
     list.origin = objective->value.origin;
-    list.data = Value::Array{objective->value};
+    list.data = config::Value::Array{objective->value};
     objective->value = std::move(list);
   }
   return table;
@@ -68,12 +68,12 @@ Value with_listed_objective(Value table) {
 
 class SearchReader {
  public:
-  SearchReader(const Value& table, const Value& root, Problems& problems)
+  SearchReader(const config::Value& table, const config::Value& root, config::Problems& problems)
       : table_(with_listed_objective(table)), root_(root), problems_(problems) {}
 
-  Search read(const ExperimentFile& document, const OptionPlaces& places, PlanHeader& header) {
-    const ValidTable valid =
-        validate(table_, search_schema(), {"search", "[search]"}, problems_, {"space", "when"}, {}, places);
+  Search read(const config::ExperimentFile& document, const config::OptionPlaces& places, PlanHeader& header) {
+    const config::ValidTable valid =
+        config::validate(table_, config::search_schema(), {"search", "[search]"}, problems_, {"space", "when"}, {}, places);
     const bool has_exclusions = valid.options.has("exclude") && table_.find("exclude") != nullptr;
     read_options(valid.options);
     search_.space = read_search_space(table_, has_exclusions, document, places, problems_);
@@ -87,8 +87,8 @@ class SearchReader {
   }
 
  private:
-  Place place_of_option(const char* option) const {
-    const Value::Member* member = table_.find(option);
+  config::Place place_of_option(const char* option) const {
+    const config::Value::Member* member = table_.find(option);
     return member == nullptr ? table_.origin.place : member->value.origin.place;
   }
 
@@ -126,7 +126,7 @@ class SearchReader {
                      : "; who searches by the test set has none left to say how good the best trial is"));
         continue;
       }
-      const Selection selection = parse_selection(text);
+      const config::Selection selection = config::parse_selection(text);
       search_.options.objectives.push_back({selection.metric, selection.maximize});
     }
     if (texts.size() > 1 && search_.options.pruning != Pruning::none)
@@ -136,13 +136,13 @@ class SearchReader {
               std::to_string(texts.size()));
   }
 
-  void refuse_contradictions(const ExperimentFile& document) {
-    if (const Value::Member* sweep = root_.find("sweep"))
+  void refuse_contradictions(const config::ExperimentFile& document) {
+    if (const config::Value::Member* sweep = root_.find("sweep"))
       problems_.add(
           sweep->key_origin.place, "sweep",
           "the file has a [sweep] and a [search]; a grid stays a sweep, everything else that is varied "
           "belongs into [search.space]");
-    for (const Override& grid : document.grid)
+    for (const config::Override& grid : document.grid)
       problems_.add(grid.value.origin.place, grid.key,
                     "--grid varies a sweep, but the file has a [search]; write \"" + grid.key +
                         "\" into [search.space]");
@@ -168,29 +168,29 @@ class SearchReader {
     const std::int64_t first = header.seeds.front();
     for (std::int64_t i = 1; i < repeats; ++i) {
       header.seeds.push_back(first + i);
-      header.seed_origin.emplace(first + i, Origin{Source::sweep, place_of_option("repeats")});
+      header.seed_origin.emplace(first + i, config::Origin{config::Source::sweep, place_of_option("repeats")});
     }
   }
 
-  const Value table_;
-  const Value& root_;
-  Problems& problems_;
+  const config::Value table_;
+  const config::Value& root_;
+  config::Problems& problems_;
   Search search_;
 };
 
 }  // namespace
 
-bool has_search(const ExperimentFile& document) {
+bool has_search(const config::ExperimentFile& document) {
   return document.root.find("search") != nullptr ||
          std::ranges::any_of(document.overrides,
-                             [](const Override& set) { return set.path.front() == "search"; });
+                             [](const config::Override& set) { return set.path.front() == "search"; });
 }
 
-Search read_search(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
-                   PlanHeader& header, Problems& problems) {
-  const Value& table = root.find("search")->value;
+Search read_search(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
+                   PlanHeader& header, config::Problems& problems) {
+  const config::Value& table = root.find("search")->value;
   if (!table.is_table()) {
-    problems.add(table.origin.place, "search", "[search] must be a table, found " + describe(table));
+    problems.add(table.origin.place, "search", "[search] must be a table, found " + config::describe(table));
     return {};
   }
   return SearchReader(table, root, problems).read(document, places, header);
@@ -226,7 +226,7 @@ json space_json(const std::vector<RandomVariable>& space) {
     json one = {{"key", variable.key}, {"law", word_of(variable.law)}};
     if (variable.law == Law::choice) {
       one["values"] = json::array();
-      for (const Value& value : variable.values) one["values"].push_back(to_text(value));
+      for (const config::Value& value : variable.values) one["values"].push_back(config::to_text(value));
     } else {
       one["low"] = variable.low;
       one["high"] = variable.high;
@@ -282,4 +282,4 @@ std::vector<RandomVariable> space_from_json(const json& space) {
   }
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

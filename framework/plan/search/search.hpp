@@ -16,7 +16,7 @@
 #include "plan/search/history.hpp"
 #include "plan/sweep.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 struct Search {
   SearchOptions options;
@@ -27,13 +27,13 @@ struct Search {
 };
 
 /// Returns whether the file, with its overrides, has a [search] instead of fixed runs.
-bool has_search(const ExperimentFile& document);
+bool has_search(const config::ExperimentFile& document);
 
 /// Reads [search] of `root`, the root of the document after the overrides were applied. Adds the seeds of
 /// `repeats` to `header`. If the file does not give them, the epochs of a trial and the objective follow from
 /// the experiment (search_plan.hpp).
-Search read_search(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
-                   PlanHeader& header, Problems& problems);
+Search read_search(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
+                   PlanHeader& header, config::Problems& problems);
 
 /// Returns the stored settings, which decide which search it is. The limits are not among them.
 nlohmann::json settings_json(const SearchOptions& options);
@@ -46,4 +46,4 @@ std::vector<RandomVariable> space_from_json(const nlohmann::json& space);
 /// Returns "max dev/f1".
 std::string text_of(const Objective& objective);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -93,4 +93,4 @@ double normal_quantile(double share, double low, double high) {
   return 0.5 * (low + high);
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

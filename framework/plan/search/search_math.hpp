@@ -5,7 +5,7 @@
 // control program does not link.
 #pragma once
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns e^x, to about 1e-15 relative; 0 below -745.
 double exponential(double x);
@@ -17,4 +17,4 @@ double normal_below(double x);
 /// Returns the x in [low, high] with normal_below(x) nearest to `share`: bisection to 2^-50 of the interval.
 double normal_quantile(double share, double low, double high);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

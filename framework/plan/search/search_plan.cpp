@@ -13,7 +13,7 @@
 #include "plan/search/decide.hpp"
 #include "plan/search/propose.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr std::size_t first_trials = 10;
 Proposal proposal_of(const std::vector<RandomVariable>& space, const Point& point) {
   Proposal proposal;
   for (std::size_t i = 0; i < point.size(); ++i) {
-    Value value = value_of(space[i], point[i]);
+    config::Value value = value_of(space[i], point[i]);
     std::string label = space[i].law == RandomVariable::Law::choice
                             ? labels_of(space[i].values)[static_cast<std::size_t>(point[i])]
                             : drawn_label(value);
@@ -39,13 +39,13 @@ std::string last_part(const std::string& key) {
 
 }  // namespace
 
-SearchPlan::SearchPlan(const ExperimentFile& document, const Catalogue& catalogue, const ContentHash& hash,
+SearchPlan::SearchPlan(const config::ExperimentFile& document, const config::Catalogue& catalogue, const ContentHash& hash,
                        ParentSource* parents)
     : document_(document) {
-  Problems problems;
-  Value root = document.root;
-  apply_overrides(root, document.overrides, problems);
-  const OptionPlaces places(root, catalogue);
+  config::Problems problems;
+  config::Value root = document.root;
+  config::apply_overrides(root, document.overrides, problems);
+  const config::OptionPlaces places(root, catalogue);
   header_ = read_header(document, root, places, problems);
   search_ = read_search(root, document, places, header_, problems);
   problems.require_none();
@@ -54,11 +54,11 @@ SearchPlan::SearchPlan(const ExperimentFile& document, const Catalogue& catalogu
   problems.require_none();
 }
 
-void SearchPlan::look_at_first_trials(Problems& problems) {
-  Problems first;
+void SearchPlan::look_at_first_trials(config::Problems& problems) {
+  config::Problems first;
   History history;
   for (std::size_t number = 0; number < first_trials; ++number) {
-    Problems own;
+    config::Problems own;
     const Point point = propose(search_.variables(), search_.options, history);
     const std::vector<RunPoint> runs = maker_->make(proposal_of(search_.variables(), point), own);
     if (!runs.empty()) {
@@ -82,12 +82,12 @@ void SearchPlan::look_at_first_trials(Problems& problems) {
   problems.add(first.all());
 }
 
-void SearchPlan::read_length(const RunPoint& run, Problems& problems) {
+void SearchPlan::read_length(const RunPoint& run, config::Problems& problems) {
   const nlohmann::json& train = run.config.at("train");
   select_ = train.at("select").get<std::string>();
   SearchOptions& options = search_.options;
   if (options.objectives.empty()) {
-    const Selection selection = parse_selection(select_);
+    const config::Selection selection = config::parse_selection(select_);
     options.objectives.push_back({selection.metric, selection.maximize});
   }
   const auto length = [&](const char* name) {
@@ -103,10 +103,10 @@ void SearchPlan::read_length(const RunPoint& run, Problems& problems) {
   if (options.pruning != Pruning::none) read_rungs(train, problems);
 }
 
-void SearchPlan::read_rungs(const nlohmann::json& train, Problems& problems) {
+void SearchPlan::read_rungs(const nlohmann::json& train, config::Problems& problems) {
   SearchOptions& options = search_.options;
-  const Value::Member* table = document_.root.find("search");
-  const Place place = table == nullptr ? Place() : table->key_origin.place;
+  const config::Value::Member* table = document_.root.find("search");
+  const config::Place place = table == nullptr ? config::Place() : table->key_origin.place;
   if (options.unit == LengthUnit::steps) {
     const std::int64_t evaluated = train.value("evaluate_every", std::int64_t{0});
     if (evaluated == 0)
@@ -145,7 +145,7 @@ TrialRuns SearchPlan::make_fresh(const Point& point, std::int64_t seeds) {
 }
 
 TrialRuns SearchPlan::make(const Point& point, const std::vector<std::int64_t>& seeds) {
-  Problems problems;
+  config::Problems problems;
   TrialRuns trial{.runs = maker_->make(proposal_of(search_.variables(), point), seeds, problems),
                   .active = {}};
   for (const RandomVariable& variable : search_.variables())
@@ -158,9 +158,9 @@ TrialRuns SearchPlan::make(const Point& point, const std::vector<std::int64_t>& 
 }
 
 std::string value_text(const RandomVariable& variable, double coordinate) {
-  const Value value = value_of(variable, coordinate);
+  const config::Value value = value_of(variable, coordinate);
   // Choices that were read from a database are strings already.
-  return value.is_text() ? value.text() : value.is_table() ? label_of(value) : to_text(value);
+  return value.is_text() ? value.text() : value.is_table() ? label_of(value) : config::to_text(value);
 }
 
 std::string text_of(const std::vector<RandomVariable>& space, const Trial& trial) {
@@ -172,4 +172,4 @@ std::string text_of(const std::vector<RandomVariable>& space, const Trial& trial
   return text;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

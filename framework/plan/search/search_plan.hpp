@@ -12,7 +12,7 @@
 #include "plan/search/search.hpp"
 #include "pretrained/content_hash.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// The runs of a trial, one for each seed.
 struct TrialRuns {
@@ -25,8 +25,8 @@ struct TrialRuns {
 class SearchPlan {
  public:
   /// Throws ConfigErrors with everything that is wrong. Document, catalogue and parents outlive the plan.
-  SearchPlan(const ExperimentFile& document, const Catalogue& catalogue,
-             const ContentHash& hash = sha256_of_content, ParentSource* parents = nullptr);
+  SearchPlan(const config::ExperimentFile& document, const config::Catalogue& catalogue,
+             const ContentHash& hash = pretrained::sha256_of_content, ParentSource* parents = nullptr);
   SearchPlan(const SearchPlan&) = delete;
   SearchPlan& operator=(const SearchPlan&) = delete;
 
@@ -42,11 +42,11 @@ class SearchPlan {
 
  private:
   TrialRuns make(const Point& point, const std::vector<std::int64_t>& seeds);
-  void look_at_first_trials(Problems& problems);
-  void read_length(const RunPoint& run, Problems& problems);
-  void read_rungs(const nlohmann::json& train, Problems& problems);
+  void look_at_first_trials(config::Problems& problems);
+  void read_length(const RunPoint& run, config::Problems& problems);
+  void read_rungs(const nlohmann::json& train, config::Problems& problems);
 
-  const ExperimentFile& document_;
+  const config::ExperimentFile& document_;
   PlanHeader header_;
   Search search_;
   std::optional<PointMaker> maker_;
@@ -59,4 +59,4 @@ std::string text_of(const std::vector<RandomVariable>& space, const Trial& trial
 /// Returns the value of one variable, for users.
 std::string value_text(const RandomVariable& variable, double coordinate);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -12,7 +12,7 @@
 #include "plan/search/ranking.hpp"
 #include "plan/search/search_math.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 namespace {
 
@@ -92,4 +92,4 @@ Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& o
   return chosen;
 }
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -11,10 +11,10 @@
 
 #include "plan/search/history.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 
 /// Returns the point. `number` selects the random numbers of this proposal.
 Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,
                 const History& history, std::int64_t number);
 
-}  // namespace encore::search
+}  // namespace encore::plan::search

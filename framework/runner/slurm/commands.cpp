@@ -13,7 +13,7 @@
 
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -282,4 +282,4 @@ bool cancel_by_name(const std::string& name) {
   return output && output->end.success();
 }
 
-}  // namespace encore
+}  // namespace encore::runner

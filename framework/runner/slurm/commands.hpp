@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace encore {
+namespace encore::runner {
 
 /// One job of squeue or sacct: an element of an array, or a job without one.
 struct QueuedJob {
@@ -70,4 +70,4 @@ SubmitAnswer submit(const std::vector<std::string>& options, const std::filesyst
 bool cancel(const QueuedJob& job);
 bool cancel_by_name(const std::string& name);
 
-}  // namespace encore
+}  // namespace encore::runner

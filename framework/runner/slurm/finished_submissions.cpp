@@ -11,7 +11,7 @@
 #include "runner/slurm/submission.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -21,8 +21,8 @@ constexpr auto longest_packing = std::chrono::hours(24);
 
 bool is_being_packed(const std::filesystem::path& runs_folder, const Submission& submission) {
   if (submission.stage != SubmissionStage::packing) return false;
-  const Liveness liveness = liveness_of(submission.submitter);
-  if (liveness != Liveness::unknown) return liveness == Liveness::alive;
+  const world::Liveness liveness = world::liveness_of(submission.submitter);
+  if (liveness != world::Liveness::unknown) return liveness == world::Liveness::alive;
   std::error_code unreadable;
   const auto written = std::filesystem::last_write_time(
       submission_folder(runs_folder, submission.name) / submission_file, unreadable);
@@ -32,26 +32,26 @@ bool is_being_packed(const std::filesystem::path& runs_folder, const Submission&
 /// Returns whether a call of sbatch for it counts for the limit on submissions per minute, by this machine's
 /// clock. If the clock is behind, it counts longer.
 bool counts_for_the_rate(const Submission& submission) {
-  const double now = now_seconds();
+  const double now = world::now_seconds();
   return std::ranges::any_of(submission.tries,
                              [&](double time) { return time > now - submission_rate_seconds; });
 }
 
 /// Returns the submissions to which a run's latest attempt points, if it holds the run or has not completed
 /// it.
-std::set<std::string> names_in_use(Store& store) {
+std::set<std::string> names_in_use(store::Store& store) {
   std::set<std::string> names;
-  for (const HeldByJob& held : store.attempts_of_jobs())
+  for (const store::HeldByJob& held : store.attempts_of_jobs())
     if (const std::optional<JobName> job = job_of(held.holder)) names.insert(job->submission);
-  for (const RunRow& run :
-       store.list_runs({.states = {RunState::failed, RunState::lost, RunState::interrupted}}))
+  for (const store::RunRow& run :
+       store.list_runs({.states = {store::RunState::failed, store::RunState::lost, store::RunState::interrupted}}))
     if (const std::optional<JobName> job = job_of(run.holder)) names.insert(job->submission);
   return names;
 }
 
 }  // namespace
 
-FinishedSubmissions::FinishedSubmissions(Store& store) : folder_(jobs_folder(store.runs_folder())) {
+FinishedSubmissions::FinishedSubmissions(store::Store& store) : folder_(jobs_folder(store.runs_folder())) {
   for (const Submission& submission : list_submissions(store.runs_folder()))
     if (!counts_for_the_rate(submission) && !is_being_packed(store.runs_folder(), submission))
       names_.push_back(submission.name);
@@ -85,4 +85,4 @@ void FinishedSubmissions::remove(QueueView& queue, const JobAccounts& accounts) 
   }
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -12,14 +12,14 @@
 #include "runner/slurm/queue_view.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class FinishedSubmissions {
  public:
   /// Reads the store and files only. A folder is kept while a job of it holds a run, while a control program
   /// packs it, while its calls of sbatch count for max_submits_per_minute, and while it belongs to the latest
   /// attempt of a run that is failed, lost or interrupted: the job's output may say why.
-  explicit FinishedSubmissions(Store& store);
+  explicit FinishedSubmissions(store::Store& store);
 
   bool empty() const { return names_.empty() && removed_.empty(); }
   /// Registers the submissions; call it before the first look of `queue`.
@@ -36,4 +36,4 @@ class FinishedSubmissions {
   std::vector<std::filesystem::path> removed_;  ///< renamed by a process that was killed before it was done
 };
 
-}  // namespace encore
+}  // namespace encore::runner

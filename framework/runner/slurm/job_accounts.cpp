@@ -11,7 +11,7 @@
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr double longest_delay_seconds = 3600.0;
 
 bool is_recent(const std::filesystem::path& runs_folder, const std::string& name) {
   const std::optional<Submission> submission = load_submission(runs_folder, name);
-  const double now = now_seconds();
+  const double now = world::now_seconds();
   return submission && std::ranges::any_of(submission->tries, [&](double time) {
            return time <= now && time > now - longest_delay_seconds;
          });
@@ -29,7 +29,7 @@ bool is_recent(const std::filesystem::path& runs_folder, const std::string& name
 
 }  // namespace
 
-JobAccounts::JobAccounts(const Store& store) : runs_folder_(store.runs_folder()) {
+JobAccounts::JobAccounts(const store::Store& store) : runs_folder_(store.runs_folder()) {
   std::error_code unreadable;
   for (const Submission& submission : list_submissions(runs_folder_))
     if (submission.stage == SubmissionStage::submitted &&
@@ -42,7 +42,7 @@ void JobAccounts::want(QueueView& queue) const {
   for (const std::string& name : names_) queue.want({.submission = name});
 }
 
-void JobAccounts::record(Store& store, QueueView& queue) {
+void JobAccounts::record(store::Store& store, QueueView& queue) {
   std::erase_if(names_, [&](const std::string& name) { return !queue.is_over(name); });
   if (names_.empty()) return;
   const std::optional<std::vector<AccountedJob>> jobs = read_usage(names_);
@@ -59,10 +59,10 @@ void JobAccounts::record(Store& store, QueueView& queue) {
     }
     for (const AccountedJob& one : jobs ? *jobs : std::vector<AccountedJob>())
       if (one.job.name == name && (one.joules || one.peak_bytes))
-        note_job_usage(store, holder_of({name, one.job.element}),
+        store::note_job_usage(store, holder_of({name, one.job.element}),
                        {.job = one.job.id, .joules = one.joules, .peak_bytes = one.peak_bytes});
-    save_file(submission_folder(runs_folder_, name) / accounted_file, "");
+    world::save_file(submission_folder(runs_folder_, name) / accounted_file, "");
   }
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -12,19 +12,19 @@
 #include "runner/slurm/queue_view.hpp"
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 class JobAccounts {
  public:
   /// Reads files only.
-  explicit JobAccounts(const Store& store);
+  explicit JobAccounts(const store::Store& store);
 
   bool empty() const { return names_.empty(); }
   /// Registers the submissions; call it before the first look of `queue`.
   void want(QueueView& queue) const;
   /// Records the submissions for which Slurm says that no job waits or works. Missing accounts are asked for
   /// again, for an hour after the submission.
-  void record(Store& store, QueueView& queue);
+  void record(store::Store& store, QueueView& queue);
   /// Returns whether its folder is still needed to know what to ask.
   bool waits_for(const std::string& submission) const { return waiting_.contains(submission); }
 
@@ -34,4 +34,4 @@ class JobAccounts {
   std::set<std::string> waiting_;
 };
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -5,7 +5,7 @@
 
 #include "base/random_digits.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -38,14 +38,14 @@ std::optional<JobName> job_name_from(const std::string& text) {
   return JobName{text.substr(0, at), std::stoi(number)};
 }
 
-ProcessIdentity holder_of(const JobName& job) {
-  return job_identity(std::string(scheduler_prefix) + job.text());
+world::ProcessIdentity holder_of(const JobName& job) {
+  return world::job_identity(std::string(world::scheduler_prefix) + job.text());
 }
 
-std::optional<JobName> job_of(const ProcessIdentity& holder) {
-  const std::string prefix(scheduler_prefix);
+std::optional<JobName> job_of(const world::ProcessIdentity& holder) {
+  const std::string prefix(world::scheduler_prefix);
   if (!holder.is_job() || !holder.host.starts_with(prefix)) return std::nullopt;
   return job_name_from(holder.host.substr(prefix.size()));
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -10,7 +10,7 @@
 
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct JobName {
   std::string submission;  ///< "encore-0123456789ab", Slurm's job name
@@ -28,7 +28,7 @@ bool is_submission_name(const std::string& text);
 std::optional<JobName> job_name_from(const std::string& text);
 
 /// Converts to the holder of the lease of a run on which the job works, and back.
-ProcessIdentity holder_of(const JobName& job);
-std::optional<JobName> job_of(const ProcessIdentity& holder);
+world::ProcessIdentity holder_of(const JobName& job);
+std::optional<JobName> job_of(const world::ProcessIdentity& holder);
 
-}  // namespace encore
+}  // namespace encore::runner

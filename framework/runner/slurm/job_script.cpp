@@ -6,9 +6,9 @@
 
 #include "base/shell_word.hpp"
 
-namespace encore {
+namespace encore::runner {
 
-std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string& name, int elements,
+std::vector<std::string> sbatch_options(const config::SlurmSite& site, const std::string& name, int elements,
                                         int ranks, const std::filesystem::path& folder) {
   std::vector<std::string> options = {"--parsable", "--job-name=" + name};
   if (elements > 1) options.push_back("--array=0-" + std::to_string(elements - 1));
@@ -30,7 +30,7 @@ std::vector<std::string> sbatch_options(const SlurmSite& site, const std::string
   return options;
 }
 
-std::string script_text(const SlurmSite& site, const std::filesystem::path& folder,
+std::string script_text(const config::SlurmSite& site, const std::filesystem::path& folder,
                         const std::filesystem::path& exp) {
   std::string text =
       "#!/bin/bash\n"
@@ -64,4 +64,4 @@ std::string script_text(const SlurmSite& site, const std::filesystem::path& fold
   return text + "exit \"$code\"\n";
 }
 
-}  // namespace encore
+}  // namespace encore::runner

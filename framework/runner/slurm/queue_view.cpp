@@ -15,7 +15,7 @@
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr double just_taken = 30.0;
 /// own.
 std::string queue_file() {
   const char* configuration = std::getenv("SLURM_CONF");
-  const std::string asks = this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
+  const std::string asks = world::this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
   return "queue-" + sha256(asks).substr(0, 16) + ".json";
 }
 
@@ -55,7 +55,7 @@ std::optional<QueueView::Answer> QueueView::load_shared(int queue_seconds) const
                   .time = json.at("time"),
                   .cluster = json.value("cluster", std::string())};
     // The clock of another login node may be ahead: a time in the future is asked again.
-    const double age = now_seconds() - answer.time;
+    const double age = world::now_seconds() - answer.time;
     if (age < 0.0 || age >= queue_seconds) return std::nullopt;
     const auto names = json.at("names").get<std::set<std::string>>();
     if (!std::ranges::includes(names, names_)) return std::nullopt;
@@ -81,7 +81,7 @@ void QueueView::save_shared() const {
                                {"jobs", rows},
                                {"cluster", answer_->cluster}};
   try {
-    replace_file(jobs_folder(runs_folder_) / queue_file(),
+    world::replace_file(jobs_folder(runs_folder_) / queue_file(),
                  json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const Error&) {
     // Only the next process asks again.
@@ -94,7 +94,7 @@ void QueueView::ask() {
     if (const Submission* submission = submission_of(name))
       queue_seconds = std::min(queue_seconds, submission->queue_seconds);
   if ((answer_ = load_shared(queue_seconds))) return;
-  const double time = now_seconds();
+  const double time = world::now_seconds();
   const std::optional<std::vector<QueuedJob>> jobs = read_queue({names_.begin(), names_.end()});
   answer_ = Answer{.answered = jobs.has_value(), .time = time};
   if (jobs) answer_->jobs = by_name(*jobs);
@@ -142,7 +142,7 @@ JobStatus QueueView::look(const JobName& job) {
     const bool packed = status.submission && status.submission->stage != SubmissionStage::submitted;
     if (packed || !status.submission) {
       const bool refused = packed && status.submission->stage == SubmissionStage::refused;
-      const bool at_work = packed && liveness_of(status.submission->submitter) != Liveness::gone;
+      const bool at_work = packed && world::liveness_of(status.submission->submitter) != world::Liveness::gone;
       const bool told = answer_->answered && !(taken > answer_->time - just_taken);
       status.stage = refused || at_work || told ? JobStage::unsubmitted : JobStage::silent;
       return status;
@@ -217,4 +217,4 @@ std::string job_end_text(const QueuedJob& job) {
   return its + " has ended as " + job.state + (job.reason.empty() ? "" : ", reason " + job.reason);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -16,7 +16,7 @@
 #include "runner/slurm/job_name.hpp"
 #include "runner/slurm/submission.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 enum class JobStage : std::uint8_t {
   unsubmitted,  ///< its submitter has not submitted it yet
@@ -71,4 +71,4 @@ std::string status_text(const JobStatus& status, bool begun);
 /// Returns why a job has ended, as a reason of its runs: "its job 12_3 ran into its time limit".
 std::string job_end_text(const QueuedJob& job);
 
-}  // namespace encore
+}  // namespace encore::runner

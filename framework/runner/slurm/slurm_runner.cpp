@@ -15,7 +15,7 @@
 #include "runner/parent_weights.hpp"
 #include "runner/slurm/stop_queued.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -23,8 +23,8 @@ namespace {
 constexpr auto look_interval = std::chrono::milliseconds(1000);
 
 /// Returns whether the run of a search waits at one of its rungs.
-bool is_paused(const RunRow& run, const std::optional<Ended>& last_word) {
-  return run.state == RunState::interrupted && last_word && last_word->epochs;
+bool is_paused(const store::RunRow& run, const std::optional<record::Ended>& last_word) {
+  return run.state == store::RunState::interrupted && last_word && last_word->epochs;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ bool SlurmRunner::waits(std::size_t task) const {
 bool SlurmRunner::begin(std::size_t task) {
   RunTask now = tasks_[task];
   now.from_start = now.from_start && retried_[task] == 0;
-  std::optional<Lease> lease;
+  std::optional<store::Lease> lease;
   try {
     now.parent = take_parent(store_, now.specification, now.from_start);
     now.teacher = take_teacher(store_, now.specification, now.from_start);
@@ -101,22 +101,22 @@ bool SlurmRunner::begin(std::size_t task) {
     WorkerPlace place = settings_.place;
     submitter_.add(prepare_work(store_, now, *lease, place), place);
     open_[now.run] = task;
-  } catch (const DatabaseError& error) {
+  } catch (const store::DatabaseError& error) {
     if (error.busy() && !lease) return false;
     throw;
-  } catch (const LeaseLost&) {
+  } catch (const store::LeaseLost&) {
     leave_or_adopt(task);
   } catch (const Error& error) {
     over_.insert(task);
     if (lease) {
-      store_.finish_attempt(*lease, RunState::interrupted, error.what());
+      store_.finish_attempt(*lease, store::RunState::interrupted, error.what());
       tell_end(task, store_.read_run(now.run), {});
       return true;
     }
     store_.note_waiting(now.run, error.what());
     RunOutcome outcome;
     outcome.blocked = true;
-    outcome.state = RunState::pending;
+    outcome.state = store::RunState::pending;
     outcome.reason = error.what();
     observer_.ended(task, outcome, false);
   }
@@ -125,8 +125,8 @@ bool SlurmRunner::begin(std::size_t task) {
 
 /// Handles a run that another process holds: leaves it to that process, or follows it if the settings say so.
 void SlurmRunner::leave_or_adopt(std::size_t task) {
-  const RunRow row = store_.read_run(tasks_[task].run);
-  if (settings_.adopt && row.state == RunState::running && job_of(row.holder)) {
+  const store::RunRow row = store_.read_run(tasks_[task].run);
+  if (settings_.adopt && row.state == store::RunState::running && job_of(row.holder)) {
     adopted_.insert(task);
     open_[row.number] = task;
     return;
@@ -140,34 +140,34 @@ void SlurmRunner::leave_or_adopt(std::size_t task) {
 
 void SlurmRunner::settle() {
   try {
-    for (const RunRow& run : settle_launched(store_)) take_end(run);
+    for (const store::RunRow& run : settle_launched(store_)) take_end(run);
     working_.clear();
     // An exp status may have been faster.
     const auto open = open_;
     for (const auto& [number, task] : open) {
-      RunRow run = store_.read_run(number);
-      if (run.state == RunState::running)
+      store::RunRow run = store_.read_run(number);
+      if (run.state == store::RunState::running)
         working_.push_back(std::move(run));
       else
         take_end(run);
     }
-  } catch (const DatabaseError& error) {
+  } catch (const store::DatabaseError& error) {
     if (!error.busy()) throw;
   }
 }
 
-void SlurmRunner::take_end(const RunRow& run) {
+void SlurmRunner::take_end(const store::RunRow& run) {
   const auto found = open_.find(run.number);
   if (found == open_.end()) return;
   const std::size_t task = found->second;
   open_.erase(found);
   tasks_[task].seen_attempts = run.attempts;
-  const std::optional<Ended> last_word = last_word_of(store_, run.number, run.attempts);
+  const std::optional<record::Ended> last_word = last_word_of(store_, run.number, run.attempts);
   const bool paused = is_paused(run, last_word);
-  const bool lost = run.state == RunState::lost && retried_[task] < settings_.retries;
+  const bool lost = run.state == store::RunState::lost && retried_[task] < settings_.retries;
   // The program that gave it to Slurm may have died before its job was submitted.
   const bool left = adopted_.erase(task) > 0 && !paused &&
-                    (run.state == RunState::lost || run.state == RunState::interrupted);
+                    (run.state == store::RunState::lost || run.state == store::RunState::interrupted);
   if ((lost || left) && !stopping_) {
     if (!left) ++retried_[task];
     waiting_.push_back(task);
@@ -183,7 +183,7 @@ void SlurmRunner::take_end(const RunRow& run) {
   tell_end(task, run, last_word);
 }
 
-void SlurmRunner::tell_end(std::size_t task, const RunRow& run, const std::optional<Ended>& last_word) {
+void SlurmRunner::tell_end(std::size_t task, const store::RunRow& run, const std::optional<record::Ended>& last_word) {
   RunOutcome outcome;
   outcome.began = true;
   outcome.state = run.state;
@@ -191,9 +191,9 @@ void SlurmRunner::tell_end(std::size_t task, const RunRow& run, const std::optio
   outcome.paused = is_paused(run, last_word);
   outcome.step = run.progress ? run.progress->step : 0;
   if (last_word) outcome.step = std::max(outcome.step, last_word->step.value_or(0));
-  for (const AttemptRow& attempt : store_.read_attempts(run.number))
+  for (const store::AttemptRow& attempt : store_.read_attempts(run.number))
     outcome.seconds += attempt.finished ? *attempt.finished - attempt.started : 0.0;
-  const bool bad = run.state == RunState::failed || run.state == RunState::lost;
+  const bool bad = run.state == store::RunState::failed || run.state == store::RunState::lost;
   if (bad) outcome.log_tail = tail_of(store_.run_folder(run.id) / log_name(static_cast<int>(run.attempts)));
   observer_.ended(task, outcome, false);
   if (bad && settings_.fail_fast && !stopping_)
@@ -221,14 +221,14 @@ void SlurmRunner::stop_all(const std::string& why, StopWish wish) {
   stopping_ = true;
   std::set<std::int64_t> runs;
   for (const auto& entry : open_) {
-    const RunRow run = store_.read_run(entry.first);
+    const store::RunRow run = store_.read_run(entry.first);
     runs.insert(run.number);
     request_stop(store_.run_folder(run.id), static_cast<int>(run.attempts), wish);
   }
   observer_.noticed(why + ": jobs that wait are cancelled, " +
                     (wish == StopWish::kill ? "workers are killed"
                                             : "workers write a checkpoint first (ask again to kill them)"));
-  for (const RunRow& run : stop_queued(store_, runs)) take_end(run);
+  for (const store::RunRow& run : stop_queued(store_, runs)) take_end(run);
 }
 
 void SlurmRunner::notice_waiting() {
@@ -240,8 +240,8 @@ void SlurmRunner::notice_waiting() {
 void SlurmRunner::show() {
   std::size_t working = 0;
   std::string last;
-  std::optional<Progressed> progress;
-  for (const RunRow& run : working_) {
+  std::optional<record::Progressed> progress;
+  for (const store::RunRow& run : working_) {
     if (!open_.contains(run.number)) continue;
     const std::optional<SchedulerNote> note = scheduler_note(store_, run);
     if (!note) continue;
@@ -259,4 +259,4 @@ void SlurmRunner::show() {
                      nullptr);
 }
 
-}  // namespace encore
+}  // namespace encore::runner

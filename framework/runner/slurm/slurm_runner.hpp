@@ -16,7 +16,7 @@
 #include "runner/slurm/submitter.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 struct SlurmSettings {
   WorkerPlace place = {};   ///< of each worker
@@ -35,7 +35,7 @@ class SlurmRunner {
  public:
   /// `stop_requests`: the first asks the workers to checkpoint and end and cancels what waits, the second
   /// kills. `observer` receives no begin, because a job begins the run.
-  SlurmRunner(Store& store, CodeVersion code, SlurmSubmitter submitter, SlurmSettings settings,
+  SlurmRunner(store::Store& store, store::CodeVersion code, SlurmSubmitter submitter, SlurmSettings settings,
               const std::atomic<int>& stop_requests, RunnerObserver& observer)
       : store_(store),
         code_(std::move(code)),
@@ -60,15 +60,15 @@ class SlurmRunner {
   bool begin(std::size_t task);
   void leave_or_adopt(std::size_t task);
   void settle();
-  void take_end(const RunRow& run);
-  void tell_end(std::size_t task, const RunRow& run, const std::optional<Ended>& last_word);
+  void take_end(const store::RunRow& run);
+  void tell_end(std::size_t task, const store::RunRow& run, const std::optional<record::Ended>& last_word);
   void pass_on_requests();
   void stop_all(const std::string& why, StopWish wish);
   void notice_waiting();
   void show();
 
-  Store& store_;
-  CodeVersion code_;
+  store::Store& store_;
+  store::CodeVersion code_;
   SlurmSubmitter submitter_;
   const SlurmSettings settings_;
   const std::atomic<int>& stop_requests_;
@@ -77,7 +77,7 @@ class SlurmRunner {
   std::vector<int> retried_;                  ///< by task
   std::vector<std::size_t> waiting_;          ///< tasks that were not begun yet
   std::map<std::int64_t, std::size_t> open_;  ///< number of a run that a job holds, its task
-  std::vector<RunRow> working_;               ///< of these runs, as the last look has read them
+  std::vector<store::RunRow> working_;               ///< of these runs, as the last look has read them
   std::set<std::size_t> adopted_;             ///< of these tasks, those that an earlier program gave to Slurm
   std::set<std::size_t> over_;                ///< tasks for which nothing more is done
   std::string told_;
@@ -85,4 +85,4 @@ class SlurmRunner {
   bool stopping_ = false;  ///< nothing new is begun
 };
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -7,12 +7,12 @@
 #include "runner/slurm/queue_view.hpp"
 #include "runner/stop_request.hpp"
 
-namespace encore {
+namespace encore::runner {
 
-std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs) {
-  std::vector<RunRow> ended;
+std::vector<store::RunRow> stop_queued(store::Store& store, const std::set<std::int64_t>& runs) {
+  std::vector<store::RunRow> ended;
   std::map<std::string, JobName> jobs;
-  for (const HeldByJob& held : store.attempts_of_jobs()) {
+  for (const store::HeldByJob& held : store.attempts_of_jobs()) {
     const std::optional<JobName> job = job_of(held.holder);
     const std::filesystem::path folder = store.run_folder(held.lease.run_id);
     const std::optional<JobReport> report = read_report(folder, held.lease.ordinal);
@@ -22,15 +22,15 @@ std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs
       continue;
     try {
       store.finish_attempt(
-          held.lease, RunState::stopped,
+          held.lease, store::RunState::stopped,
           report ? "stopped while its job waited to resume it" : "stopped before its job started it");
       ended.push_back(store.read_run(held.lease.run));
       jobs[job->text()] = *job;
-    } catch (const LeaseLost&) {
+    } catch (const store::LeaseLost&) {
       // Another control program wrote its end meanwhile.
     }
   }
-  for (const HeldByJob& held : store.attempts_of_jobs())
+  for (const store::HeldByJob& held : store.attempts_of_jobs())
     if (const std::optional<JobName> job = job_of(held.holder)) jobs.erase(job->text());
   QueueView queue(store.runs_folder());
   for (const auto& [name, job] : jobs) queue.want(job);
@@ -39,4 +39,4 @@ std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs
   return ended;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

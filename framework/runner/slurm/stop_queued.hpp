@@ -9,10 +9,10 @@
 
 #include "store/store.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// Stops those of these runs that were asked to stop and whose jobs have not begun them. Cancels a job that
 /// still waits and whose runs have all ended. Returns the runs that were ended.
-std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs);
+std::vector<store::RunRow> stop_queued(store::Store& store, const std::set<std::int64_t>& runs);
 
-}  // namespace encore
+}  // namespace encore::runner

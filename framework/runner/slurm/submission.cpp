@@ -15,7 +15,7 @@
 #include "runner/slurm/job_name.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -45,7 +45,7 @@ std::filesystem::path output_file(const std::filesystem::path& runs_folder, cons
 
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission) {
   ++submission.beats;
-  const ProcessIdentity& by = submission.submitter;
+  const world::ProcessIdentity& by = submission.submitter;
   const nlohmann::json json = {
       {"name", submission.name},
       {"submitter",
@@ -58,8 +58,8 @@ void save_submission(const std::filesystem::path& runs_folder, Submission& submi
       {"waits_for", submission.waits_for},
       {"cluster", submission.cluster}};
   const std::filesystem::path folder = submission_folder(runs_folder, submission.name);
-  make_folder(folder);
-  save_file(folder / submission_file,
+  world::make_folder(folder);
+  world::save_file(folder / submission_file,
             json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
@@ -101,4 +101,4 @@ std::vector<Submission> list_submissions(const std::filesystem::path& runs_folde
   return found;
 }
 
-}  // namespace encore
+}  // namespace encore::runner

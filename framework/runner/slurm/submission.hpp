@@ -13,7 +13,7 @@
 
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 enum class SubmissionStage : std::uint8_t {
   packing,    ///< its submitter still puts orders into it, or waits until it may be submitted
@@ -23,7 +23,7 @@ enum class SubmissionStage : std::uint8_t {
 
 struct Submission {
   std::string name = {};           ///< job_name.hpp
-  ProcessIdentity submitter = {};  ///< the exp run that packs it
+  world::ProcessIdentity submitter = {};  ///< the exp run that packs it
   SubmissionStage stage = SubmissionStage::packing;
   std::string job = {};            ///< Slurm's number, where it was taken
   std::int64_t beats = 0;          ///< number of writes: a change is a sign of life of the submitter
@@ -54,4 +54,4 @@ void save_submission(const std::filesystem::path& runs_folder, Submission& submi
 std::optional<Submission> load_submission(const std::filesystem::path& runs_folder, const std::string& name);
 std::vector<Submission> list_submissions(const std::filesystem::path& runs_folder);
 
-}  // namespace encore
+}  // namespace encore::runner

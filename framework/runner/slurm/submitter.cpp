@@ -11,7 +11,7 @@
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 namespace {
 
@@ -20,7 +20,7 @@ constexpr auto pause_after_refusal = std::chrono::seconds(10);
 
 }  // namespace
 
-SlurmSubmitter::SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, SlurmSite site,
+SlurmSubmitter::SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, config::SlurmSite site,
                                SlurmLimits limits)
     : runs_folder_(std::move(runs_folder)),
       exp_(std::move(exp)),
@@ -34,7 +34,7 @@ JobName SlurmSubmitter::next_job() {
   if (!open_) {
     open_.emplace();
     open_->submission = {.name = make_submission_name(),
-                         .submitter = this_process(),
+                         .submitter = world::this_process(),
                          .queue_seconds = site_.queue_seconds,
                          .cluster = cluster_};
     save_submission(runs_folder_, open_->submission);
@@ -63,9 +63,9 @@ void SlurmSubmitter::close() {
   for (std::size_t element = 0; element < open_->elements.size(); ++element) {
     std::string lines;
     for (const std::filesystem::path& order : open_->elements[element]) lines += order.string() + "\n";
-    save_file(orders_file(runs_folder_, open_->submission.name, static_cast<int>(element)), lines);
+    world::save_file(orders_file(runs_folder_, open_->submission.name, static_cast<int>(element)), lines);
   }
-  save_file(folder / "job.sh", script_text(site_, folder, exp_));
+  world::save_file(folder / "job.sh", script_text(site_, folder, exp_));
   closed_.push_back(std::move(*open_));
   open_.reset();
 }
@@ -73,7 +73,7 @@ void SlurmSubmitter::close() {
 /// Counts what all control programs of this database have submitted in the last minute.
 bool SlurmSubmitter::may_submit() {
   if (std::chrono::steady_clock::now() < not_before_) return false;
-  const double now = now_seconds();
+  const double now = world::now_seconds();
   int recent = 0;
   for (const Submission& submission : list_submissions(runs_folder_))
     recent += static_cast<int>(std::ranges::count_if(
@@ -113,7 +113,7 @@ void SlurmSubmitter::advance() {
     Packed& packed = closed_.front();
     Submission& submission = packed.submission;
     const std::filesystem::path folder = submission_folder(runs_folder_, submission.name);
-    submission.tries.push_back(now_seconds());
+    submission.tries.push_back(world::now_seconds());
     save_submission(runs_folder_, submission);
     const SubmitAnswer answer =
         submit(sbatch_options(site_, submission.name, static_cast<int>(packed.elements.size()), packed.ranks,
@@ -142,4 +142,4 @@ void SlurmSubmitter::advance() {
   beat();
 }
 
-}  // namespace encore
+}  // namespace encore::runner

@@ -16,12 +16,12 @@
 #include "runner/slurm/submission.hpp"
 #include "runner/worker.hpp"
 
-namespace encore {
+namespace encore::runner {
 
 /// It is called from the control program's thread.
 class SlurmSubmitter {
  public:
-  SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, SlurmSite site,
+  SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, config::SlurmSite site,
                  SlurmLimits limits);
 
   /// Returns the job into which the next order goes: the run's lease is taken in its name first.
@@ -51,7 +51,7 @@ class SlurmSubmitter {
   void take(const std::string& job);
 
   const std::filesystem::path runs_folder_, exp_;
-  const SlurmSite site_;
+  const config::SlurmSite site_;
   const std::size_t most_elements_;
   const std::string cluster_;
   std::optional<Packed> open_;
@@ -61,4 +61,4 @@ class SlurmSubmitter {
   std::chrono::steady_clock::time_point not_before_{}, beaten_{};
 };
 
-}  // namespace encore
+}  // namespace encore::runner

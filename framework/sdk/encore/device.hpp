@@ -11,9 +11,12 @@
 #include <memory>
 #include <string>
 
+namespace encore::kernels {
+class GemmLibrary;  // framework/kernels/products/gemm.hpp: oneDNN, cuBLASLt or the portable one
+}
+
 namespace encore {
 
-class GemmLibrary;    // framework/kernels/products/gemm.hpp: oneDNN, cuBLASLt or the portable one
 class SpaceInstance;  // space.hpp: Kokkos' execution space instance
 
 /// Holds Kokkos open for this process; does nothing if Kokkos is already open.
@@ -52,13 +55,13 @@ class Device {
   /// Returns at least `bytes` of device memory, aligned to 64 bytes, for the kernel that asks. The memory is
   /// valid until the next call, which may return the same address.
   void* workspace(std::size_t bytes) const;
-  GemmLibrary& gemm() const { return *gemm_; }
+  kernels::GemmLibrary& gemm() const { return *gemm_; }
 
  private:
   struct Workspace;
   std::unique_ptr<SpaceInstance> space_;
   std::unique_ptr<Workspace> workspace_;
-  std::unique_ptr<GemmLibrary> gemm_;
+  std::unique_ptr<kernels::GemmLibrary> gemm_;
 };
 
 }  // namespace encore

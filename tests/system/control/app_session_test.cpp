@@ -17,29 +17,29 @@ namespace encore::system_test {
 namespace {
 
 /// Keeps all reported events.
-class Heard final : public SessionEvents {
+class Heard final : public app::SessionEvents {
  public:
-  RunObserver& begun(const RunBegun& begun) override {
+  runner::RunObserver& begun(const app::RunBegun& begun) override {
     names.push_back(begun.name);
     if (stop_at_first_step != nullptr) watch_.stop = stop_at_first_step;
     return watch_;
   }
-  void ended(const RunEnded& ended) override { states.push_back(ended.outcome.state); }
-  void planned(const PlannedRuns& planned) override { to_do = planned.to_do(); }
+  void ended(const app::RunEnded& ended) override { states.push_back(ended.outcome.state); }
+  void planned(const app::PlannedRuns& planned) override { to_do = planned.to_do(); }
 
   std::vector<std::string> names;
-  std::vector<RunState> states;
+  std::vector<store::RunState> states;
   std::size_t to_do = 0;
   std::atomic<int>* stop_at_first_step = nullptr;
   std::int64_t steps() const { return watch_.steps; }
 
  private:
-  struct Watch final : RunObserver {
+  struct Watch final : runner::RunObserver {
     void stepped(std::int64_t, double) override {
       ++steps;
       if (stop != nullptr) stop->store(1);
     }
-    void happened(const Event&) override {}
+    void happened(const record::Event&) override {}
     void noticed(const std::string&) override {}
     std::int64_t steps = 0;
     std::atomic<int>* stop = nullptr;
@@ -56,27 +56,27 @@ class AppSession : public ::testing::Test {
     request_.session.threads = 1;
   }
 
-  App app() { return {.database = sandbox_.folder() / "encore.db", .events = events_, .stop = stop_}; }
+  app::App app() { return {.database = sandbox_.folder() / "encore.db", .events = events_, .stop = stop_}; }
 
   Sandbox sandbox_;
-  Events events_;
+  app::Events events_;
   std::atomic<int> stop_{0};
-  RunRequest request_;
+  app::RunRequest request_;
 };
 
 TEST_F(AppSession, TrainsWhatIsMissingAndThenHasNothingToDo) {
   Heard heard;
-  const RunResult first = run(request_, app(), heard);
+  const app::RunResult first = app::run(request_, app(), heard);
   ASSERT_TRUE(first.session);
   EXPECT_TRUE(first.session->is_whole());
   EXPECT_EQ(first.session->ended.size(), 1u);
   EXPECT_EQ(heard.names, std::vector<std::string>{"tiny"});
-  EXPECT_EQ(heard.states, std::vector<RunState>{RunState::completed});
+  EXPECT_EQ(heard.states, std::vector<store::RunState>{store::RunState::completed});
   EXPECT_EQ(heard.to_do, 1u);
   EXPECT_EQ(heard.steps(), 20);
 
   Heard again;
-  const RunResult second = run(request_, app(), again);
+  const app::RunResult second = app::run(request_, app(), again);
   EXPECT_FALSE(second.session);
   EXPECT_TRUE(second.has_database);
   EXPECT_TRUE(again.names.empty());
@@ -85,29 +85,29 @@ TEST_F(AppSession, TrainsWhatIsMissingAndThenHasNothingToDo) {
 TEST_F(AppSession, ARequestToStopLeavesARunThatResumes) {
   Heard heard;
   heard.stop_at_first_step = &stop_;
-  const RunResult stopped = run(request_, app(), heard);
+  const app::RunResult stopped = app::run(request_, app(), heard);
   ASSERT_TRUE(stopped.session);
   EXPECT_TRUE(stopped.session->unfinished);
   EXPECT_FALSE(stopped.session->failed);
   stop_.store(0);
   Heard again;
-  EXPECT_TRUE(run(request_, app(), again).session->is_whole());
-  EXPECT_EQ(again.states, std::vector<RunState>{RunState::completed});
+  EXPECT_TRUE(app::run(request_, app(), again).session->is_whole());
+  EXPECT_EQ(again.states, std::vector<store::RunState>{store::RunState::completed});
 }
 
 TEST_F(AppSession, AFailedRunIsRetriedFromTheDatabase) {
   ::setenv("FAKE_FAIL_AT", "7", 1);
   Heard heard;
-  const RunResult failed = run(request_, app(), heard);
+  const app::RunResult failed = app::run(request_, app(), heard);
   ::unsetenv("FAKE_FAIL_AT");
   ASSERT_TRUE(failed.session);
   EXPECT_TRUE(failed.session->failed);
 
-  RetryRequest retry_request;
+  app::RetryRequest retry_request;
   retry_request.selection.runs = {"tiny"};
   retry_request.failed = true;
   Heard again;
-  const RetryResult retried = retry(retry_request, app(), again);
+  const app::RetryResult retried = app::retry(retry_request, app(), again);
   ASSERT_TRUE(retried.session) << retried.nothing;
   EXPECT_TRUE(retried.session->is_whole());
 }
@@ -116,10 +116,10 @@ TEST_F(AppSession, ASweepIsListedBestFirst) {
   request_.plan.grid = {"optimizer.learning_rate=0.1,0.01"};
   ::setenv("FAKE_SURFACE", "1", 1);
   Heard heard;
-  ASSERT_TRUE(run(request_, app(), heard).session->is_whole());
+  ASSERT_TRUE(app::run(request_, app(), heard).session->is_whole());
   ::unsetenv("FAKE_SURFACE");
-  Store store(app().database, OpenMode::read);
-  const LsResult listed = list_runs({.sort = "test/f1"}, store);
+  store::Store store(app().database, store::OpenMode::read);
+  const app::LsResult listed = app::list_runs({.sort = "test/f1"}, store);
   ASSERT_EQ(listed.list.runs.size(), 2u);
   EXPECT_TRUE(listed.complete);
   EXPECT_GE(*listed.list.scores[0].best, *listed.list.scores[1].best);
@@ -128,7 +128,7 @@ TEST_F(AppSession, ASweepIsListedBestFirst) {
 TEST_F(AppSession, AWrongRequestStartsNothing) {
   request_.plan.file = (sandbox_.folder() / "absent.toml").string();
   Heard heard;
-  EXPECT_THROW(run(request_, app(), heard), Error);
+  EXPECT_THROW(app::run(request_, app(), heard), Error);
   EXPECT_TRUE(heard.names.empty());
   EXPECT_FALSE(std::filesystem::exists(app().database));
 }

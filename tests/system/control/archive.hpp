@@ -24,13 +24,13 @@ struct Archive {
 
   static Archive load(const std::filesystem::path& path) {
     Archive archive;
-    ZstdReader in(path);
-    TarReader tar([&](std::span<char> to) { return in.read(to); }, path.string());
-    while (const std::optional<TarEntry> entry = tar.next()) {
+    archive::ZstdReader in(path);
+    archive::TarReader tar([&](std::span<char> to) { return in.read(to); }, path.string());
+    while (const std::optional<archive::TarEntry> entry = tar.next()) {
       std::string content(entry->bytes, '\0');
       tar.read(content);
-      const std::string name = entry->name.substr(bundle_root.size());
-      if (name == bundle_metadata)
+      const std::string name = entry->name.substr(archive::bundle_root.size());
+      if (name == archive::bundle_metadata)
         archive.metadata = nlohmann::ordered_json::parse(content);
       else
         archive.files.emplace_back(name, content);
@@ -70,7 +70,7 @@ struct Archive {
   /// Returns a block with any name and type, and the matching checksum.
   static std::string head(const std::string& name, char type, std::uint64_t bytes = 0,
                           const std::string& target = "") {
-    std::string block = tar_head({"x", bytes});
+    std::string block = archive::tar_head({"x", bytes});
     block.replace(0, 100, std::string(100, '\0'));
     block.replace(0, std::min<std::size_t>(name.size(), 100), name.substr(0, 100));
     block[156] = type;
@@ -87,19 +87,19 @@ struct Archive {
     return block;
   }
   static std::string entry(const std::string& head, const std::string& content) {
-    return head + content + tar_padding(content.size());
+    return head + content + archive::tar_padding(content.size());
   }
 
   std::string tar() const { return tar(metadata.dump()); }
   std::string tar(const std::string& metadata_text) const {
-    std::string text = entry(tar_head({bundle_root + bundle_metadata, metadata_text.size()}), metadata_text);
+    std::string text = entry(archive::tar_head({archive::bundle_root + archive::bundle_metadata, metadata_text.size()}), metadata_text);
     for (const auto& [name, content] : files)
-      text += entry(tar_head({bundle_root + name, content.size()}), content);
-    return text + more + (ends ? tar_end() : "");
+      text += entry(archive::tar_head({archive::bundle_root + name, content.size()}), content);
+    return text + more + (ends ? archive::tar_end() : "");
   }
   void save(const std::filesystem::path& path) const { compress(tar(), path); }
   static void compress(const std::string& bytes, const std::filesystem::path& path) {
-    ZstdWriter out(path);
+    archive::ZstdWriter out(path);
     out.write(bytes);
     out.finish();
   }

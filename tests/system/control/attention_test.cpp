@@ -29,7 +29,7 @@ class LookedAt : public RealWorkerTest {
   }
   void expect_refused(std::vector<std::string> options, const std::string& message) const {
     options.insert(options.begin(), {"attention", "days"});
-    const ProgramOutput output = sandbox_.exp(options);
+    const runner::ProgramOutput output = sandbox_.exp(options);
     EXPECT_EQ(output.end.exit_code, 2) << output.errors;
     EXPECT_NE(output.errors.find(message), std::string::npos) << output.errors;
   }
@@ -171,7 +171,7 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
   EXPECT_NE(said.find("Not shown, because they have no attention weights: encoder.0.mix"), std::string::npos)
       << said;
   EXPECT_NE(said.find("(linear_attention)"), std::string::npos) << said;
-  const ProgramOutput asked = sandbox_.exp({"attention", "mixed", "Anna", "--layer", "encoder.0.mix"});
+  const runner::ProgramOutput asked = sandbox_.exp({"attention", "mixed", "Anna", "--layer", "encoder.0.mix"});
   EXPECT_EQ(asked.end.exit_code, 2);
   EXPECT_NE(asked.errors.find("layer encoder.0.mix is a linear_attention, which has no attention weights; "
                               "those of this model have encoder.0.attention"),
@@ -180,14 +180,14 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
 
   output_of({"run", "tiny.toml", "-q", "--name", "none", "-S", "train.epochs=1", "-S",
              "model.layer.attention.type=linear_attention"});
-  const ProgramOutput kept =
+  const runner::ProgramOutput kept =
       sandbox_.exp({"run", "tiny.toml", "-q", "--name", "none-kept", "-S",
                     "model.layer.attention.type=linear_attention", "-S", "train.show_attention=1"});
   EXPECT_EQ(kept.end.exit_code, 2);
   EXPECT_NE(kept.errors.find("no layer of this model has attention weights to keep; leave it out"),
             std::string::npos)
       << kept.errors;
-  const ProgramOutput none = sandbox_.exp({"attention", "none", "Anna"});
+  const runner::ProgramOutput none = sandbox_.exp({"attention", "none", "Anna"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_NE(none.errors.find("no layer of this model has attention weights that could be shown; its layers "
                              "are of type \"linear_attention\""),

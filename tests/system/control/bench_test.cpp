@@ -21,15 +21,15 @@ using nlohmann::json;
 class BenchVerb : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
-  ProgramOutput bench(std::vector<std::string> arguments) const {
+  runner::ProgramOutput bench(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "bench");
     return sandbox_.exp(arguments);
   }
   void expect_refused(const std::vector<std::string>& arguments, const std::string& message) const {
-    const ProgramOutput output = bench(arguments);
+    const runner::ProgramOutput output = bench(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
     EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db.runs")) << "nothing was started";
@@ -38,7 +38,7 @@ class BenchVerb : public ::testing::Test {
 };
 
 TEST_F(BenchVerb, MeasuresStepsInTurnAndStoresEverySample) {
-  const ProgramOutput output = bench({"tiny.toml", "--rounds", "3", "--batches", "2", "--batch-size", "2,4",
+  const runner::ProgramOutput output = bench({"tiny.toml", "--rounds", "3", "--batches", "2", "--batch-size", "2,4",
                                       "--threads", "1,2", "--order-cost", "--json", "--quiet"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_EQ(output.errors, "");
@@ -68,7 +68,7 @@ TEST_F(BenchVerb, MeasuresStepsInTurnAndStoresEverySample) {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM bench_sample WHERE quantity = 'step'"), "12");
   EXPECT_TRUE(std::filesystem::is_empty(sandbox_.folder() / "encore.db.runs")) << "no folder is left";
 
-  const ProgramOutput shown = bench({"show", "tiny"});
+  const runner::ProgramOutput shown = bench({"show", "tiny"});
   EXPECT_EQ(shown.end.exit_code, 0) << shown.errors;
   EXPECT_TRUE(contains(shown.output, "STEP/PRODUCTS")) << shown.output;
   EXPECT_TRUE(contains(shown.output, "float32, batch 4, openmp, 2 threads: ")) << shown.output;
@@ -76,7 +76,7 @@ TEST_F(BenchVerb, MeasuresStepsInTurnAndStoresEverySample) {
 }
 
 TEST_F(BenchVerb, TheMachineAloneNeedsNoExperiment) {
-  const ProgramOutput output = bench({"--rounds", "2", "--name", "here"});
+  const runner::ProgramOutput output = bench({"--rounds", "2", "--name", "here"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.output, "1024 x 1024 x 1024 float32")) << output.output;
   EXPECT_TRUE(contains(output.output, "triad")) << output.output;
@@ -87,10 +87,10 @@ TEST_F(BenchVerb, TheMachineAloneNeedsNoExperiment) {
 }
 
 TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound) {
-  const ProgramOutput first = bench({"tiny.toml", "--rounds", "6", "--batches", "1", "--json", "--quiet"});
+  const runner::ProgramOutput first = bench({"tiny.toml", "--rounds", "6", "--batches", "1", "--json", "--quiet"});
   ASSERT_EQ(first.end.exit_code, 0) << first.errors;
   sandbox_.write("before.json", first.output);
-  const ProgramOutput same = bench({"show", "tiny", "--against", "before.json"});
+  const runner::ProgramOutput same = bench({"show", "tiny", "--against", "before.json"});
   EXPECT_EQ(same.end.exit_code, 0) << same.output << same.errors;
   // The earlier samples with a hundredth of their seconds: the new measurement is far slower, whatever the
   // noise.
@@ -100,7 +100,7 @@ TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound)
     for (json& second : one.at("samples").at("step")) second = 0.01 * second.get<double>();
   }
   sandbox_.write("faster.json", faster.dump());
-  const ProgramOutput slower = bench({"show", "tiny", "--against", "faster.json"});
+  const runner::ProgramOutput slower = bench({"show", "tiny", "--against", "faster.json"});
   EXPECT_EQ(slower.end.exit_code, 1) << slower.output << slower.errors;
   EXPECT_TRUE(contains(slower.output, "slower")) << slower.output;
   json elsewhere = json::parse(first.output);
@@ -110,7 +110,7 @@ TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound)
     one["host"]["name"] = "far away";
   }
   sandbox_.write("elsewhere.json", elsewhere.dump());
-  const ProgramOutput other = bench({"show", "tiny", "--against", "elsewhere.json"});
+  const runner::ProgramOutput other = bench({"show", "tiny", "--against", "elsewhere.json"});
   EXPECT_EQ(other.end.exit_code, 0);
   EXPECT_TRUE(contains(other.output, "not comparable: device is \"another CPU\" and ")) << other.output;
   EXPECT_TRUE(contains(other.output, "changed since: host: far away, now ")) << other.output;
@@ -118,7 +118,7 @@ TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound)
 }
 
 TEST_F(BenchVerb, SequencesOfOneLengthAreFull) {
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       bench({"tiny.toml", "--length", "16", "--rounds", "2", "--batches", "1", "--json", "--quiet"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const json facts = json::parse(output.output).at("cases").at(1).at("facts");
@@ -167,7 +167,7 @@ TEST_F(BenchVerb, CountsTheRowsOfSourceAndTargetOfADecoder) {
   sandbox_.write("days.toml", testing::translating_experiment({}));
   expect_refused({"days.toml", "--length", "8"}, "--length cuts sequences of one text, but a model with");
   expect_refused({"days.toml", "--order-cost"}, "--order-cost times sums over the rows of one text, but a");
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       bench({"days.toml", "--rounds", "2", "--batches", "2", "--threads", "1", "--json", "--quiet"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const json result = json::parse(output.output);
@@ -185,14 +185,14 @@ TEST_F(BenchVerb, CountsTheRowsOfSourceAndTargetOfADecoder) {
 
 TEST_F(BenchVerb, ReportsAMissingNameWithTheNearest) {
   ASSERT_EQ(bench({"--rounds", "2", "--name", "here", "--quiet"}).end.exit_code, 0);
-  const ProgramOutput output = bench({"tiny.toml", "--against", "hrere"});
+  const runner::ProgramOutput output = bench({"tiny.toml", "--against", "hrere"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "there is no measurement \"hrere\"; did you mean \"here\"?"))
       << output.errors;
 }
 
 TEST_F(BenchVerb, ReportsABatchThatTheDataCannotFill) {
-  const ProgramOutput output = bench({"tiny.toml", "--batch-size", "64", "--rounds", "2"});
+  const runner::ProgramOutput output = bench({"tiny.toml", "--batch-size", "64", "--rounds", "2"});
   EXPECT_EQ(output.end.exit_code, 1) << output.output;
   EXPECT_TRUE(contains(output.errors, "too few for one batch of 64; give a smaller --batch-size"))
       << output.errors;
@@ -202,7 +202,7 @@ TEST_F(BenchVerb, ReportsABatchThatTheDataCannotFill) {
 TEST_F(BenchVerb, AConnectorOfKokkosToolsSeesAnOrdinaryRun) {
   sandbox_.set("KOKKOS_TOOLS_LIBS", LABEL_CONNECTOR);
   sandbox_.set("LABELS_FILE", (sandbox_.folder() / "labels.txt").string());
-  const ProgramOutput output = sandbox_.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox_.exp({"run", "tiny.toml"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const std::string labels = sandbox_.read("labels.txt");
   EXPECT_TRUE(contains(labels, "encore::layer_norm_of_sum_backward\n")) << labels;

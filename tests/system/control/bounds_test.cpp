@@ -20,13 +20,13 @@ std::string changed(const std::string& from, const std::string& to) {
 class Bounds : public ::testing::Test {
  protected:
   std::string output_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     return output.output;
   }
   /// Returns its message after it ended with exit code 2.
   std::string refusal(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.signal, 0) << output.end.text();
     EXPECT_EQ(output.end.exit_code, 2) << output.output << output.errors;
     return output.errors;
@@ -113,7 +113,7 @@ TEST_F(Bounds, DeepJsonInTheDatabaseIsNamedAndStopsNothing) {
   output_of({"show", "tiny"});
   output_of({"report", "tiny", "-o", "report.html"});
   output_of({"ls"});
-  const ProgramOutput check = sandbox_.exp({"db", "check"});
+  const runner::ProgramOutput check = sandbox_.exp({"db", "check"});
   EXPECT_EQ(check.end.exit_code, 1);
   EXPECT_TRUE(contains(check.errors,
                        "host 1: its description cannot be read: line 1, column 101: nested more than "

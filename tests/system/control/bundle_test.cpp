@@ -28,8 +28,8 @@ class Bundle : public ::testing::Test {
     EXPECT_TRUE(fs::is_empty(sandbox_.folder() / "aside")) << "something was left behind";
   }
 
-  ProgramOutput exp(const std::vector<std::string>& arguments, int exit_code = 0) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
+  runner::ProgramOutput exp(const std::vector<std::string>& arguments, int exit_code = 0) const {
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, exit_code) << output.output << output.errors;
     return output;
   }
@@ -59,7 +59,7 @@ class Bundle : public ::testing::Test {
 TEST_F(Bundle, HoldsTheRecordAndIsVerifiedWithoutTheDatabase) {
   train();
   const std::string folder = "encore.db.runs/" + id() + "/";
-  const ProgramOutput packed = exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const runner::ProgramOutput packed = exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
   EXPECT_TRUE(contains(packed.output, "tiny.tar.zst  run tiny, ")) << packed.output;
   EXPECT_TRUE(contains(packed.output, sha256_of_file(sandbox_.folder() / "tiny.tar.zst"))) << packed.output;
   const std::vector<std::string> held = names("tiny.tar.zst");
@@ -73,7 +73,7 @@ TEST_F(Bundle, HoldsTheRecordAndIsVerifiedWithoutTheDatabase) {
   }));
   const fs::path data = sandbox_.folder();
   move_away();
-  const ProgramOutput verified = exp({"verify", "tiny.tar.zst", "--data", "elsewhere"});
+  const runner::ProgramOutput verified = exp({"verify", "tiny.tar.zst", "--data", "elsewhere"});
   EXPECT_TRUE(contains(verified.output, "tiny equal: 6 digests of steps 5 to 20 agree, and so do "))
       << verified.output;
   EXPECT_FALSE(fs::exists(data / "encore.db")) << "a bundle needs no database and makes none";
@@ -189,7 +189,7 @@ TEST_F(Bundle, SaysWhatIsMissing) {
   const std::string place = (fs::canonical(sandbox_.folder()) / "train.conll").string();
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
   move_away();
-  const ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
+  const runner::ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
   EXPECT_TRUE(
       contains(lacking.errors, "this machine lacks files that the bundle needs:\n  data: dev of run tiny, "))
       << lacking.errors;
@@ -207,7 +207,7 @@ TEST_F(Bundle, AChangedTrainingIsDifferent) {
   train();
   exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
   sandbox_.set("FAKE_CHANGE_AT", "7");
-  const ProgramOutput changed = exp({"verify", "tiny.tar.zst"}, 3);
+  const runner::ProgramOutput changed = exp({"verify", "tiny.tar.zst"}, 3);
   EXPECT_TRUE(contains(changed.output, "tiny different: from step 10 on")) << changed.output;
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM verification"), "0")
       << "the user's own database has no part in it";
@@ -217,7 +217,7 @@ TEST_F(Bundle, AScoreThatItsParametersDoNotHaveIsDifferent) {
   train();
   exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
   sandbox_.set("FAKE_SURFACE", "1");  // other scores, the same parameters
-  const ProgramOutput changed = exp({"verify", "tiny.tar.zst"}, 3);
+  const runner::ProgramOutput changed = exp({"verify", "tiny.tar.zst"}, 3);
   EXPECT_TRUE(contains(changed.output, "tiny different: from step 5 on, first in dev/f1")) << changed.output;
   EXPECT_TRUE(contains(changed.output, "  the parameters agree, and of ")) << changed.output;
   EXPECT_TRUE(contains(changed.output, "dev/f1 of step 5 is 0.")) << changed.output;
@@ -230,7 +230,7 @@ TEST_F(Bundle, LeavesOutPrivateDataUnlessRequested) {
   text.replace(text.find("[data]\n"), 7, "[data]\nprivate = true\n");
   sandbox_.write("tiny.toml", text);
   train();
-  const ProgramOutput packed = exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
+  const runner::ProgramOutput packed = exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
   EXPECT_TRUE(contains(packed.output, "without  data, vocabulary, labels and predictions of tiny"))
       << packed.output;
   for (const std::string& name : names("tiny.tar.zst"))
@@ -261,11 +261,11 @@ TEST_F(Bundle, PacksEveryRunOfASweepAndVerifiesTheNamedOnes) {
   sandbox_.write("sweep.toml",
                  tiny_experiment("grid") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
   train("sweep.toml");
-  const ProgramOutput packed = exp({"bundle", "grid", "--data", "-o", "grid.tar.zst"});
+  const runner::ProgramOutput packed = exp({"bundle", "grid", "--data", "-o", "grid.tar.zst"});
   EXPECT_TRUE(contains(packed.output, "sweep grid, 3 runs")) << packed.output;
   const std::string one = sandbox_.one("SELECT name FROM run ORDER BY number LIMIT 1");
   move_away();
-  const ProgramOutput verified = exp({"verify", "grid.tar.zst", one, "-q"});
+  const runner::ProgramOutput verified = exp({"verify", "grid.tar.zst", one, "-q"});
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 1) << verified.output;
   EXPECT_EQ(json::parse(exp({"verify", "grid.tar.zst", "--json"}).output).size(), 3u);
   EXPECT_TRUE(contains(exp({"verify", "grid.tar.zst", "absent"}, 2).errors, "absent"));
@@ -281,7 +281,7 @@ TEST_F(Bundle, RecomputesTheDecisionsOfASearch) {
   EXPECT_TRUE(
       contains(exp({"bundle", "search", "--data", "-o", "search.tar.zst"}).output, "search search, 3 runs"));
   move_away();
-  const ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
+  const runner::ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
   EXPECT_TRUE(contains(verified.output, "search  equal  3 decisions recomputed")) << verified.output;
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 4) << verified.output;
 }
@@ -298,12 +298,12 @@ TEST_F(Bundle, PacksTheRunsOfFreshSeedsOfASearch) {
   EXPECT_TRUE(
       contains(exp({"bundle", "search", "--data", "-o", "search.tar.zst"}).output, "search search, 5 runs"));
   move_away();
-  const ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
+  const runner::ProgramOutput verified = exp({"verify", "search.tar.zst", "-q"});
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 6) << verified.output;
   fs::create_directory(sandbox_.folder() / "open");
   for (const auto& [name, content] : Archive::load(sandbox_.folder() / "search.tar.zst").files)
     if (name == "encore.db") sandbox_.write("open/encore.db", content);
-  const ProgramOutput shown = exp({"show", "search", "--json", "--db", "open/encore.db"});
+  const runner::ProgramOutput shown = exp({"show", "search", "--json", "--db", "open/encore.db"});
   EXPECT_EQ(json::parse(shown.output).at("confirmed").dump(), fresh);
 }
 
@@ -337,11 +337,11 @@ TEST_F(Bundle, PacksTheSpoolOfARunWhoseProcessHasEnded) {
 
 TEST_F(Bundle, NamesThePluginThatIsNotHere) {
   const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
-  Manifest manifest = load_manifest(built_in / "constant_schedule.json");
+  config::Manifest manifest = config::load_manifest(built_in / "constant_schedule.json");
   manifest.name = "mine";
   manifest.library = "mine.so";
   manifest.offers[0].name = "mine";
-  sandbox_.write("plugins/mine.json", manifest_to_json(manifest).dump());
+  sandbox_.write("plugins/mine.json", config::manifest_to_json(manifest).dump());
   fs::copy_file(built_in / "constant_schedule.so", sandbox_.folder() / "plugins/mine.so");
   sandbox_.write("plugins/mine/mine.cpp", "// a schedule\n");
   std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
@@ -352,7 +352,7 @@ TEST_F(Bundle, NamesThePluginThatIsNotHere) {
   const std::vector<std::string> held = names("tiny.tar.zst");
   EXPECT_TRUE(std::ranges::find(held, "sources/mine/mine.cpp") != held.end());
   // The folder is where the specification says, but a bundle must not choose code.
-  const ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
+  const runner::ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
   EXPECT_EQ(lacking.output, "");
   EXPECT_TRUE(contains(
       lacking.errors,
@@ -430,7 +430,7 @@ TEST_F(Bundle, RefusesWhatItCannotMake) {
   fs::rename(sandbox_.folder() / "kept", specification);
   sandbox_.change(
       "UPDATE point SET value = 0.99 WHERE metric = (SELECT number FROM metric WHERE name = 'test/f1')");
-  const ProgramOutput lie = exp({"bundle", "tiny", "-o", "a.tar.zst"}, 2);
+  const runner::ProgramOutput lie = exp({"bundle", "tiny", "-o", "a.tar.zst"}, 2);
   EXPECT_TRUE(
       contains(lie.errors, "run tiny, attempt 1: a point is not what its spool says (step 20, test/f1 0.98"))
       << lie.errors;
@@ -448,7 +448,7 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
       contains(exp({"verify", "tiny.tar.zst", "--with-diff"}, 2).errors, "--with-diff needs --build"));
   if (!Sandbox::has("git")) GTEST_SKIP() << "the rest needs git";
   const auto git = [&](const std::string& lines) {
-    const ProgramOutput output = sandbox_.shell("set -e; cd own; " + lines);
+    const runner::ProgramOutput output = sandbox_.shell("set -e; cd own; " + lines);
     ASSERT_TRUE(output.end.success()) << output.errors;
   };
   const std::string commit = "git add . && git -c user.name=a -c user.email=b commit -qm one";
@@ -476,7 +476,7 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
   bundled("clean");
   git("sed -i 's/dropout = 0.1/dropout = 0.3/' tiny.toml");
   bundled("changed");
-  const ProgramOutput built = exp({"verify", "clean.tar.zst", "--build", "--clone", "own", "-q"});
+  const runner::ProgramOutput built = exp({"verify", "clean.tar.zst", "--build", "--clone", "own", "-q"});
   EXPECT_EQ(built.output, "called: verify clean.tar.zst -q\n") << built.errors;
   // A diff is code of the bundle's author.
   const fs::path builds = sandbox_.folder() / "cache/builds";

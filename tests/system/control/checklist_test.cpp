@@ -25,7 +25,7 @@ class ChecklistVerb : public ::testing::Test {
     ASSERT_EQ(sandbox_.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
   }
   json list(const std::string& name) const {
-    const ProgramOutput output = sandbox_.exp({"report", "--checklist", name, "--json"});
+    const runner::ProgramOutput output = sandbox_.exp({"report", "--checklist", name, "--json"});
     EXPECT_EQ(output.end.exit_code, 0) << output.errors;
     return json::parse(output.output);
   }
@@ -66,7 +66,7 @@ TEST_F(ChecklistVerb, OneSeedHasNoSpread) {
 
 TEST_F(ChecklistVerb, EveryItemHasAnAnswerOrSomethingToDoAndEveryPlaceIsThere) {
   train("seeds = [1, 2]");
-  const std::vector<std::string>& sections = report_sections();
+  const std::vector<std::string>& sections = report::report_sections();
   for (const char* name : {"neurips", "acl", "mlperf"})
     for (const json& item : list(name).at("items")) {
       EXPECT_FALSE(item.at("answers").empty() && item.at("person").get<std::string>().empty()) << item;
@@ -87,7 +87,7 @@ TEST_F(ChecklistVerb, EveryItemHasAnAnswerOrSomethingToDoAndEveryPlaceIsThere) {
 
 TEST_F(ChecklistVerb, IsWrittenInTheFormatsOfReports) {
   train("seed = 1");
-  const ProgramOutput text = sandbox_.exp({"report", "--checklist", "acl"});
+  const runner::ProgramOutput text = sandbox_.exp({"report", "--checklist", "acl"});
   EXPECT_TRUE(text.output.starts_with("# Responsible NLP research checklist")) << text.output;
   EXPECT_TRUE(contains(text.output, "| B6 Statistics of the data |")) << text.output;
   for (const char* file : {"list.html", "list.md", "list.tex", "list.json"}) {
@@ -102,7 +102,7 @@ TEST_F(ChecklistVerb, RefusesWhatItDoesNotHave) {
   const auto refused = [&](const std::vector<std::string>& options, const std::string& reason) {
     std::vector<std::string> command = {"report", "tiny"};
     command.insert(command.end(), options.begin(), options.end());
-    const ProgramOutput output = sandbox_.exp(command);
+    const runner::ProgramOutput output = sandbox_.exp(command);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_TRUE(contains(output.errors, reason)) << output.errors;
   };

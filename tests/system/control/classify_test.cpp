@@ -97,7 +97,7 @@ TEST_F(Classification, PredictsInEveryFormat) {
 
   std::string words;
   for (int i = 0; i < 100; ++i) words += "a great ";
-  const ProgramOutput cut = sandbox_.exp({"predict", "reviews"}, "a great plot\n" + words + "\n");
+  const runner::ProgramOutput cut = sandbox_.exp({"predict", "reviews"}, "a great plot\n" + words + "\n");
   EXPECT_EQ(cut.end.exit_code, 0);
   EXPECT_TRUE(
       cut.errors.starts_with("encore-worker: line 2 is longer than data.max_length = 32 of the model: its "
@@ -132,7 +132,7 @@ TEST_F(Classification, PairsAreTrainedAndPredicted) {
       << "examples show both text columns";
   EXPECT_TRUE(contains(run, "predict reviews $'one text\\tanother text'")) << run;
   for (const char* line : {"only one text", "a\tb\tc"}) {
-    const ProgramOutput refused = sandbox_.exp({"predict", "reviews", line});
+    const runner::ProgramOutput refused = sandbox_.exp({"predict", "reviews", line});
     EXPECT_EQ(refused.end.exit_code, 1) << refused.output;
     EXPECT_EQ(refused.output, "");
     EXPECT_TRUE(contains(refused.errors, "expected two parts with a tab between")) << refused.errors;

@@ -112,7 +112,7 @@ TEST_P(CommandFile, PrintsWhatItSays) {
       sandbox.write(step.file, step.content);
       continue;
     }
-    const ProgramOutput output = sandbox.shell("{ " + step.command + "\n} 2>&1");
+    const runner::ProgramOutput output = sandbox.shell("{ " + step.command + "\n} 2>&1");
     EXPECT_EQ(output.end.exit_code, step.exit_code) << step.command << "\n" << output.output;
     EXPECT_TRUE(match_lines(step.output, printed_lines(output.output, sandbox.folder())))
         << step.command << "\nprints\n"

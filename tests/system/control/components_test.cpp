@@ -59,7 +59,7 @@ TEST(Components, AVerbWhoseComponentIsNotBuiltNamesTheCommandThatBuildsIt) {
                         {"bench ls", "exp-bench"}};
   for (const auto& [call, name] : calls) {
     const std::string component = name;
-    const ProgramOutput output = sandbox.shell("unset ENCORE_SCRIPT; '" + exp + "' " + call);
+    const runner::ProgramOutput output = sandbox.shell("unset ENCORE_SCRIPT; '" + exp + "' " + call);
     EXPECT_EQ(output.end.exit_code, 2) << call;
     EXPECT_TRUE(output.errors.starts_with("exp: not built yet: " + component + " (missing in ") &&
                 output.errors.ends_with("; build it: ./exp build " + component + "\n"))
@@ -70,14 +70,14 @@ TEST(Components, AVerbWhoseComponentIsNotBuiltNamesTheCommandThatBuildsIt) {
 TEST(Components, HelpOfEveryVerbAndEverydayVerbsWorkWithoutThem) {
   const Sandbox sandbox;
   const std::string exp = "'" + LeanBuild(sandbox.folder()).program().string() + "'";
-  const ProgramOutput every = sandbox.shell(
+  const runner::ProgramOutput every = sandbox.shell(
       "set -e; for verb in $(" + exp + " completion candidates ''); do " + exp + " $verb -h >/dev/null; " +
       exp + " help $verb | grep -q \"^exp $verb\"; done; " + exp + " completion candidates report --che");
   EXPECT_EQ(every.end.exit_code, 0) << every.errors;
   EXPECT_EQ(every.output, "--checklist\n");
-  const ProgramOutput wrong = sandbox.shell(exp + " report --ouput r.html");
+  const runner::ProgramOutput wrong = sandbox.shell(exp + " report --ouput r.html");
   EXPECT_TRUE(contains(wrong.errors, "did you mean")) << wrong.errors;
-  const ProgramOutput trained =
+  const runner::ProgramOutput trained =
       sandbox.shell(exp + " run tiny.toml -q && " + exp + " ls && " + exp + " show tiny");
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
 }
@@ -94,14 +94,14 @@ TEST(Components, TheScriptThatStartedExpIsAskedToBuildAndToCallAgain) {
   EXPECT_EQ(sandbox.shell(by_script + exp + " run tiny.toml -S seed=2").output,
             ";" + asked + "conll run tiny.toml -S seed=2\n");
   // A component that was built and is still missing is not requested again.
-  const ProgramOutput again =
+  const runner::ProgramOutput again =
       sandbox.shell(by_script + "export ENCORE_BUILT=exp-report; " + exp + " report -o r.html");
   EXPECT_EQ(again.end.exit_code, 2);
   EXPECT_TRUE(contains(again.errors, "not built yet: exp-report")) << again.errors;
   // The script of another tree is not asked either.
   fs::create_directories(sandbox.folder() / "other");
   fs::copy_file(sandbox.folder() / "exp", sandbox.folder() / "other" / "exp");
-  const ProgramOutput other =
+  const runner::ProgramOutput other =
       sandbox.shell("export ENCORE_SCRIPT=" + (sandbox.folder() / "other" / "exp").string() + "; " + exp +
                     " report -o r.html");
   EXPECT_EQ(other.end.exit_code, 2);
@@ -110,7 +110,7 @@ TEST(Components, TheScriptThatStartedExpIsAskedToBuildAndToCallAgain) {
 TEST(Components, APluginThatIsNotBuiltIsNamedWithAllOthersThatTheFileNeeds) {
   const Sandbox sandbox;
   const std::string exp = LeanBuild(sandbox.folder(), {"conll", "adam", "highway"}).program().string();
-  const ProgramOutput output = sandbox.shell("'" + exp + "' plan tiny.toml");
+  const runner::ProgramOutput output = sandbox.shell("'" + exp + "' plan tiny.toml");
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "; build it: ./exp build adam conll\n")) << output.errors;
   EXPECT_FALSE(fs::exists(sandbox.folder() / "encore.db"));
@@ -119,7 +119,7 @@ TEST(Components, APluginThatIsNotBuiltIsNamedWithAllOthersThatTheFileNeeds) {
 TEST(Components, AComponentOfAnotherSchemaVersionRefuses) {
   const Sandbox sandbox;
   for (const char* component : {"exp-report report", "exp-serve serve", "exp-bench bench"}) {
-    const ProgramOutput output = sandbox.shell(std::string(ENCORE_BUILD_DIR "/bin/") + component + " 3 x");
+    const runner::ProgramOutput output = sandbox.shell(std::string(ENCORE_BUILD_DIR "/bin/") + component + " 3 x");
     EXPECT_EQ(output.end.exit_code, 2);
     EXPECT_TRUE(contains(output.errors, "are from different builds: schema version 3 and ") &&
                 contains(output.errors, "build them together: ./exp build"))
@@ -129,11 +129,11 @@ TEST(Components, AComponentOfAnotherSchemaVersionRefuses) {
 
 TEST(Components, TheListOfOffersIsWhatTheManifestsSay) {
   std::multiset<std::string> listed, offered;
-  std::ifstream lines(built_in_plugins() / offers_file);
+  std::ifstream lines(built_in_plugins() / config::offers_file);
   for (std::string line; std::getline(lines, line);) listed.insert(line);
-  const Catalogue catalogue = Catalogue::load({built_in_plugins()});
-  for (const Manifest& manifest : catalogue.manifests())
-    for (const ManifestOffer& offer : manifest.offers)
+  const config::Catalogue catalogue = config::Catalogue::load({built_in_plugins()});
+  for (const config::Manifest& manifest : catalogue.manifests())
+    for (const config::ManifestOffer& offer : manifest.offers)
       offered.insert(std::string(name_of(offer.kind)) + " " + offer.name + " " + manifest.name);
   EXPECT_EQ(listed, offered);
 }

@@ -20,7 +20,7 @@ constexpr const char* started =
 class PluginInTrouble : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 
@@ -58,7 +58,7 @@ TEST_F(PluginInTrouble, ACrashNamesPassLayerAndPlugin) {
         Case{"how = \"signal\"\nsignal = 4", "forward", "signal 4 (Illegal instruction)"},
         Case{"how = \"signal\"\nsignal = 8", "forward", "signal 8 (Floating point exception)"}}) {
     use("trouble", one.options);
-    const ProgramOutput run = sandbox.exp({"run", "tiny.toml", "--threads", "2", "--fresh"});
+    const runner::ProgramOutput run = sandbox.exp({"run", "tiny.toml", "--threads", "2", "--fresh"});
     EXPECT_EQ(run.end.exit_code, 75) << run.output << run.errors;
     EXPECT_TRUE(contains(run.errors, std::string(" was cut off: the worker ended with ") + one.signal))
         << one.options << run.errors;
@@ -73,7 +73,7 @@ TEST_F(PluginInTrouble, ACrashNamesPassLayerAndPlugin) {
 
 TEST_F(PluginInTrouble, ACrashOfTheCheckBeforeTheStartNamesThePlugin) {
   use("trouble", "how = \"null_pointer\"\npass = \"construction\"");
-  const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   EXPECT_NE(run.end.exit_code, 0) << run.output;
   EXPECT_TRUE(contains(run.errors, "check ended with signal 11 (Segmentation fault) and no answer") &&
               contains(run.errors, "during construction of layer \"trouble\" of plugin " + file()))
@@ -82,11 +82,11 @@ TEST_F(PluginInTrouble, ACrashOfTheCheckBeforeTheStartNamesThePlugin) {
 
 TEST_F(PluginInTrouble, ReportsAnExceptionBeforeTheFirstStep) {
   use("trouble", "how = \"exception\"");
-  const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(run.end.exit_code, 1) << run.output;
   EXPECT_TRUE(contains(run.errors, "tiny failed: forward of encoder.0.feed_forward: this layer throws\n"))
       << run.errors;
-  const ProgramOutput logs = sandbox.exp({"logs", "tiny"});
+  const runner::ProgramOutput logs = sandbox.exp({"logs", "tiny"});
   EXPECT_TRUE(contains(
       logs.output, "failed before the first step: forward of encoder.0.feed_forward: this layer throws\n"))
       << logs.output;
@@ -95,7 +95,7 @@ TEST_F(PluginInTrouble, ReportsAnExceptionBeforeTheFirstStep) {
 
 TEST_F(PluginInTrouble, AnOptionThatIsNotDeclaredIsNamedWithWhoAsksForIt) {
   use("undeclared_option", "distance = 3");
-  const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(run.end.exit_code, 2) << run.output;
   EXPECT_TRUE(
       contains(run.errors,
@@ -112,13 +112,13 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   // The worker writes nothing any more, so what is written here stays.
   sandbox.change("UPDATE attempt SET started = started - 100");
   const std::string kill = "exp stop tiny --kill kills its worker\n";
-  const ProgramOutput first = sandbox.exp({"status"});
+  const runner::ProgramOutput first = sandbox.exp({"status"});
   EXPECT_TRUE(contains(first.output, "tiny: no step yet, ") && contains(first.output, kill)) << first.output;
   sandbox.change(
       "UPDATE attempt SET progress = json_object('type', 'progress', 'step', 5, 'total_steps', 20, 'epoch', "
       "1, 'loss', 0.5, 'learning_rate', 0.001, "
       "'tokens_per_second', 4083, 'eta_seconds', 15, 'step_seconds', 0.02, 'time', unixepoch() - 40)");
-  const ProgramOutput status = sandbox.exp({"status"});
+  const runner::ProgramOutput status = sandbox.exp({"status"});
   EXPECT_TRUE(contains(status.output, "tiny: no step for ") &&
               contains(status.output, " s, usually 0.02 s; " + kill))
       << status.output;
@@ -129,11 +129,11 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   EXPECT_EQ(told.at("usual_step_seconds"), 0.02);
   EXPECT_EQ(told.at("noticeable"), true);
 
-  const ProgramOutput stop = sandbox.exp({"stop", "tiny"});
+  const runner::ProgramOutput stop = sandbox.exp({"stop", "tiny"});
   EXPECT_TRUE(contains(stop.output, "tiny was asked to stop; it stops only after a step: no step for ") &&
               contains(stop.output, kill))
       << stop.output;
-  const ProgramOutput killed = sandbox.exp({"stop", "tiny", "--kill"});
+  const runner::ProgramOutput killed = sandbox.exp({"stop", "tiny", "--kill"});
   EXPECT_TRUE(contains(killed.output,
                        "tiny: its worker is killed now; with the same exp run command it starts again, "
                        "because it has no checkpoint yet\n"))
@@ -147,7 +147,7 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
             "its worker was killed by exp stop --kill " + place("forward"));
 
   sandbox.write("gate", "");
-  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.errors;
   EXPECT_TRUE(contains(again.output,
                        "tiny was interrupted before; it starts again, because it has no checkpoint yet\n"))
@@ -169,7 +169,7 @@ TEST_F(PluginInTrouble, AStepTimeoutFailsTheRunAndNamesTheLayer) {
   use("trouble",
       "how = \"wait\"\npass = \"backward\"\nfile = \"" + (sandbox.folder() / "gate").string() + "\"");
   // On a busy machine a worker may not come to its first pass within the limit, so the limit grows.
-  ProgramOutput run;
+  runner::ProgramOutput run;
   std::string limit, reason;
   for (const char* seconds : {"4", "32", "256"}) {
     run = sandbox.exp({"run", "tiny.toml", "--fresh", "--step-timeout", limit = seconds});
@@ -182,7 +182,7 @@ TEST_F(PluginInTrouble, AStepTimeoutFailsTheRunAndNamesTheLayer) {
             "no sign of its worker for " + limit + " s (--step-timeout); it was killed " + place("backward"));
   EXPECT_TRUE(contains(run.errors, "exp plugin check " + file() + "\n")) << run.errors;
   EXPECT_TRUE(sandbox.workers().empty());
-  const ProgramOutput refused = sandbox.exp({"run", "tiny.toml", "--step-timeout", "-1"});
+  const runner::ProgramOutput refused = sandbox.exp({"run", "tiny.toml", "--step-timeout", "-1"});
   EXPECT_EQ(refused.end.exit_code, 2);
   EXPECT_TRUE(contains(refused.errors, "invalid --step-timeout -1: expected at least 0; 0 means no limit"))
       << refused.errors;

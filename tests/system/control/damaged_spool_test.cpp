@@ -38,7 +38,7 @@ class LostRun : public ::testing::Test {
   /// The frame of the event with this text: its begin and end.
   std::pair<std::size_t, std::size_t> frame_with(const std::string& text) const {
     const std::string bytes = sandbox_.read(spool_);
-    for (std::size_t begin = spool_head_bytes; begin + 8 <= bytes.size();) {
+    for (std::size_t begin = record::spool_head_bytes; begin + 8 <= bytes.size();) {
       std::uint32_t length = 0;
       std::memcpy(&length, bytes.data() + begin, sizeof length);
       const std::size_t end = begin + 8 + length;
@@ -46,32 +46,32 @@ class LostRun : public ::testing::Test {
       begin = end;
     }
     ADD_FAILURE() << "no record with " << text;
-    return {spool_head_bytes, bytes.size()};
+    return {record::spool_head_bytes, bytes.size()};
   }
   void flip(std::size_t at) const {
     std::string bytes = sandbox_.read(spool_);
     bytes[at] = static_cast<char>(bytes[at] ^ 4);
     sandbox_.write(spool_, bytes);
   }
-  ProgramOutput run_again() const { return sandbox_.exp({"run", "tiny.toml"}); }
+  runner::ProgramOutput run_again() const { return sandbox_.exp({"run", "tiny.toml"}); }
   /// All commands name the missing part in the same words, also later.
-  void expect_missing(const ProgramOutput& run, const std::string& what) const {
+  void expect_missing(const runner::ProgramOutput& run, const std::string& what) const {
     EXPECT_EQ(run.end.exit_code, 1) << run.output << run.errors;
     EXPECT_TRUE(contains(run.output, "tiny completed in ")) << run.output;
     EXPECT_TRUE(contains(run.output, ", with gaps in its record")) << run.output;
     EXPECT_TRUE(contains(run.errors, "tiny is complete, but its record has gaps:")) << run.errors;
     EXPECT_TRUE(contains(run.errors, "missing   " + what)) << run.errors;
-    const ProgramOutput check = sandbox_.exp({"db", "check"});
+    const runner::ProgramOutput check = sandbox_.exp({"db", "check"});
     EXPECT_EQ(check.end.exit_code, 1);
     EXPECT_TRUE(contains(check.errors, "run tiny: " + what)) << check.errors;
     EXPECT_TRUE(contains(sandbox_.exp({"show", "tiny"}).output, what));
-    const ProgramOutput again = run_again();
+    const runner::ProgramOutput again = run_again();
     EXPECT_EQ(again.end.exit_code, 1) << "complete, but with missing records: " << again.output;
     EXPECT_TRUE(contains(again.errors, "missing   " + what)) << again.errors;
     const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "tiny", "--json"}).output);
     EXPECT_TRUE(json.at("record_gaps").at(0).at("lost").get<bool>());
   }
-  void expect_whole(const ProgramOutput& run) const {
+  void expect_whole(const runner::ProgramOutput& run) const {
     EXPECT_EQ(run.end.exit_code, 0) << run.output << run.errors;
     EXPECT_FALSE(contains(run.output, "gaps")) << run.output;
     EXPECT_EQ(sandbox_.one(digests_of_run), calm_.one(digests_of_run));
@@ -90,7 +90,7 @@ class LostRun : public ::testing::Test {
 TEST_F(LostRun, ADamagedByteCostsOneRecordWhichIsNamed) {
   const auto [begin, end] = frame_with("\"type\":\"digest\"");
   flip(begin + 40);
-  const ProgramOutput run = run_again();
+  const runner::ProgramOutput run = run_again();
   expect_missing(run, "attempt-0001.spool: bytes " + std::to_string(begin) + " to " +
                           std::to_string(end - 1) + " are damaged: record ");
   expect_same_result();
@@ -117,7 +117,7 @@ TEST_F(LostRun, StepsOfASpoolThatWasCutAreNamed) {
   std::string bytes = sandbox_.read(spool_);
   bytes.resize(frame_with("\"step\":4,").first);
   sandbox_.write(spool_, bytes);
-  const ProgramOutput run = run_again();
+  const runner::ProgramOutput run = run_again();
   expect_missing(run, "there is no train/loss of 6 steps: 5 to 10");
   expect_same_result();
 }
@@ -132,7 +132,7 @@ TEST_F(LostRun, TrainedAfreshItIsWhole) {
   flip(frame_with("\"type\":\"digest\"").first + 40);
   EXPECT_EQ(run_again().end.exit_code, 1);
   sandbox_.set("FAKE_CRASH_AT", "0");
-  const ProgramOutput fresh = sandbox_.exp({"run", "tiny.toml", "--fresh"});
+  const runner::ProgramOutput fresh = sandbox_.exp({"run", "tiny.toml", "--fresh"});
   EXPECT_EQ(fresh.end.exit_code, 0) << fresh.output << fresh.errors;
   EXPECT_EQ(run_again().end.exit_code, 0);
 }
@@ -143,7 +143,7 @@ TEST_F(LostRun, AnotherRunsSpoolIsRefusedAndItsResultDoesNotBecomeThisRuns) {
   ASSERT_EQ(elsewhere.exp({"run", "tiny.toml", "--seed", "2", "-q"}).end.exit_code, 0);
   const std::string other = elsewhere.one("SELECT id FROM run");
   sandbox_.write(spool_, elsewhere.read("encore.db.runs/" + other + "/attempt-0001.spool"));
-  const ProgramOutput run = run_again();
+  const runner::ProgramOutput run = run_again();
   EXPECT_TRUE(contains(run.output + run.errors, "this is the spool of run " + other + ", not of run " + id_))
       << run.output << run.errors;
   expect_missing(run,
@@ -158,7 +158,7 @@ TEST_F(LostRun, AnotherRunsSpoolIsRefusedAndItsResultDoesNotBecomeThisRuns) {
 
 TEST_F(LostRun, ASpoolOfTheOldFormatIsMergedAndContinued) {
   std::string bytes = sandbox_.read(spool_);
-  bytes.erase(16, spool_head_bytes - 16);
+  bytes.erase(16, record::spool_head_bytes - 16);
   bytes[8] = 1;
   sandbox_.write(spool_, bytes);
   expect_whole(run_again());

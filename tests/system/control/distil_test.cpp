@@ -116,7 +116,7 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
   for (const pid_t worker : other.workers()) ::kill(worker, SIGKILL);
   Sandbox::wait(process);
   ASSERT_TRUE(other.wait_until_no_workers());
-  const ProgramOutput output = other.exp({"run", "student.toml", "-q", "--threads", "2"});
+  const runner::ProgramOutput output = other.exp({"run", "student.toml", "-q", "--threads", "2"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(digests(other, "student"), whole);
   for (const std::vector<std::string>& options :
@@ -137,7 +137,7 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
 
 TEST_F(Distil, RanksTrainTheBitsOfOneProcess) {
   if (!Sandbox::has("mpirun")) GTEST_SKIP() << "mpirun is missing (on Debian openmpi-bin)";
-  const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
   output_of({"run", "student.toml", "-q"});
   output_of({"run", "named.toml", "-q", "--ranks", "2", "-t", "1"});
@@ -253,7 +253,7 @@ TEST_F(Distil, AChangedTeacherIsNamed) {
   std::string bytes = sandbox_.read(file);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   sandbox_.write(file, bytes);
-  const ProgramOutput output = sandbox_.exp({"verify", "student"});
+  const runner::ProgramOutput output = sandbox_.exp({"verify", "student"});
   EXPECT_NE(output.end.exit_code, 0);
   EXPECT_TRUE(contains(output.output + output.errors, "distil.teacher")) << output.output << output.errors;
 }

@@ -112,12 +112,12 @@ class TwoInstructionSets : public ::testing::Test {
   /// Trains with SSE 4.1 alone; later commands may use all instruction sets.
   void SetUp() override {
     sandbox.set("ONEDNN_MAX_CPU_ISA", "DEFAULT");
-    const ProgramOutput version = sandbox.shell(ENCORE_BUILD_DIR "/bin/encore-worker version");
+    const runner::ProgramOutput version = sandbox.shell(ENCORE_BUILD_DIR "/bin/encore-worker version");
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
     if (contains(version.output, "(sse41)")) GTEST_SKIP() << "this processor has no later instruction set";
     sandbox.write("tiny.toml", best_at_first(sandbox));
     sandbox.set("ONEDNN_MAX_CPU_ISA", "SSE41");
-    const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
+    const runner::ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
     ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
     sandbox.set("ONEDNN_MAX_CPU_ISA", "DEFAULT");
     const std::string gemm = sandbox.one("SELECT environment ->> '$.gemm' FROM attempt");
@@ -132,7 +132,7 @@ class TwoInstructionSets : public ::testing::Test {
 };
 
 TEST_F(TwoInstructionSets, VerifyMeasuresTheDriftOfEveryStepAndLayer) {
-  const ProgramOutput output = sandbox.exp({"verify", "tiny", "--json", "--keep"});
+  const runner::ProgramOutput output = sandbox.exp({"verify", "tiny", "--json", "--keep"});
   ASSERT_EQ(output.end.exit_code, 3) << output.output << output.errors;
   const nlohmann::json verdict = nlohmann::json::parse(output.output);
   EXPECT_EQ(verdict.at("outcome"), "not comparable");
@@ -158,7 +158,7 @@ TEST_F(TwoInstructionSets, VerifyMeasuresTheDriftOfEveryStepAndLayer) {
 
 TEST_F(TwoInstructionSets, DiffMeasuresTheDriftOfTwoRunsWithoutTrainingAgain) {
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "--fresh"}).end.exit_code, 0);
-  const ProgramOutput output = sandbox.exp({"diff", "tiny", "tiny-2", "--drift", "--json"});
+  const runner::ProgramOutput output = sandbox.exp({"diff", "tiny", "tiny-2", "--drift", "--json"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const nlohmann::json drift = nlohmann::json::parse(output.output).at("drift");
   ASSERT_EQ(drift.at("steps").size(), 2u);
@@ -200,10 +200,10 @@ TEST_F(TwoInstructionSets, ABundleWithWeightsAloneShowsItsDriftAndTheScoresOfBot
                         std::string("name=\"tiny-") + seed + "\""})
                   .end.exit_code,
               0);
-  const ProgramOutput packed = sandbox.exp({"bundle", "all", "-o", "tiny.tar.zst"});
+  const runner::ProgramOutput packed = sandbox.exp({"bundle", "all", "-o", "tiny.tar.zst"});
   ASSERT_EQ(packed.end.exit_code, 0) << packed.errors;
   sandbox.set("ONEDNN_MAX_CPU_ISA", "DEFAULT");
-  const ProgramOutput output = sandbox.exp({"verify", "tiny.tar.zst", "tiny", "--json"});
+  const runner::ProgramOutput output = sandbox.exp({"verify", "tiny.tar.zst", "tiny", "--json"});
   ASSERT_EQ(output.end.exit_code, 3) << output.output << output.errors;
   const nlohmann::json details = nlohmann::json::parse(output.output).at("details");
   ASSERT_EQ(details.at("drift").at("steps").size(), 1u) << details.at("drift").dump();
@@ -243,11 +243,11 @@ TEST_F(TwoInstructionSets, DiffRefusesAToleranceThatCannotBeMeant) {
        std::map<std::string, std::string>{{"-1", "--tolerance must be a number from 0 on"},
                                           {"nan", "--tolerance must be a number from 0 on"},
                                           {"x", "tolerance"}}) {
-    const ProgramOutput output = sandbox.exp({"diff", "tiny", "tiny", "--drift", "--tolerance=" + options});
+    const runner::ProgramOutput output = sandbox.exp({"diff", "tiny", "tiny", "--drift", "--tolerance=" + options});
     EXPECT_EQ(output.end.exit_code, 2) << options;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   }
-  const ProgramOutput alone = sandbox.exp({"diff", "tiny", "tiny", "--tolerance", "1"});
+  const runner::ProgramOutput alone = sandbox.exp({"diff", "tiny", "tiny", "--tolerance", "1"});
   EXPECT_EQ(alone.end.exit_code, 2);
   EXPECT_TRUE(contains(alone.errors, "--tolerance needs --drift")) << alone.errors;
 }

@@ -26,7 +26,7 @@ class EmbedVerb : public RealWorkerTest {
   }
   std::string failure(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"embed"});
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     return output.errors;
   }

@@ -73,7 +73,7 @@ TEST_P(ExitCode, IsTheDocumentedOne) {
   for (const auto& [name, value] : situation.before) sandbox.set(name, value);
   if (situation.trained) sandbox.exp({"run", "tiny.toml"});
   for (const auto& [name, value] : situation.now) sandbox.set(name, value);
-  const ProgramOutput output = sandbox.exp(situation.command);
+  const runner::ProgramOutput output = sandbox.exp(situation.command);
   EXPECT_EQ(output.end.exit_code, situation.code) << output.output << output.errors;
   const bool started = std::filesystem::exists(sandbox.folder() / "encore.db");
   EXPECT_FALSE(started && situation.code == 2 && !situation.trained) << "nothing may be started";

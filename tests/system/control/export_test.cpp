@@ -133,11 +133,11 @@ TEST_F(Export, RoundsToSixteenBitsOnce) {
         contains(output_of({"export", "bert", "-o", folder, "--dtype", type}), " parameters in " + type));
     EXPECT_EQ(json_in(folder + "/config.json").at("torch_dtype"), type);
     EXPECT_TRUE(contains(sandbox_.read(folder + "/README.md"), "are rounded from float32 to " + type + ". "));
-    const Safetensors whole(sandbox_.folder() / "whole/model.safetensors"),
+    const record::Safetensors whole(sandbox_.folder() / "whole/model.safetensors"),
         rounded(sandbox_.folder() / folder / "model.safetensors");
     ASSERT_EQ(rounded.tensors().size(), whole.tensors().size());
     for (const auto& [name, tensor] : rounded.tensors()) {
-      EXPECT_EQ(name_of(tensor.dtype), type) << name;
+      EXPECT_EQ(record::name_of(tensor.dtype), type) << name;
       EXPECT_EQ(2 * tensor.bytes.size(), whole.tensor(name).bytes.size()) << name;
     }
     train("from-" + type, restful_experiment("from-" + type, folder));

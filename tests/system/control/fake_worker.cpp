@@ -67,13 +67,13 @@ void wait_at(const std::string& fifo) {
 }
 
 /// The files that the real worker would load.
-nlohmann::json plugins_of(const Specification& specification) {
-  const Catalogue catalogue = Catalogue::load(
-      {specification.plugin_folders.begin(), specification.plugin_folders.end()}, host_fingerprint());
+nlohmann::json plugins_of(const record::Specification& specification) {
+  const config::Catalogue catalogue = config::Catalogue::load(
+      {specification.plugin_folders.begin(), specification.plugin_folders.end()}, config::host_fingerprint());
   std::map<std::string, nlohmann::json> plugins;
-  for (const TypeName& type :
-       needed_types(make_experiment(specification.config, catalogue, specification.origin))) {
-    const Manifest& owner = *catalogue.owner(type.kind, type.name);
+  for (const config::TypeName& type :
+       config::needed_types(config::make_experiment(specification.config, catalogue, specification.origin))) {
+    const config::Manifest& owner = *catalogue.owner(type.kind, type.name);
     plugins[owner.name] = {{"name", owner.name},
                            {"version", owner.version},
                            {"sha256", sha256_of_file(owner.library_path())},
@@ -112,7 +112,7 @@ class FakeRun {
       : folder_(folder),
         attempt_(std::stoi(options["--attempt"])),
         threads_(options["--threads"].empty() ? 0 : std::stoi(options["--threads"])),
-        spool_(folder / spool_name(attempt_), attempt_, run_of_folder(folder)),
+        spool_(folder / record::spool_name(attempt_), attempt_, record::run_of_folder(folder)),
         control_(std::stoi(options["--control-fd"])) {
     if (const std::string& step = options["--stop-after"]; !step.empty()) stop_after_ = std::stoll(step);
     if (const std::string& epoch = options["--stop-after-epoch"]; !epoch.empty())
@@ -125,12 +125,12 @@ class FakeRun {
   }
 
   int train() {
-    const Specification specification = Specification::load(folder_);
+    const record::Specification specification = record::Specification::load(folder_);
     name_ = specification.name;
     rate_ = specification.config.at("optimizer").value("learning_rate", 1e-2);
     dropout_ = specification.config.at("model").value("dropout", 0.1);
     state_ = specification.seed;
-    if (const auto from = specification.data.find(pretrained_role); from != specification.data.end())
+    if (const auto from = specification.data.find(record::pretrained_role); from != specification.data.end())
       state_ = std::stoull(from->second.sha256.substr(0, 15), nullptr, 16);
     restore();
     nlohmann::json started = {{"parameters", 1}, {"threads", 1}, {"data", {{"train", {{"examples", 10}}}}}};
@@ -139,7 +139,7 @@ class FakeRun {
                                       {"precision", "float32"}};
     started["host"] = {{"name", "fakehost"}, {"cpus", 1}};
     started["build"] = {{"version", "0"},
-                        {"fingerprint", text_setting("FAKE_FINGERPRINT", host_fingerprint())}};
+                        {"fingerprint", text_setting("FAKE_FINGERPRINT", config::host_fingerprint())}};
     started["plugins"] = plugins_of(specification);
     started["place"] = place(threads_);
     testing::write_event(spool_, "started", started);
@@ -229,31 +229,31 @@ class FakeRun {
 
   void save(const char* kind) {
     const float value = 1.0f + static_cast<float>(state_ % 1024) * 0x1p-23f;  // that number of ulps from 1
-    const SavedFile saved = save_checkpoint(
+    const record::SavedFile saved = record::save_checkpoint(
         folder_, step_, {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}},
         {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}}, [&] { spool_.sync(); });
     testing::write_event(spool_, "checkpoint",
                          {{"step", step_},
-                          {"path", checkpoint_path(step_)},
+                          {"path", record::checkpoint_path(step_)},
                           {"bytes", saved.bytes},
                           {"sha256", saved.sha256},
                           {"kind", kind}});
     spool_.sync();
     std::set<std::int64_t> keep = save_at_;
     keep.insert(step_);
-    prune_checkpoints(folder_, keep);
+    record::prune_checkpoints(folder_, keep);
   }
 
   void write_weights() {
-    const SavedFile saved =
-        save_weights(folder_, {{"x", DType::int64, {1}, std::as_bytes(std::span(&state_, 1))}},
-                     {.question = Specification::load(folder_).question, .step = step_}, 1);
+    const record::SavedFile saved =
+        record::save_weights(folder_, {{"x", DType::int64, {1}, std::as_bytes(std::span(&state_, 1))}},
+                     {.question = record::Specification::load(folder_).question, .step = step_}, 1);
     testing::write_event(spool_, "artifact",
-                         {{"name", "weights"}, {"path", weights_file}, {"sha256", saved.sha256}});
+                         {{"name", "weights"}, {"path", record::weights_file}, {"sha256", saved.sha256}});
   }
 
   void restore() {
-    if (const auto found = find_newest_checkpoint(folder_)) {
+    if (const auto found = record::find_newest_checkpoint(folder_)) {
       state_ = std::stoull(found->tensors.text("state"));
       step_ = std::stoll(found->tensors.text("step"));
       testing::write_event(spool_, "log",
@@ -264,7 +264,7 @@ class FakeRun {
   bool asked_to_stop() {
     const auto command = control_.poll();
     if (setting("FAKE_STUBBORN", 0) != 0) return false;
-    return (command && *command == ControlCommand::stop) || control_.parent_gone();
+    return (command && *command == record::ControlCommand::stop) || control_.parent_gone();
   }
 
   int pause() {
@@ -288,8 +288,8 @@ class FakeRun {
   int threads_;
   std::string name_;
   double rate_ = 0.0, dropout_ = 0.0;
-  SpoolWriter spool_;
-  ControlReader control_;
+  record::SpoolWriter spool_;
+  record::ControlReader control_;
   testing::Pause pause_;
   std::int64_t steps_ = setting("FAKE_STEPS", 20);
   std::int64_t step_ = 0;
@@ -299,8 +299,8 @@ class FakeRun {
 };
 
 int check() {
-  const CheckRequest request = CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
-  std::vector<CheckProblem> problems;
+  const record::CheckRequest request = record::CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  std::vector<record::CheckProblem> problems;
   wait_at(text_setting("FAKE_HOLD_CHECK", ""));
   if (const char* text = std::getenv("FAKE_CHECK")) {
     const std::string problem = text;

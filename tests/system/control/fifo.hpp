@@ -24,13 +24,13 @@ class Fifo {
   void open() const { ::close(::open(path_.c_str(), O_WRONLY | O_CLOEXEC)); }
   /// Lets a worker continue that may reach it now, later or never.
   void stay_open() {
-    descriptor_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    descriptor_ = world::FileDescriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
     EXPECT_EQ(::write(descriptor_.get(), "x", 1), 1);
   }
 
  private:
   std::filesystem::path path_;
-  FileDescriptor descriptor_;
+  world::FileDescriptor descriptor_;
 };
 
 }  // namespace encore::system_test

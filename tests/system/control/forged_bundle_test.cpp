@@ -35,24 +35,24 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-const Catalogue& catalogue() {
-  static const Catalogue all = Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"});
+const config::Catalogue& catalogue() {
+  static const config::Catalogue all = config::Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"});
   return all;
 }
 
 /// Strings, keyed by their evidence and name: "claimed point.value" and its values.
 using ValuesByEvidence = std::map<std::string, std::set<std::string>>;
 
-ValuesByEvidence values_by_evidence(Store& store) {
+ValuesByEvidence values_by_evidence(store::Store& store) {
   ValuesByEvidence all;
-  for (const ColumnEvidence& part : column_evidence()) {
-    if (part.evidence == Evidence::own) continue;
+  for (const bundle::ColumnEvidence& part : bundle::column_evidence()) {
+    if (part.evidence == bundle::Evidence::own) continue;
     const std::string value = *part.expression == '\0' ? part.column : part.expression;
-    Statement rows(store.database(),
+    store::Statement rows(store.database(),
                    "SELECT DISTINCT CAST((" + value + ") AS TEXT) FROM " + part.table + " AS t" +
                        (*part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition));
     std::set<std::string>& texts =
-        all[std::string(name_of(part.evidence)) + " " + part.table + "." + part.column];
+        all[std::string(bundle::name_of(part.evidence)) + " " + part.table + "." + part.column];
     while (rows.step()) texts.insert(rows.text(0));
   }
   return all;
@@ -76,13 +76,13 @@ struct Opened {
 Opened open(const fs::path& archive) {
   Opened opened;
   try {
-    const UnpackedBundle bundle(archive);
-    const CheckedBundle checked = check_bundle(bundle, archive.string(), catalogue());
+    const archive::UnpackedBundle bundle(archive);
+    const bundle::CheckedBundle checked = bundle::check_bundle(bundle, archive.string(), catalogue());
     opened.claimed_questions = checked.claimed_questions.size();
     opened.unproved = checked.unproved.size();
-    Store store(bundle.database(), OpenMode::read);
+    store::Store store(bundle.database(), store::OpenMode::read);
     opened.by_evidence = values_by_evidence(store);
-    claims_of(store, 0);
+    bundle::claims_of(store, 0);
   } catch (const Error& error) {
     opened.refusal = error.what();
   }
@@ -134,14 +134,14 @@ class Forger {
 
   /// Runs SQL on the database of the bundle.
   void change_rows(const std::string& sql) {
-    with_database([&](Database& database) { database.execute(sql); });
+    with_database([&](store::Database& database) { database.execute(sql); });
   }
 
-  void with_database(const std::function<void(Database&)>& change) {
+  void with_database(const std::function<void(store::Database&)>& change) {
     const fs::path path = folder_ / "forged.db";
     write_bytes(path, archive_.content("encore.db"));
     {
-      Database database(path, SQLITE_OPEN_READWRITE, std::chrono::seconds(1));
+      store::Database database(path, SQLITE_OPEN_READWRITE, std::chrono::seconds(1));
       database.execute("PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0");
       change(database);
     }
@@ -151,7 +151,7 @@ class Forger {
 
   /// Makes every other part agree with specification.json and the spool, as a forger does who knows Encore:
   /// question, rows, digests of files. `change` may change files first.
-  void make_consistent(const std::function<void(Specification&)>& change = {}) {
+  void make_consistent(const std::function<void(record::Specification&)>& change = {}) {
     const fs::path work = folder_ / "forging";
     fs::remove_all(work);
     for (const auto& [name, content] : archive_.files) {
@@ -159,17 +159,17 @@ class Forger {
       write_bytes(work / name, content);
     }
     {
-      Store store(work / "encore.db", OpenMode::write);
-      const RunRow run = store.list_runs({.sight = Sight::any}).front();
+      store::Store store(work / "encore.db", store::OpenMode::write);
+      const store::RunRow run = store.list_runs({.sight = store::Sight::any}).front();
       const fs::path run_folder = store.run_folder(run.id);
-      Specification specification = Specification::load(run_folder);
+      record::Specification specification = record::Specification::load(run_folder);
       if (change) change(specification);
-      const RecomputedIdentity identity = recompute_identity(specification, catalogue());
+      const plan::RecomputedIdentity identity = plan::recompute_identity(specification, catalogue());
       if (specification.question != identity.question) answer(run_folder, identity.question);
       specification.question = identity.question;
       specification.group = identity.group;
       specification.save(run_folder);
-      Database& database = store.database();
+      store::Database& database = store.database();
       database.execute(
           "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
           "artifact; DELETE FROM spool_metric; DELETE FROM attempt_plugin; DELETE FROM event WHERE sequence "
@@ -179,14 +179,14 @@ class Forger {
       database.cached("UPDATE run SET question = ?, group_id = ?, seed = ?, backend = ?")
           .run(specification.question, specification.group, static_cast<std::int64_t>(specification.seed),
                specification.backend);
-      take_from_specification(store, store.read_run(run.number), specification);
-      merge_spool(database, {.path = run_folder / spool_name(1),
+      bundle::take_from_specification(store, store.read_run(run.number), specification);
+      store::merge_spool(database, {.path = run_folder / record::spool_name(1),
                              .run = run.number,
                              .attempt = *database.integer("SELECT number FROM attempt"),
                              .ordinal = 1,
                              .run_id = run.id,
                              .is_over = true});
-      const Unguarded unguarded(database);
+      const store::Unguarded unguarded(database);
       database.execute("VACUUM; PRAGMA journal_mode = DELETE");
     }
     for (auto& [name, content] : archive_.files) content = bytes_of(work / name);
@@ -195,41 +195,41 @@ class Forger {
 
   /// Makes the weights file say that it answers this question, and the spool name its new digest.
   void answer(const fs::path& run_folder, const std::string& question) {
-    if (!fs::exists(run_folder / weights_file)) return;
+    if (!fs::exists(run_folder / record::weights_file)) return;
     {
-      const WeightsFile weights(run_folder);
-      WeightsFacts facts = weights.facts();
+      const record::WeightsFile weights(run_folder);
+      record::WeightsFacts facts = weights.facts();
       facts.question = question;
-      std::vector<TensorSlice> slices;
+      std::vector<record::TensorSlice> slices;
       for (const auto& [name, entry] : weights.tensors().tensors())
         slices.push_back({name, entry.dtype, entry.shape, entry.bytes});
       const fs::path other = run_folder / "forged";
       fs::create_directory(other);
-      save_weights(other, slices, facts, 1);
-      fs::rename(other / weights_file, run_folder / weights_file);
+      record::save_weights(other, slices, facts, 1);
+      fs::rename(other / record::weights_file, run_folder / record::weights_file);
       fs::remove_all(other);
     }
-    archive_.content(weights_file) = bytes_of(run_folder / weights_file);
-    sign(weights_file);
-    write_bytes(run_folder / spool_name(1), archive_.content(spool_name(1)));
+    archive_.content(record::weights_file) = bytes_of(run_folder / record::weights_file);
+    sign(record::weights_file);
+    write_bytes(run_folder / record::spool_name(1), archive_.content(record::spool_name(1)));
   }
 
   /// Writes the spool with each record as `change` leaves it, and matching checksums.
-  void change_spool(const std::function<void(SpoolRecord&)>& change) {
-    const fs::path in = folder_ / spool_name(1), out = folder_ / "forged.spool";
-    write_bytes(in, archive_.content(spool_name(1)));
+  void change_spool(const std::function<void(record::SpoolRecord&)>& change) {
+    const fs::path in = folder_ / record::spool_name(1), out = folder_ / "forged.spool";
+    write_bytes(in, archive_.content(record::spool_name(1)));
     fs::remove(out);
     {
-      SpoolReader reader(in);
-      std::optional<SpoolWriter> writer;
-      for (SpoolRecord record; reader.next(record);) {
+      record::SpoolReader reader(in);
+      std::optional<record::SpoolWriter> writer;
+      for (record::SpoolRecord record; reader.next(record);) {
         if (!writer) writer.emplace(out, 1, run_id());
         change(record);
         write(*writer, record);
       }
       writer->sync();
     }
-    archive_.content(spool_name(1)) = bytes_of(out);
+    archive_.content(record::spool_name(1)) = bytes_of(out);
     fs::remove(in);
     fs::remove(out);
   }
@@ -237,8 +237,8 @@ class Forger {
   /// Changes one member of the first event of that type.
   void change_event(const std::string& type, const std::function<void(json&)>& change) {
     bool done = false;
-    change_spool([&](SpoolRecord& record) {
-      if (record.kind != SpoolKind::event || done) return;
+    change_spool([&](record::SpoolRecord& record) {
+      if (record.kind != record::SpoolKind::event || done) return;
       json event = json::parse(record.text);
       if (event.at("type") != type) return;
       change(event);
@@ -250,8 +250,8 @@ class Forger {
   /// Sets the digest of a file, in the event that names it, to that of its content.
   void sign(const std::string& path) {
     const std::string content = archive_.content(path);
-    change_spool([&](SpoolRecord& record) {
-      if (record.kind != SpoolKind::event) return;
+    change_spool([&](record::SpoolRecord& record) {
+      if (record.kind != record::SpoolKind::event) return;
       json event = json::parse(record.text);
       if (event.value("path", "") != path) return;
       event["sha256"] = sha256(content);
@@ -262,14 +262,14 @@ class Forger {
 
   std::string run_id() const {
     for (const auto& [name, content] : archive_.files)
-      if (name.starts_with(bundle_runs)) return name.substr(bundle_runs.size(), 10);
+      if (name.starts_with(archive::bundle_runs)) return name.substr(archive::bundle_runs.size(), 10);
     return "";
   }
 
  private:
-  void write(SpoolWriter& writer, const SpoolRecord& record) {
+  void write(record::SpoolWriter& writer, const record::SpoolRecord& record) {
     switch (record.kind) {
-      case SpoolKind::metric:
+      case record::SpoolKind::metric:
         names_[record.metric] = record.name;
         {
           Measure measure = measure_in(json::parse(record.meaning));
@@ -277,10 +277,10 @@ class Forger {
           writer.define(record.name, measure);
         }
         break;
-      case SpoolKind::point:
+      case record::SpoolKind::point:
         writer.point(names_.at(record.metric), record.step, record.value);
         break;
-      case SpoolKind::event:
+      case record::SpoolKind::event:
         writer.event_text(record.text);
         break;
     }
@@ -293,15 +293,15 @@ class Forger {
 };
 
 TEST(Evidence, NamesEveryColumnOfTheSchema) {
-  Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
-  database.execute(schema_sql);
+  store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+  database.execute(store::schema_sql);
   std::set<std::string> named, there;
-  for (const ColumnEvidence& part : column_evidence())
+  for (const bundle::ColumnEvidence& part : bundle::column_evidence())
     named.insert(std::string(part.table) + "." + part.column);
-  Statement tables(database,
+  store::Statement tables(database,
                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
   while (tables.step())
-    for (const std::string& column : own_columns(tables.text(0))) there.insert(tables.text(0) + "." + column);
+    for (const std::string& column : store::own_columns(tables.text(0))) there.insert(tables.text(0) + "." + column);
   EXPECT_EQ(named, there) << "a new column has no evidence: bundle/evidence.cpp";
 }
 
@@ -316,7 +316,7 @@ class ForgedColumns : public ::testing::Test {
     sandbox_.set("FAKE_WEIGHTS", "1");
   }
   void exp(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   }
 
@@ -327,15 +327,15 @@ class ForgedColumns : public ::testing::Test {
     const Opened honest = open(forger.evil());
     ASSERT_EQ(honest.refusal, "");
     std::vector<std::array<std::string, 3>> changes;  // table, column, value
-    forger.with_database([&](Database& database) {
+    forger.with_database([&](store::Database& database) {
       std::set<std::pair<std::string, std::string>> seen;
-      for (const ColumnEvidence& part : column_evidence()) {
+      for (const bundle::ColumnEvidence& part : bundle::column_evidence()) {
         const std::string table = part.table, column = part.column;
         if (!seen.emplace(table, column).second) continue;
         if (*database.integer("SELECT count(*) FROM " + table) == 0) continue;
         changes.push_back({table, column, other_value(table, column)});
         const std::string own = "t." + column;
-        Statement members(database, "SELECT DISTINCT each.fullkey FROM " + table + " AS t, json_each(" + own +
+        store::Statement members(database, "SELECT DISTINCT each.fullkey FROM " + table + " AS t, json_each(" + own +
                                         ") AS each WHERE json_valid(" + own + ") AND json_type(" + own +
                                         ") = 'object'");
         while (members.step()) changes.push_back({table, column, other_member(column, members.text(0))});
@@ -346,9 +346,9 @@ class ForgedColumns : public ::testing::Test {
       const std::string what = table + "." + column + " = " + value;
       forger.start_over();
       bool is_changed = false;
-      forger.with_database([&](Database& database) {
+      forger.with_database([&](store::Database& database) {
         std::string key;
-        Statement columns(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0");
+        store::Statement columns(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0");
         columns.with(table);
         while (columns.step()) key += (key.empty() ? "" : ", ") + columns.text(0);
         columns.reset();
@@ -410,7 +410,7 @@ TEST_F(ForgedColumns, AViewOfTheSenderIsNotUsed) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
   Forger forger(sandbox_.folder(), "tiny.tar.zst");
-  forger.with_database([](Database& database) {
+  forger.with_database([](store::Database& database) {
     std::string view = *database.text("SELECT sql FROM sqlite_schema WHERE name = 'run_status'");
     const std::string column = "run.reason, ";
     view.replace(view.find(column), column.size(), "'verified and signed -- ' AS reason, ");
@@ -424,8 +424,8 @@ TEST_F(ForgedColumns, AViewOfTheSenderIsNotUsed) {
 TEST_F(ForgedColumns, ATypeThatIsNotHereMakesTheQuestionAClaimThatIsNamed) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
-  const UnpackedBundle bundle(sandbox_.folder() / "tiny.tar.zst");
-  const CheckedBundle checked = check_bundle(bundle, "tiny.tar.zst", Catalogue());
+  const archive::UnpackedBundle bundle(sandbox_.folder() / "tiny.tar.zst");
+  const bundle::CheckedBundle checked = bundle::check_bundle(bundle, "tiny.tar.zst", config::Catalogue());
   ASSERT_EQ(checked.claimed_questions.size(), 1U);
   EXPECT_TRUE(contains(checked.claimed_questions.begin()->second, "no plugin offers a"))
       << checked.claimed_questions.begin()->second;
@@ -444,7 +444,7 @@ TEST_F(ForgedColumns, EveryFileIsComparedWithTheRowsThatNameIt) {
   for (std::size_t i = 0; i < files; ++i) {
     forger.start_over();
     auto& [name, content] = forger.archive().files[i];
-    if (name == bundle_database) continue;
+    if (name == archive::bundle_database) continue;
     content = content.empty() ? "x" : content.substr(0, content.size() - 1) + '~';
     forger.save();
     const Opened opened = open(forger.evil());
@@ -461,7 +461,7 @@ TEST_F(ForgedColumns, FilesBeyondThoseOfARunAreRefused) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
   Forger forger(sandbox_.folder(), "tiny.tar.zst");
-  forger.archive().add(bundle_runs + forger.run_id() + "/readme.txt", "signed by the authors");
+  forger.archive().add(archive::bundle_runs + forger.run_id() + "/readme.txt", "signed by the authors");
   forger.archive().save(forger.evil());
   EXPECT_TRUE(contains(open(forger.evil()).refusal, "readme.txt belongs to no run of its database"));
 }
@@ -485,7 +485,7 @@ class ConsistentForger : public RealWorkerTest {
   }
 
   int verdict() const {
-    const ProgramOutput output = sandbox_.exp({"verify", "evil.tar.zst", "-q"});
+    const runner::ProgramOutput output = sandbox_.exp({"verify", "evil.tar.zst", "-q"});
     said_ = output.output + output.errors;
     return output.end.exit_code;
   }
@@ -523,15 +523,15 @@ class ConsistentForger : public RealWorkerTest {
 };
 
 TEST_F(ConsistentForger, SettingsAndSeedAreFoundByTrainingAgain) {
-  const std::vector<std::pair<std::string, std::function<void(Specification&)>>> changes = {
-      {"dropout", [](Specification& one) { one.config["model"]["dropout"] = 0.5; }},
+  const std::vector<std::pair<std::string, std::function<void(record::Specification&)>>> changes = {
+      {"dropout", [](record::Specification& one) { one.config["model"]["dropout"] = 0.5; }},
       {"type of attention",
-       [](Specification& one) {
+       [](record::Specification& one) {
          one.config["model"]["layer"]["attention"] = {{"type", "rotary_attention"}, {"heads", 2}};
        }},
-      {"learning rate", [](Specification& one) { one.config["optimizer"]["learning_rate"] = 0.02; }},
-      {"seed", [](Specification& one) { one.seed = 7; }},
-      {"other data", [](Specification& one) { std::swap(one.data["dev"], one.data["test"]); }}};
+      {"learning rate", [](record::Specification& one) { one.config["optimizer"]["learning_rate"] = 0.02; }},
+      {"seed", [](record::Specification& one) { one.seed = 7; }},
+      {"other data", [](record::Specification& one) { std::swap(one.data["dev"], one.data["test"]); }}};
   for (const auto& [what, change] : changes) {
     forger_->make_consistent(change);
     expect_different_or_claimed(what);
@@ -541,8 +541,8 @@ TEST_F(ConsistentForger, SettingsAndSeedAreFoundByTrainingAgain) {
 
 TEST_F(ConsistentForger, ChangesOfTheWorkersReportsAreFoundOrClaims) {
   std::map<std::string, std::set<std::string>> members;
-  forger_->change_spool([&](SpoolRecord& record) {
-    if (record.kind != SpoolKind::event) return;
+  forger_->change_spool([&](record::SpoolRecord& record) {
+    if (record.kind != record::SpoolKind::event) return;
     const json event = json::parse(record.text);
     for (const auto& [name, value] : event.items())
       if (name != "type" && !value.is_null()) members[event.at("type").get<std::string>()].insert(name);
@@ -593,9 +593,9 @@ TEST_F(ConsistentForger, ValuesAndMeaningsOfMetricsAreFoundButForThoseOfTheClock
                                    "dev/loss", "test/f1", "test/token_accuracy", "train/step_seconds"}) {
     std::uint32_t number = 0;
     bool done = false;
-    forger_->change_spool([&](SpoolRecord& record) {
-      if (record.kind == SpoolKind::metric && record.name == metric) number = record.metric;
-      if (record.kind != SpoolKind::point || record.metric != number || number == 0 || done) return;
+    forger_->change_spool([&](record::SpoolRecord& record) {
+      if (record.kind == record::SpoolKind::metric && record.name == metric) number = record.metric;
+      if (record.kind != record::SpoolKind::point || record.metric != number || number == 0 || done) return;
       record.value += 0.25;
       done = true;
     });
@@ -606,8 +606,8 @@ TEST_F(ConsistentForger, ValuesAndMeaningsOfMetricsAreFoundButForThoseOfTheClock
     EXPECT_EQ(claimed_ > before, of_clock.contains(metric)) << metric;
   }
   for (const char* member : {"title", "better", "reducer"}) {
-    forger_->change_spool([&](SpoolRecord& record) {
-      if (record.kind != SpoolKind::metric || record.name != "test/f1") return;
+    forger_->change_spool([&](record::SpoolRecord& record) {
+      if (record.kind != record::SpoolKind::metric || record.name != "test/f1") return;
       json meaning = json::parse(record.meaning);
       meaning[member] = std::string(member) == "better"    ? "lower"
                         : std::string(member) == "reducer" ? "ratio"

@@ -28,7 +28,7 @@ class Generate : public RealWorkerTest {
   }
   void expect_refused(std::vector<std::string> options, int exit_code, const std::string& message) const {
     options.insert(options.begin(), {"generate", "days"});
-    const ProgramOutput output = sandbox_.exp(options);
+    const runner::ProgramOutput output = sandbox_.exp(options);
     EXPECT_EQ(output.end.exit_code, exit_code) << output.errors;
     EXPECT_NE(output.errors.find(message), std::string::npos) << output.errors;
   }
@@ -93,7 +93,7 @@ TEST_F(Generate, RefusesAPromptThatDoesNotFit) {
 
 TEST_F(Generate, RefusesAModelWithoutGeneration) {
   output_of({"run", "tiny.toml", "-q"});
-  const ProgramOutput output = sandbox_.exp({"generate", "tiny", "in Oslo"});
+  const runner::ProgramOutput output = sandbox_.exp({"generate", "tiny", "in Oslo"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_NE(output.errors.find("the model cannot generate: it has no causal stack"), std::string::npos)
       << output.errors;
@@ -124,7 +124,7 @@ TEST_F(RealWorkerTest, GenerateNeverWritesHalfACharacter) {
   EXPECT_EQ(output_of({"generate", "letters", "zoë", "--max-tokens", "40", "--stop", "日"}), " 😀 \n");
   EXPECT_EQ(output_of({"generate", "letters", "--file", "-", "--max-tokens", "3"}, "zoë\nzoë 😀 \n"),
             " \uFFFD\n日\n");
-  const ProgramOutput refused = sandbox_.exp({"generate", "letters", "zoë", "--stop", "\xAB"});
+  const runner::ProgramOutput refused = sandbox_.exp({"generate", "letters", "zoë", "--stop", "\xAB"});
   EXPECT_EQ(refused.end.exit_code, 2);
   EXPECT_TRUE(contains(refused.errors, "invalid --stop: not UTF-8")) << refused.errors;
 }

@@ -55,7 +55,7 @@ std::vector<std::string> words_of(const std::string& command) {
 std::vector<std::string> examples_of(const Sandbox& sandbox, const std::string& verb) {
   std::vector<std::string> asking = words_of(verb);
   asking.emplace_back("-h");
-  const ProgramOutput help = sandbox.exp(asking);
+  const runner::ProgramOutput help = sandbox.exp(asking);
   EXPECT_EQ(help.end.exit_code, 0) << verb << help.errors;
   const std::vector<std::string> commands = examples_in(help.output);
   EXPECT_TRUE(std::ranges::any_of(
@@ -103,13 +103,13 @@ bool makes_a_plugin(const std::string& command) {
 
 /// Programs that would run for ever are ended once they work. Their port may be taken on this machine, so
 /// they get a free one.
-ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
+runner::ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
   if (std::ranges::find(words, "--port") == words.end()) words.insert(words.end(), {"--port", "0"});
   const pid_t server = sandbox.start(words, "serve.txt");
   sandbox.wait_for_text("serve.txt", "serving ");
   ::kill(server, SIGTERM);
-  const std::optional<ProcessEnd> end = Sandbox::wait(server);
-  return {.end = end.value_or(ProcessEnd{.exit_code = 1}), .output = sandbox.read("serve.txt"), .errors = ""};
+  const std::optional<runner::ProcessEnd> end = Sandbox::wait(server);
+  return {.end = end.value_or(runner::ProcessEnd{.exit_code = 1}), .output = sandbox.read("serve.txt"), .errors = ""};
 }
 
 /// Returns lines of a help text that are too wide. Commands are exempt, because a user copies them as one
@@ -133,19 +133,19 @@ TEST(Help, FitsTheTerminalForEveryVerb) {
   }
   EXPECT_GE(all.size(), 45u);
   for (const std::vector<std::string>& words : all) {
-    const ProgramOutput help = sandbox.exp(words);
+    const runner::ProgramOutput help = sandbox.exp(words);
     EXPECT_EQ(help.end.exit_code, 0) << words[0];
     EXPECT_EQ(wide_lines(help.output, 100), std::vector<std::string>()) << words[0];
     std::string command = "COLUMNS=72 exp";
     for (const std::string& word : words) command += " " + word;
-    const ProgramOutput narrow = sandbox.shell(command);
+    const runner::ProgramOutput narrow = sandbox.shell(command);
     EXPECT_EQ(wide_lines(narrow.output, 72), std::vector<std::string>()) << words[0];
     EXPECT_NE(narrow.output, help.output) << words[0];
   }
 }
 
 TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
-  const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   const Sandbox sandbox(true);
   sandbox.write("experiments/quickstart.toml", tiny_experiment("quickstart"));
@@ -166,15 +166,15 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   std::filesystem::permissions(sandbox.folder() / "token.txt", std::filesystem::perms(0600));
   // The examples about models from elsewhere need a folder with the form of one.
   sandbox.write("minilm.toml", example_of_bert());
-  const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
+  const runner::ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
   // The examples about generated text need a language model.
   write_days(sandbox, "shakespeare");
-  const ProgramOutput taught = sandbox.exp({"run", "shakespeare.toml", "-q"});
+  const runner::ProgramOutput taught = sandbox.exp({"run", "shakespeare.toml", "-q"});
   EXPECT_EQ(taught.end.exit_code, 0) << taught.errors;
   sandbox.write("prompts.txt", "mon\ntues\n");
   for (const char* database : {"cluster.db", "a.db", "b.db"}) {
-    const ProgramOutput elsewhere = sandbox.exp({"run", "experiments/quickstart.toml", "-q", "--db", database,
+    const runner::ProgramOutput elsewhere = sandbox.exp({"run", "experiments/quickstart.toml", "-q", "--db", database,
                                                  "-S", "name=elsewhere", "-S", "seed=9"});
     EXPECT_EQ(elsewhere.end.exit_code, 0) << elsewhere.errors;
   }
@@ -182,12 +182,12 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"run", "experiments/quickstart.toml", "-q", "--db", "given.db"},
         {"bundle", "quickstart", "-o", "quickstart.tar.zst", "--db", "given.db"}}) {
-    const ProgramOutput given = sandbox.exp(command);
+    const runner::ProgramOutput given = sandbox.exp(command);
     EXPECT_EQ(given.end.exit_code, 0) << given.errors;
   }
   sandbox.write("models/README", "folders of models from elsewhere\n");
   for (const char* folder : {"models/all-MiniLM-L6-v2", "models/bert-ner"}) {
-    const ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});
+    const runner::ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});
     EXPECT_EQ(exported.end.exit_code, 0) << exported.errors;
   }
   std::vector<std::string> commands = all_examples(sandbox);
@@ -200,7 +200,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     for (std::string& word : words)  // what is built here, is built for this backend
       if (const std::size_t at = word.find("/build/openmp/"); at != std::string::npos)
         word.replace(at, 14, "/build/" ENCORE_BACKEND_NAME "/");
-    const ProgramOutput output = words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
+    const runner::ProgramOutput output = words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
     // On a busy machine a second measurement can be slower than the first, which is exit code 1.
     const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
     // A run this small need not become better when it is retrained.

@@ -53,7 +53,7 @@ class HostileBundle : public ::testing::Test {
   void expect_refused(const std::string& reason) const {
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"bundle", "show", "evil.tar.zst"}, {"verify", "evil.tar.zst", "-q"}}) {
-      const ProgramOutput output = sandbox_.exp(command);
+      const runner::ProgramOutput output = sandbox_.exp(command);
       EXPECT_EQ(output.end.exit_code, 2) << command.front() << output.output << output.errors;
       EXPECT_TRUE(output.errors.starts_with("exp: evil.tar.zst")) << output.errors;
       EXPECT_TRUE(contains(output.errors, reason)) << "wanted: " << reason << "\ngot: " << output.errors;
@@ -258,7 +258,7 @@ TEST_F(HostileBundle, AFileThatIsNotABundle) {
   expect_refused("is not a bundle: it is not compressed by zstd");
   Archive::compress("no archive", evil());
   expect_refused("is cut off: its archive has no end");
-  Archive::compress(Archive::entry(tar_head({"evil", 4}), "evil") + tar_end(), evil());
+  Archive::compress(Archive::entry(archive::tar_head({"evil", 4}), "evil") + archive::tar_end(), evil());
   expect_refused("is not a bundle: its first file is not encore-bundle/ro-crate-metadata.json");
   std::string damaged = bytes_of(sandbox_.folder() / "honest.tar.zst");
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
@@ -328,7 +328,7 @@ TEST_F(HostileBundle, ReportsThatADamagedSpoolProvesNothing) {
   spool[spool.size() / 2] = static_cast<char>(spool[spool.size() / 2] ^ 1);
   archive_.list_again();
   archive_.save(evil());
-  const ProgramOutput shown = sandbox_.exp({"bundle", "show", "evil.tar.zst"});
+  const runner::ProgramOutput shown = sandbox_.exp({"bundle", "show", "evil.tar.zst"});
   EXPECT_TRUE(
       contains(shown.output, "but the rows of attempt 1 of run tiny are not proved: a spool is damaged"))
       << shown.output << shown.errors;
@@ -363,11 +363,11 @@ TEST_F(HostileBundle, OtherSchemas) {
 /// The rows of the archive's database in the schema of version 9, as that version packed them.
 std::string rows_of_version_9(const fs::path& database, const fs::path& scratch) {
   {
-    Database old(scratch, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    store::Database old(scratch, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
     old.execute(bytes_of(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_9.sql"));
-    Statement(old, "ATTACH ? AS newer").run(database.string());
+    store::Statement(old, "ATTACH ? AS newer").run(database.string());
     std::vector<std::string> tables;
-    Statement names(old, "SELECT name FROM main.sqlite_schema WHERE type = 'table'");
+    store::Statement names(old, "SELECT name FROM main.sqlite_schema WHERE type = 'table'");
     while (names.step()) tables.push_back(names.text(0));
     for (const std::string& table : tables) {
       const std::string columns =
@@ -390,9 +390,9 @@ TEST_F(HostileBundle, OneOfAnEarlierVersionOpensWithTheSameMeaning) {
   fs::remove(sandbox_.folder() / "encore.db");
   archive_.list_again();
   archive_.save(evil());
-  const ProgramOutput shown = sandbox_.exp({"bundle", "show", "evil.tar.zst", "--json"});
+  const runner::ProgramOutput shown = sandbox_.exp({"bundle", "show", "evil.tar.zst", "--json"});
   EXPECT_EQ(shown.end.exit_code, 0) << shown.errors;
-  const ProgramOutput before = sandbox_.exp({"bundle", "show", "honest.tar.zst", "--json"});
+  const runner::ProgramOutput before = sandbox_.exp({"bundle", "show", "honest.tar.zst", "--json"});
   nlohmann::json told = nlohmann::json::parse(shown.output), honest = nlohmann::json::parse(before.output);
   for (nlohmann::json* one : {&told, &honest}) {
     for (const char* name : {"file", "bytes"}) one->erase(name);
@@ -542,7 +542,7 @@ TEST_F(HostileBundle, PackedDataUnderAWrongDigest) {
   archive_.list_again();
   archive_.save(evil());
   fs::remove(sandbox_.folder() / "train.conll");
-  const ProgramOutput output = sandbox_.exp({"verify", "evil.tar.zst", "-q"});
+  const runner::ProgramOutput output = sandbox_.exp({"verify", "evil.tar.zst", "-q"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "train.conll does not have the SHA-256 of train of run tiny"))
       << output.errors;
@@ -561,7 +561,7 @@ TEST_F(HostileBundle, ASpecificationThatNamesPluginFolders) {
   text = specification.dump();
   archive_.list_again();
   archive_.save(evil());
-  const ProgramOutput kept = sandbox_.exp({"verify", "evil.tar.zst", "-q", "--keep"});
+  const runner::ProgramOutput kept = sandbox_.exp({"verify", "evil.tar.zst", "-q", "--keep"});
   EXPECT_EQ(kept.end.exit_code, 0) << kept.errors;
   std::size_t seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(sandbox_.folder() / "aside"))

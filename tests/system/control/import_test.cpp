@@ -64,7 +64,7 @@ TEST_F(Import, IsVerifiedAndDoneOnce) {
   EXPECT_TRUE(contains(output_of({"import", "names"}), "taken has this model already; nothing to do"));
   output_of({"verify", "taken"});
   sandbox_.write("names/vocab.txt", sandbox_.read("names/vocab.txt") + "\n");
-  const ProgramOutput changed = sandbox_.exp({"verify", "taken"});
+  const runner::ProgramOutput changed = sandbox_.exp({"verify", "taken"});
   EXPECT_NE(changed.end.exit_code, 0) << changed.output;
 }
 
@@ -83,7 +83,7 @@ TEST_F(Import, TakesTheEncoderAloneForVectors) {
   EXPECT_NEAR(squares, 1.0, 1e-6);
   const json pair = first_answer("vectors", "Anna\tAnna");
   EXPECT_NEAR(pair.at("similarity").get<double>(), 1.0, 1e-6);
-  const ProgramOutput without = sandbox_.exp({"predict", "vectors", "--scores", "Anna"});
+  const runner::ProgramOutput without = sandbox_.exp({"predict", "vectors", "--scores", "Anna"});
   EXPECT_EQ(without.end.exit_code, 1);
   EXPECT_TRUE(contains(without.errors,
                        "the task \"embed\" with the head \"embedding\" gives no scores: its answers are "
@@ -111,7 +111,7 @@ TEST_F(Import, SaysWhatItCannotTake) {
       << unknown;
   EXPECT_TRUE(contains(unknown, "for its encoder alone: --task embed")) << unknown;
   set_in_config("architectures", {"BertForQuestionAnswering"});
-  const ProgramOutput lacking =
+  const runner::ProgramOutput lacking =
       sandbox_.exp({"import", "names", "-S", "task.max_question=8", "-S", "task.stride=8"});
   EXPECT_TRUE(contains(lacking.output + lacking.errors, "has no tensor for head.bias, head.weight"))
       << lacking.output << lacking.errors;
@@ -129,12 +129,12 @@ TEST_F(Import, RejectsAnInvalidExperimentWithoutEpochs) {
   std::string text = bert_experiment("none");
   text.replace(text.find("epochs = 2"), 10, "epochs = 0");
   sandbox_.write("none.toml", text);
-  const ProgramOutput none = sandbox_.exp({"run", "none.toml"});
+  const runner::ProgramOutput none = sandbox_.exp({"run", "none.toml"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_TRUE(contains(none.errors, "option \"epochs\" of [train] is 0, which imports the model of a folder"))
       << none.errors;
   sandbox_.write("named.toml", text.replace(text.find("[model]\n"), 8, "[model]\nfrom = \"names\"\n"));
-  const ProgramOutput named = sandbox_.exp({"run", "named.toml"});
+  const runner::ProgramOutput named = sandbox_.exp({"run", "named.toml"});
   EXPECT_EQ(named.end.exit_code, 2);
   EXPECT_TRUE(contains(named.errors, "option \"train\" of [data] names a file that is not used"))
       << named.errors;

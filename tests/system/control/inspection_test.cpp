@@ -15,7 +15,7 @@ namespace {
 const Sandbox& trained() {
   static const Sandbox* sandbox = [] {
     auto* made = new Sandbox;
-    const ProgramOutput output = made->exp({"run", "tiny.toml"});
+    const runner::ProgramOutput output = made->exp({"run", "tiny.toml"});
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     return made;
   }();
@@ -27,7 +27,7 @@ class Inspection : public ::testing::Test {
   static void TearDownTestSuite() { delete &trained(); }
 
   static std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") {
-    const ProgramOutput output = trained().exp(arguments, input);
+    const runner::ProgramOutput output = trained().exp(arguments, input);
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     EXPECT_EQ(output.errors, "");
     return output.output;
@@ -75,7 +75,7 @@ TEST(Terminals, GetNothingFromADatabaseThatTheyWouldObey) {
                                              {"verify", hostile + ".tar.zst"},
                                              {"query", "SELECT note FROM run"},
                                              {hostile}}) {
-    const ProgramOutput output = sandbox.exp(words);
+    const runner::ProgramOutput output = sandbox.exp(words);
     EXPECT_EQ(printable_lines(output.output), output.output) << words[0];
     EXPECT_EQ(printable_lines(output.errors), output.errors) << words[0];
     EXPECT_NE(output.output + output.errors, "") << words[0];
@@ -89,7 +89,7 @@ TEST_F(Inspection, LsFilters) {
   EXPECT_TRUE(contains(output_of({"ls", "--name", "other*"}), "no run matches \"other*\" in encore.db"));
   EXPECT_TRUE(contains(output_of({"ls", "--state", "failed", "--state", "lost"}),
                        "no run fits --state failed --state lost"));
-  const ProgramOutput wrong = trained().exp({"ls", "--state", "complete"});
+  const runner::ProgramOutput wrong = trained().exp({"ls", "--state", "complete"});
   EXPECT_EQ(wrong.end.exit_code, 2);
   EXPECT_TRUE(contains(wrong.errors, "did you mean \"completed\"?")) << wrong.errors;
 }
@@ -137,7 +137,7 @@ TEST_F(Inspection, PredictTakesATextAFileOrTheStandardInput) {
   EXPECT_EQ(output_of({"predict", "tiny", "--file", "-", "--format=conll"}, "one\n"),
             "conll of standard input: one\n");
   EXPECT_EQ(output_of({"predict", "tiny", "--file", "notes.txt", "--json"}), "jsonl: one\njsonl: two\n");
-  const ProgramOutput missing = trained().exp({"predict", "tiny", "--file", "absent.txt"});
+  const runner::ProgramOutput missing = trained().exp({"predict", "tiny", "--file", "absent.txt"});
   EXPECT_EQ(missing.end.exit_code, 2);
   EXPECT_TRUE(contains(missing.errors, "absent.txt")) << missing.errors;
 }
@@ -166,7 +166,7 @@ TEST_F(Inspection, ADamagedCheckpointIsFound) {
   sandbox.write(
       "encore.db.runs/" + sandbox.one("SELECT id FROM run") + "/checkpoints/step-00000020.safetensors",
       "other");
-  const ProgramOutput output = sandbox.exp({"db", "check"});
+  const runner::ProgramOutput output = sandbox.exp({"db", "check"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(output.errors, "step-00000020.safetensors is not the file that was recorded"))
       << output.errors;
@@ -187,7 +187,7 @@ TEST(Ls, ShowsTheNewestAndHowManyMoreThereAre) {
   }
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--json"}).output).size(), 3U);
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--json", "-n", "1"}).output).size(), 1U);
-  const ProgramOutput both = sandbox.exp({"ls", "--all", "-n", "2"});
+  const runner::ProgramOutput both = sandbox.exp({"ls", "--all", "-n", "2"});
   EXPECT_EQ(both.end.exit_code, 2);
   EXPECT_TRUE(contains(both.errors, "--all and -n exclude each other")) << both.errors;
 }

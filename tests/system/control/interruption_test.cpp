@@ -58,7 +58,7 @@ TEST(Interruption, CtrlCCheckpointsAndTheSameCommandResumes) {
         << sandbox.read("output.txt");
     EXPECT_EQ(sandbox.one("SELECT state FROM run"), "interrupted");
     EXPECT_TRUE(sandbox.workers().empty());
-    const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+    const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
     EXPECT_EQ(again.end.exit_code, 0) << again.errors;
     expect_equal_to_unbroken(sandbox);
   }
@@ -90,14 +90,14 @@ TEST(Interruption, AWorkerThatCannotBeStartedIsNothingAgainstTheRun) {
   std::filesystem::permissions(sandbox.folder() / "worker", std::filesystem::perms::owner_all);
   sandbox.write("two.toml", "base = \"tiny.toml\"\nname = \"two\"\nseeds = [1, 2]\n");
   sandbox.set("ENCORE_WORKER", (sandbox.folder() / "worker").string());
-  const ProgramOutput broken = sandbox.exp({"run", "two.toml"});
+  const runner::ProgramOutput broken = sandbox.exp({"run", "two.toml"});
   EXPECT_EQ(broken.end.exit_code, 75) << broken.output << broken.errors;
   EXPECT_TRUE(contains(broken.errors, "cannot start " + (sandbox.folder() / "worker").string()))
       << broken.errors;
   EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM run ORDER BY seed)"),
             "completed,interrupted");
   sandbox.set("ENCORE_WORKER", ENCORE_BUILD_DIR "/bin/tests/fake-worker");
-  const ProgramOutput again = sandbox.exp({"run", "two.toml"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "two.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.errors;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");
 }
@@ -105,7 +105,7 @@ TEST(Interruption, AWorkerThatCannotBeStartedIsNothingAgainstTheRun) {
 TEST(Interruption, AKilledWorkerIsReportedWithItsSignalAndLog) {
   Sandbox sandbox;
   sandbox.set("FAKE_CRASH_AT", "7");
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
   EXPECT_TRUE(contains(output.errors, "signal 9 (Killed)")) << output.errors;
   EXPECT_TRUE(contains(output.errors, "fake worker: about to crash")) << output.errors;
@@ -128,7 +128,7 @@ void kill_in_steps(const std::vector<std::int64_t>& steps, bool worker) {
     // A worker whose exp was killed ends by itself; until then its run belongs to the other process.
     ASSERT_TRUE(sandbox.wait_until_no_workers());
   }
-  const ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(last.end.exit_code, 0) << last.output << last.errors;
   expect_equal_to_unbroken(sandbox);
 }
@@ -167,7 +167,7 @@ TEST(Interruption, AnUnmergedSpoolIsMergedFirst) {
   ASSERT_TRUE(Sandbox::wait(exp));
   EXPECT_TRUE(sandbox.wait_until_no_workers()) << "a worker without its exp ends by itself";
   hold.release();
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   expect_equal_to_unbroken(sandbox);
 }
@@ -177,11 +177,11 @@ TEST(Interruption, ARunThatIsRunningElsewhereIsLeftAlone) {
   Hold hold(sandbox, middle);
   const pid_t exp = sandbox.start({"run", "tiny.toml"});
   wait_in_the_middle(sandbox, hold);
-  const ProgramOutput second = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput second = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(second.end.exit_code, 0) << second.errors;
   EXPECT_TRUE(contains(second.output, "is running")) << second.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
-  const ProgramOutput stop = sandbox.exp({"stop", "tiny"});
+  const runner::ProgramOutput stop = sandbox.exp({"stop", "tiny"});
   EXPECT_EQ(stop.end.exit_code, 0) << stop.errors;
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
@@ -209,7 +209,7 @@ TEST(Interruption, AFullDiskEndsTheAttemptAndTheSameCommandResumes) {
   EXPECT_TRUE(contains(sandbox.read("output.txt"), "run the same command again"))
       << sandbox.read("output.txt");
   disk.free();
-  const ProgramOutput again = sandbox.exp(command);
+  const runner::ProgramOutput again = sandbox.exp(command);
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_equal_to_unbroken(sandbox);
 }
@@ -234,7 +234,7 @@ TEST(Interruption, ALockedDatabaseOnlyDelaysTheRecord) {
 /// Some supervisors ignore SIGCHLD, so that the exit status of a child is lost.
 TEST(IgnoredChildren, StillReportTheirResults) {
   const Sandbox sandbox;
-  const ProgramOutput output = sandbox.shell("trap '' CHLD\n" ENCORE_BUILD_DIR "/bin/exp run tiny.toml");
+  const runner::ProgramOutput output = sandbox.shell("trap '' CHLD\n" ENCORE_BUILD_DIR "/bin/exp run tiny.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
 }

@@ -46,7 +46,7 @@ std::string local_digests(const std::vector<std::string>& run) {
 TEST(Launcher, ASweepOverTwoHostsHasTheBitsOfALocalOne) {
   const Sandbox sandbox;
   write_sweep(sandbox);
-  const ProgramOutput output = sandbox.exp(launched({"run", "sweep.toml"}));
+  const runner::ProgramOutput output = sandbox.exp(launched({"run", "sweep.toml"}));
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_TRUE(contains(output.output, "2 workers at once, launched on one, two")) << output.output;
   EXPECT_EQ(sandbox.one(states), "6 completed");
@@ -69,7 +69,7 @@ TEST(Launcher, RunsContinueWithoutTheirExpAndStatusRecordsTheirEnd) {
   Sandbox::wait(exp);
   EXPECT_TRUE(contains(sandbox.exp({"status"}).output, "running"));
   EXPECT_EQ(sandbox.one("SELECT status FROM run_status"), "running") << "by its view too";
-  const ProgramOutput again = sandbox.exp(launched({"run", "tiny.toml"}));
+  const runner::ProgramOutput again = sandbox.exp(launched({"run", "tiny.toml"}));
   EXPECT_TRUE(contains(again.output, "tiny is running in a job on one; skipped")) << again.output;
   hold.release();
   EXPECT_TRUE(eventually([&] {
@@ -89,7 +89,7 @@ TEST(Launcher, AStepTimeoutEndsAWorkerWithItsExpOrWithout) {
     const pid_t exp = sandbox.start(launched({"run", "tiny.toml", "--step-timeout", "3"}));
     ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
     if (alone) ::kill(exp, SIGKILL);
-    const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+    const std::optional<runner::ProcessEnd> end = Sandbox::wait(exp);
     if (!alone) {
       EXPECT_TRUE(end && end->exit_code == 1) << sandbox.read("output.txt");
     }
@@ -111,7 +111,7 @@ TEST(Launcher, StopReachesAWorkerWhoseExpIsGone) {
   ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
   ::kill(exp, SIGKILL);
   Sandbox::wait(exp);
-  const ProgramOutput stop = sandbox.exp({"stop", "tiny"});
+  const runner::ProgramOutput stop = sandbox.exp({"stop", "tiny"});
   EXPECT_TRUE(contains(stop.output, "was asked to stop; it writes a checkpoint first")) << stop.output;
   EXPECT_TRUE(eventually([&] {
     sandbox.exp({"ls"});
@@ -135,11 +135,11 @@ TEST(Launcher, KillReachesAWorkerThatListensToNothingWithItsExpOrWithout) {
       ::kill(exp, SIGKILL);
       Sandbox::wait(exp);
     }
-    const ProgramOutput stop = sandbox.exp({"stop", "tiny", "--kill"});
+    const runner::ProgramOutput stop = sandbox.exp({"stop", "tiny", "--kill"});
     EXPECT_TRUE(contains(stop.output, "tiny: its worker is killed now")) << stop.output;
     EXPECT_TRUE(sandbox.wait_until_no_workers());
     if (!alone) {
-      const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+      const std::optional<runner::ProcessEnd> end = Sandbox::wait(exp);
       ASSERT_TRUE(end);
       EXPECT_EQ(end->exit_code, 75) << sandbox.read("output.txt");
     }
@@ -159,7 +159,7 @@ TEST(Launcher, AWorkerThatIsKilledIsLostWithItsSignal) {
   sandbox.write("tiny.toml", tiny_experiment());
   sandbox.set("FAKE_CRASH_AT", "7");
   sandbox.set("FAKE_CRASH_ATTEMPTS", "1");
-  const ProgramOutput output = sandbox.exp(launched({"run", "tiny.toml"}));
+  const runner::ProgramOutput output = sandbox.exp(launched({"run", "tiny.toml"}));
   EXPECT_EQ(output.end.exit_code, 75);
   EXPECT_TRUE(contains(output.errors, "the worker ended with signal 9")) << output.errors;
   EXPECT_EQ(sandbox.one(states), "1 lost");
@@ -169,7 +169,7 @@ TEST(Launcher, AWorkerThatIsKilledIsLostWithItsSignal) {
 TEST(Launcher, AHostWhereNothingStartsTakesNoMoreRunsAndTheOthersDoTheWork) {
   const Sandbox sandbox;
   write_sweep(sandbox);
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       sandbox.exp({"run", "sweep.toml", "--launcher",
                    "if [ {host} = dark ]; then echo no route to dark >&2; exit 255; fi; sh -c {command}",
                    "--hosts", "dark,light"});
@@ -186,7 +186,7 @@ TEST(Launcher, AFolderThatTheHostDoesNotShareIsNamed) {
   const Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
   // That machine does not see the path.
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       sandbox.exp({"run", "tiny.toml", "--launcher",
                    "c={command}; sh -c \"$(echo \"$c\" | sed 's/encore.db.runs/gone/')\"", "-j", "1"});
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
@@ -201,7 +201,7 @@ TEST(Launcher, RejectsInvalidCommandLines) {
   sandbox.write("tiny.toml", tiny_experiment());
   const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
     words.insert(words.begin(), {"run", "tiny.toml"});
-    const ProgramOutput output = sandbox.exp(words);
+    const runner::ProgramOutput output = sandbox.exp(words);
     EXPECT_EQ(output.end.exit_code, 2) << message;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
@@ -213,14 +213,14 @@ TEST(Launcher, RejectsInvalidCommandLines) {
   expect_refused({"--launcher", "ssh", "--hosts", "a,a"}, "a is given twice");
   expect_refused({"--launcher", "ssh", "--hosts", "a", "-j", "2"},
                  "-j 2 needs as many hosts, but --hosts has 1");
-  const ProgramOutput job = sandbox.exp({"job", "nowhere.order"});
+  const runner::ProgramOutput job = sandbox.exp({"job", "nowhere.order"});
   EXPECT_EQ(job.end.exit_code, 2);
   EXPECT_TRUE(contains(job.errors, "no order nowhere.order on ")) << job.errors;
 }
 
 TEST(Doctor, NamesARemedyForEachProblem) {
   const Sandbox sandbox;
-  const ProgramOutput output = sandbox.exp({"doctor", "--json"});
+  const runner::ProgramOutput output = sandbox.exp({"doctor", "--json"});
   const nlohmann::json findings = nlohmann::json::parse(output.output);
   std::map<std::string, nlohmann::json> by_name;
   for (const nlohmann::json& finding : findings) by_name[finding.at("what")] = finding;
@@ -236,7 +236,7 @@ TEST(Doctor, NamesARemedyForEachProblem) {
   EXPECT_TRUE(contains(by_name["MPI"]["advice"], "./exp build --mpi")) << output.output;
   Sandbox lame;
   lame.set("ENCORE_WORKER", "/nowhere/worker");
-  const ProgramOutput missing = lame.exp({"doctor"});
+  const runner::ProgramOutput missing = lame.exp({"doctor"});
   EXPECT_EQ(missing.end.exit_code, 1) << missing.output << missing.errors;
   EXPECT_TRUE(contains(missing.output, "problem")) << missing.output;
 }

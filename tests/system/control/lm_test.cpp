@@ -75,7 +75,7 @@ TEST_F(LanguageModel, LeavesAsAGpt2AndComesBack) {
             output_of({"generate", "again", "monday", "--max-tokens", "8"}));
 
   const auto refusal = [&](const std::string& name) {
-    const ProgramOutput out = sandbox_.exp({"export", name, "-o", "other"});
+    const runner::ProgramOutput out = sandbox_.exp({"export", name, "-o", "other"});
     EXPECT_NE(out.end.exit_code, 0);
     return out.output + out.errors;
   };
@@ -92,19 +92,19 @@ TEST_F(LanguageModel, LeavesAsAGpt2AndComesBack) {
 }
 
 TEST_F(LanguageModel, RefusesAModelThatSeesItsTargets) {
-  const ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "model.causal=false"});
+  const runner::ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "model.causal=false"});
   EXPECT_EQ(run.end.exit_code, 1);
   EXPECT_TRUE(contains(run.output + run.errors, "set [model] causal = true")) << run.output << run.errors;
 }
 
 TEST_F(LanguageModel, RejectsDataWithoutContent) {
   sandbox_.write("dev.txt", "a\n");
-  const ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "task.markers=false"});
+  const runner::ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "task.markers=false"});
   EXPECT_EQ(run.end.exit_code, 1);
   EXPECT_TRUE(contains(run.output + run.errors, "dev.txt: record 1: the text has fewer than two tokens"))
       << run.output << run.errors;
   sandbox_.write("train.txt", " \n\n");
-  const ProgramOutput empty = sandbox_.exp({"run", "days.toml"});
+  const runner::ProgramOutput empty = sandbox_.exp({"run", "days.toml"});
   EXPECT_EQ(empty.end.exit_code, 2);
   EXPECT_TRUE(contains(empty.errors, "train.txt: the training set is empty")) << empty.errors;
 }

@@ -71,7 +71,7 @@ TEST(LostFiles, ASpoolThatCannotBeReadCostsItsOwnRunAlone) {
   ASSERT_TRUE(Sandbox::wait(first));
   const std::string begun = sandbox.one("SELECT id FROM run WHERE name = 's-dropout=0.1-s1'");
   std::filesystem::create_directory(sandbox.folder() / "encore.db.runs" / begun / "attempt-0002.spool");
-  const ProgramOutput again = sandbox.exp({"run", "sweep.toml", "-j", "2"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "sweep.toml", "-j", "2"});
   EXPECT_NE(again.end.exit_code, 0);
   EXPECT_TRUE(contains(again.output + again.errors, "attempt-0002.spool")) << again.output << again.errors;
   EXPECT_EQ(sandbox.one("SELECT state FROM run WHERE id <> '" + begun + "'"), "completed");

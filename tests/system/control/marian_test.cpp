@@ -85,8 +85,8 @@ TEST_F(Marian, NeverWritesPadding) {
   const auto padding = json::parse(sandbox_.read("marian/config.json")).at("pad_token_id").get<std::size_t>();
   const std::filesystem::path file = sandbox_.folder() / "marian/model.safetensors";
   {
-    const Safetensors whole(file);
-    std::vector<TensorSlice> tensors;
+    const record::Safetensors whole(file);
+    std::vector<record::TensorSlice> tensors;
     std::vector<float> bias;
     for (const auto& [name, tensor] : whole.tensors()) {
       tensors.push_back({.name = name, .dtype = tensor.dtype, .shape = tensor.shape, .bytes = tensor.bytes});
@@ -97,7 +97,7 @@ TEST_F(Marian, NeverWritesPadding) {
       tensors.back().bytes = std::as_bytes(std::span(bias));
     }
     ASSERT_FALSE(bias.empty());
-    save_safetensors(sandbox_.folder() / "padded.safetensors", tensors, whole.metadata());
+    record::save_safetensors(sandbox_.folder() / "padded.safetensors", tensors, whole.metadata());
   }
   std::filesystem::rename(sandbox_.folder() / "padded.safetensors", file);
   output_of({"import", "marian", "--name", "padded", "--task", "translate", "-q"});
@@ -131,7 +131,7 @@ TEST_F(Marian, IsNotWrittenWhereItWouldComputeOtherwise) {
     text.replace(text.find(other.from), std::strlen(other.from), other.to);
     sandbox_.write("other.toml", text);
     output_of({"run", "other.toml", "-q", "-S", "train.epochs=1"});
-    const ProgramOutput output = sandbox_.exp({"export", other.name, "-o", "other"});
+    const runner::ProgramOutput output = sandbox_.exp({"export", other.name, "-o", "other"});
     EXPECT_NE(output.end.exit_code, 0) << other.name;
     EXPECT_TRUE(contains(output.errors, other.refusal)) << output.errors;
   }

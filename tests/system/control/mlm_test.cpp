@@ -163,7 +163,7 @@ TEST_F(MaskedLanguageModel, RefusesAPackedFileAndAnEmptyOne) {
 TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskToken) {
   sandbox_.write("vocab.txt", markers + "monday\ntuesday\n");
   sandbox_.write("days.toml", days_experiment());
-  const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
+  const runner::ProgramOutput output = sandbox_.exp({"run", "days.toml"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(
       output.output + output.errors,

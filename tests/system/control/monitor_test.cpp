@@ -36,7 +36,7 @@ class Monitor : public Serve {
   json monitoring(const std::vector<std::string>& options = {}, int code = 0) const {
     std::vector<std::string> arguments = {"monitor", "tiny", "--json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, code) << output.errors << output.output;
     return output.output.empty() ? json() : json::parse(output.output);
   }
@@ -156,7 +156,7 @@ TEST_F(Monitor, InputsAreKeptOnRequestAndCanBeDeleted) {
   EXPECT_EQ(monitoring().at("texts"), 1);
   EXPECT_TRUE(fs::is_empty(run_folder() / "monitor"));
   EXPECT_FALSE(anywhere("Zacharias"));
-  const ProgramOutput again = sandbox_.exp({"monitor", "tiny", "--forget", id});
+  const runner::ProgramOutput again = sandbox_.exp({"monitor", "tiny", "--forget", id});
   EXPECT_EQ(again.end.exit_code, 1);
   EXPECT_NE(again.errors.find("nothing is stored about a request " + id), std::string::npos) << again.errors;
 }
@@ -191,16 +191,16 @@ TEST_F(Monitor, AShiftGivesAnAlertAndACommandItsNumbers) {
   EXPECT_EQ(said.at("alert"), true);
   EXPECT_LE(said.at("test").at("alarm_after").get<int>(), 200);
   EXPECT_EQ(sandbox_.exp({"monitor", "tiny"}).end.exit_code, 3);
-  const ProgramOutput told =
+  const runner::ProgramOutput told =
       sandbox_.exp({"monitor", "tiny", "--on-alert", "cat > told.json; echo '$0 `x`'"});
   EXPECT_EQ(told.end.exit_code, 3) << told.errors;
   EXPECT_EQ(json::parse(sandbox_.read("told.json")).at("alert"), true);
 
-  const ProgramOutput failed = sandbox_.exp({"monitor", "tiny", "--on-alert", "exit 7"});
+  const runner::ProgramOutput failed = sandbox_.exp({"monitor", "tiny", "--on-alert", "exit 7"});
   EXPECT_EQ(failed.end.exit_code, 1);
   EXPECT_NE(failed.errors.find("ended with exit code 7; the alert was not sent"), std::string::npos)
       << failed.errors;
-  const ProgramOutput hung =
+  const runner::ProgramOutput hung =
       sandbox_.exp({"monitor", "tiny", "--on-alert", "sleep 100", "--alert-timeout", "1"});
   EXPECT_EQ(hung.end.exit_code, 1);
   EXPECT_NE(hung.errors.find("it printed nothing for 1 s"), std::string::npos) << hung.errors;

@@ -148,7 +148,7 @@ std::string form_of(const std::string& page) {
 class Page : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
     if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "the pages show what openmp prints";
     sandbox.set("OMP_NUM_THREADS", "2");
@@ -179,7 +179,7 @@ class Page : public ::testing::TestWithParam<std::string> {
       return;
     }
     if (const auto setup = block.marks.find("setup"); setup != block.marks.end()) {
-      const ProgramOutput output = sandbox.shell("set -e\n" + setup->second);
+      const runner::ProgramOutput output = sandbox.shell("set -e\n" + setup->second);
       ASSERT_EQ(output.end.exit_code, 0) << setup->second << output.output << output.errors;
     }
     if (const auto file = block.marks.find("file"); file != block.marks.end())
@@ -202,7 +202,7 @@ class Page : public ::testing::TestWithParam<std::string> {
     for (const ShownCommand& command : commands) {
       int code = 0;
       codes >> code;
-      const ProgramOutput output = sandbox.shell("{ " + command.line + "\n} 2>&1");
+      const runner::ProgramOutput output = sandbox.shell("{ " + command.line + "\n} 2>&1");
       EXPECT_EQ(output.end.exit_code, code) << command.line << "\n" << output.output;
       if (!block.marks.contains("output")) expect_output(command, last_words, output.output);
     }

@@ -22,19 +22,19 @@ class Pair : public ::testing::Test {
     std::string sweep = tiny_experiment("pair");
     sweep.replace(sweep.find("seed = 1"), 8, "seeds = " + seeds);
     sandbox_->write("pair.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
-    const ProgramOutput output = sandbox_->exp({"run", "pair.toml"});
+    const runner::ProgramOutput output = sandbox_->exp({"run", "pair.toml"});
     ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   }
   static void TearDownTestSuite() { sandbox_.reset(); }
 
   static std::string output_of(const std::vector<std::string>& arguments) {
-    const ProgramOutput output = sandbox_->exp(arguments);
+    const runner::ProgramOutput output = sandbox_->exp(arguments);
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     EXPECT_EQ(output.errors, "");
     return output.output;
   }
   static void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
-    const ProgramOutput output = sandbox_->exp(arguments);
+    const runner::ProgramOutput output = sandbox_->exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   }

@@ -55,7 +55,7 @@ TEST(Parallel, ThreeWorkersDoTwelveRunsWithTheDigestsOfOne) {
 }
 
 TEST(Parallel, EachWorkerHasCoresAndThreadsOfItsOwn) {
-  const Cores cores = usable_cores();
+  const world::Cores cores = world::usable_cores();
   if (cores.by_core().size() < 2) GTEST_SKIP() << "this test needs two cores";
   if (cores.granted > 0)
     GTEST_SKIP() << "a control group limits time here, so no worker gets cores of its own";
@@ -90,7 +90,7 @@ TEST(Parallel, ACrashCostsOnlyItsOwnRunAndAFailureToo) {
   sandbox.set("FAKE_CRASH_AT", "7");
   sandbox.set("FAKE_SIGNAL", "11");
   sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
-  const ProgramOutput crash = sandbox.exp({"run", "sweep.toml", "-j", "3"});
+  const runner::ProgramOutput crash = sandbox.exp({"run", "sweep.toml", "-j", "3"});
   EXPECT_EQ(crash.end.exit_code, 75) << "lost, can be resumed";
   EXPECT_EQ(count(sandbox, "completed"), "11");
   EXPECT_EQ(sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "s-dropout=0.2-s2");
@@ -102,7 +102,7 @@ TEST(Parallel, ACrashCostsOnlyItsOwnRunAndAFailureToo) {
   write_sweep(other);
   other.set("FAKE_FAIL_AT", "7");
   other.set("FAKE_FAIL_ONLY", "0.1-s1");
-  const ProgramOutput failure = other.exp({"run", "sweep.toml", "-j", "3"});
+  const runner::ProgramOutput failure = other.exp({"run", "sweep.toml", "-j", "3"});
   EXPECT_EQ(failure.end.exit_code, 1);
   EXPECT_EQ(count(other, "completed"), "11");
   EXPECT_EQ(count(other, "failed"), "1");
@@ -118,7 +118,7 @@ TEST(Parallel, RetriesAreForCrashesAndNotForFailures) {
   sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
   sandbox.set("FAKE_FAIL_AT", "7");
   sandbox.set("FAKE_FAIL_ONLY", "0.1-s1");
-  const ProgramOutput output = sandbox.exp({"run", "sweep.toml", "-j", "3", "--retries", "2"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "sweep.toml", "-j", "3", "--retries", "2"});
   EXPECT_EQ(output.end.exit_code, 1) << output.errors;
   EXPECT_EQ(count(sandbox, "completed"), "11");
   const auto attempts = [&](const std::string& name) {
@@ -142,7 +142,7 @@ TEST(Parallel, FailFastStartsNoMoreAndHasTheOthersCheckpoint) {
   sandbox.set("FAKE_FAIL_AT", "7");
   sandbox.set("FAKE_FAIL_ONLY", "0.1-s1");
   const Hold others(sandbox, 8);
-  const ProgramOutput output = sandbox.exp({"run", "sweep.toml", "-j", "3", "--fail-fast"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "sweep.toml", "-j", "3", "--fail-fast"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_EQ(count(sandbox, "failed") + count(sandbox, "interrupted") + count(sandbox, "pending"), "129")
       << output.output << output.errors;
@@ -258,7 +258,7 @@ TEST(Parallel, WrongOptionsAreRefusedBeforeAnythingStarts) {
     const Sandbox sandbox;
     std::vector<std::string> arguments = {"run", "tiny.toml"};
     arguments.insert(arguments.end(), refusal.options.begin(), refusal.options.end());
-    const ProgramOutput output = sandbox.exp(arguments);
+    const runner::ProgramOutput output = sandbox.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << refusal.message;
     EXPECT_TRUE(contains(output.errors, refusal.message)) << output.errors;
     EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db")) << refusal.message;

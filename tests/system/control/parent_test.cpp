@@ -47,8 +47,8 @@ class Parent : public ::testing::Test {
     sandbox.write("pre.toml", tiny_experiment("pre"));
     sandbox.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\" }"));
   }
-  ProgramOutput exp(const std::vector<std::string>& arguments, int exit_code = 0) const {
-    ProgramOutput output = sandbox.exp(arguments);
+  runner::ProgramOutput exp(const std::vector<std::string>& arguments, int exit_code = 0) const {
+    runner::ProgramOutput output = sandbox.exp(arguments);
     EXPECT_EQ(output.end.exit_code, exit_code) << output.output << output.errors;
     return output;
   }
@@ -97,7 +97,7 @@ TEST_F(Parent, IsTrainedFirstAndOnce) {
   EXPECT_EQ(
       sandbox.one("SELECT sweep.file FROM run JOIN sweep ON sweep.number = sweep WHERE run.name = 'pre'"),
       (sandbox.folder() / "pre.toml").string());
-  const ProgramOutput again = exp({"run", "tuned.toml"});
+  const runner::ProgramOutput again = exp({"run", "tuned.toml"});
   EXPECT_TRUE(contains(again.output, "nothing to do: 2 of 2 runs are complete")) << again.output;
 
   sandbox.write("other.toml", child_experiment("other", "{ experiment = \"pre.toml\" }") + "patience = 1\n");
@@ -163,7 +163,7 @@ TEST_F(Parent, OnlyACompletedRunHasWeights) {
 TEST_F(Parent, ThatFailsKeepsItsChildrenFromStarting) {
   sandbox.set("FAKE_FAIL_AT", "7");
   sandbox.set("FAKE_FAIL_ONLY", "pre");
-  const ProgramOutput output = exp({"run", "tuned.toml"}, 1);
+  const runner::ProgramOutput output = exp({"run", "tuned.toml"}, 1);
   const std::string why =
       "has failed: step 7: the loss is not finite; only a completed run has weights to start from";
   EXPECT_TRUE(contains(output.errors, "tuned was not started: run pre (") && contains(output.errors, why))
@@ -192,7 +192,7 @@ TEST_F(Parent, KilledAnywhereTheSameCommandEndsWithTheSameBits) {
     other.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\" }"));
     EXPECT_NE(other.exp({"run", "tuned.toml"}).end.exit_code, 0);
     EXPECT_EQ(other.one("SELECT state FROM run WHERE name = '" + name + "'"), "lost");
-    const ProgramOutput output = other.exp({"run", "tuned.toml"});
+    const runner::ProgramOutput output = other.exp({"run", "tuned.toml"});
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     for (const auto& [run, wanted] : {std::pair{"pre", pre}, {"tuned", tuned}}) {
       std::string all;
@@ -225,7 +225,7 @@ TEST_F(Parent, ExpKilledWhileTheParentTrainsLeavesNothingBehind) {
     Sandbox::wait(process);
     ASSERT_TRUE(other.wait_until_no_workers());
   }
-  const ProgramOutput output = other.exp({"run", "tuned.toml"});
+  const runner::ProgramOutput output = other.exp({"run", "tuned.toml"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(other.query("SELECT name FROM run WHERE state = 'completed' ORDER BY finished"),
             (std::vector<std::string>{"pre", "tuned"}));
@@ -294,7 +294,7 @@ TEST_F(Parent, IsKeptByGcAndByRmUnlessForced) {
   for (const std::string purge : {"", "--purge"}) {
     std::vector<std::string> arguments = {"rm", "pre", "-y"};
     if (!purge.empty()) arguments.push_back(purge);
-    const ProgramOutput refused = exp(arguments, 2);
+    const runner::ProgramOutput refused = exp(arguments, 2);
     EXPECT_TRUE(contains(refused.errors, ") stays: tuned needs its weights for exp verify") &&
                 contains(refused.errors, "pass --force"))
         << refused.errors;

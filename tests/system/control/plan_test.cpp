@@ -14,7 +14,7 @@ class PlanVerb : public ::testing::Test {
  protected:
   std::string output_of(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "plan");
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 0) << output.errors;
     return output.output;
   }
@@ -218,10 +218,10 @@ TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
 // --- what is refused ---
 
 TEST_F(PlanVerb, RejectsInvalidCommandLines) {
-  const ProgramOutput jobs = sandbox_.exp({"plan", "tiny.toml", "-j", "0"});
+  const runner::ProgramOutput jobs = sandbox_.exp({"plan", "tiny.toml", "-j", "0"});
   EXPECT_EQ(jobs.end.exit_code, 2);
   EXPECT_TRUE(contains(jobs.errors, "invalid -j 0: expected at least 1")) << jobs.errors;
-  const ProgramOutput run = sandbox_.exp({"plan", "tiny.toml", "tinny", "--values"});
+  const runner::ProgramOutput run = sandbox_.exp({"plan", "tiny.toml", "tinny", "--values"});
   EXPECT_EQ(run.end.exit_code, 2);
   EXPECT_TRUE(contains(run.errors, "no run of tiny.toml has the name \"tinny\"; did you mean \"tiny\"?"))
       << run.errors;

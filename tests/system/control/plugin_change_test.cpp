@@ -24,11 +24,11 @@ const std::vector<std::string> run = {"run", "mine.toml"};
 class PluginChangeTest : public ::testing::Test {
  protected:
   PluginChangeTest() {
-    Manifest manifest = load_manifest(built_in_plugins() / "constant_schedule.json");
+    config::Manifest manifest = config::load_manifest(built_in_plugins() / "constant_schedule.json");
     manifest.name = "mine";
     manifest.library = "mine.so";
     manifest.offers[0].name = "mine";
-    sandbox_.write("plugins/mine.json", manifest_to_json(manifest).dump());
+    sandbox_.write("plugins/mine.json", config::manifest_to_json(manifest).dump());
     fs::copy_file(built_in_plugins() / "constant_schedule.so", library());
     std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
     text.replace(text.find("\"constant\""), 10, "\"mine\"");
@@ -61,7 +61,7 @@ class PluginChangeTest : public ::testing::Test {
 
 TEST_F(PluginChangeTest, TheSameFileResumesWithoutAMessage) {
   interrupt();
-  const ProgramOutput output = sandbox_.exp(run);
+  const runner::ProgramOutput output = sandbox_.exp(run);
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM event WHERE type = 'plugin_change'"), "0");
 }
@@ -69,7 +69,7 @@ TEST_F(PluginChangeTest, TheSameFileResumesWithoutAMessage) {
 TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
   interrupt();
   rebuild();
-  const ProgramOutput output = sandbox_.exp(run);
+  const runner::ProgramOutput output = sandbox_.exp(run);
   EXPECT_EQ(output.end.exit_code, 2);
   const std::string id = sandbox_.one("SELECT id FROM run");
   EXPECT_EQ(output.errors,
@@ -77,7 +77,7 @@ TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
                 "\nTo resume with the changed plugin and record the change, pass --accept-plugin-change. To "
                 "train again as a new repeat, pass --fresh. Otherwise restore the old file.\n");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1");
-  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
+  const runner::ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_EQ(plan.end.exit_code, 0) << plan.errors;
   EXPECT_TRUE(contains(plan.output, "tiny resumes only with --accept-plugin-change: " + change()))
       << plan.output;
@@ -86,7 +86,7 @@ TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
 TEST_F(PluginChangeTest, AnAcceptedChangeIsAnEvent) {
   interrupt();
   rebuild();
-  const ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--accept-plugin-change"});
+  const runner::ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--accept-plugin-change"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_EQ(sandbox_.one("SELECT state FROM run"), "completed");
   const nlohmann::json event = nlohmann::json::parse(
@@ -117,7 +117,7 @@ TEST_F(PluginChangeTest, AnAcceptedChangeIsTheNewBasis) {
 TEST_F(PluginChangeTest, FreshTrainsAgainAsANewRepeat) {
   interrupt();
   rebuild();
-  const ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--fresh"});
+  const runner::ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--fresh"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_EQ(sandbox_.query("SELECT repeat || ' ' || state FROM run ORDER BY number"),
             (std::vector<std::string>{"1 lost", "2 completed"}));
@@ -133,10 +133,10 @@ TEST_F(PluginChangeTest, WithoutACheckpointThereIsNothingToMix) {
 
 TEST_F(PluginChangeTest, APluginThatNoLongerOffersTheTypeIsNamed) {
   interrupt();
-  Manifest manifest = load_manifest(sandbox_.folder() / "plugins/mine.json");
+  config::Manifest manifest = config::load_manifest(sandbox_.folder() / "plugins/mine.json");
   manifest.name = "other";
-  sandbox_.write("plugins/mine.json", manifest_to_json(manifest).dump());
-  const ProgramOutput output = sandbox_.exp(run);
+  sandbox_.write("plugins/mine.json", config::manifest_to_json(manifest).dump());
+  const runner::ProgramOutput output = sandbox_.exp(run);
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(
       output.errors, "plugin \"mine\" was 1.0.0 (" + old_hash() + ") and no longer offers what the run uses"))
@@ -148,9 +148,9 @@ TEST_F(PluginChangeTest, ACompleteRunIsKeptAndThePlanSaysSo) {
   EXPECT_FALSE(contains(sandbox_.exp({"plan", "mine.toml"}).output, "kept"));
   rebuild();
   const std::string kept = "tiny is kept, though " + change() + " (--fresh trains again)";
-  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
+  const runner::ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_TRUE(contains(plan.output, kept)) << plan.output;
-  const ProgramOutput again = sandbox_.exp(run);
+  const runner::ProgramOutput again = sandbox_.exp(run);
   EXPECT_EQ(again.end.exit_code, 0);
   EXPECT_TRUE(contains(again.output, kept) && contains(again.output, "nothing to do")) << again.output;
   const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"plan", "mine.toml", "--json"}).output);
@@ -170,16 +170,16 @@ TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
 TEST_F(PluginChangeTest, ChangedRetrainsOnlyRunsOfAnotherPluginFile) {
   ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
   const std::vector<std::string> changed = {"run", "mine.toml", "--seeds", "1-2", "--changed"};
-  const ProgramOutput nothing = sandbox_.exp(changed);
+  const runner::ProgramOutput nothing = sandbox_.exp(changed);
   EXPECT_EQ(nothing.end.exit_code, 0) << nothing.errors;
   EXPECT_EQ(nothing.output,
             "nothing to do: no run of mine.toml was trained with a plugin file that has changed\n");
   rebuild();
-  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml", "--seeds", "1-2", "--changed"});
+  const runner::ProgramOutput plan = sandbox_.exp({"plan", "mine.toml", "--seeds", "1-2", "--changed"});
   EXPECT_TRUE(contains(plan.output, "changed plugin file: a new repeat in addition to ")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "new, but --changed trains only known runs")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "1 of 2 runs to do")) << plan.output;
-  const ProgramOutput again = sandbox_.exp(changed);
+  const runner::ProgramOutput again = sandbox_.exp(changed);
   EXPECT_EQ(again.end.exit_code, 0) << again.errors;
   EXPECT_TRUE(contains(again.output, "1 of 2 runs to do, whose plugin files have changed")) << again.output;
   EXPECT_EQ(sandbox_.query("SELECT seed || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
@@ -200,7 +200,7 @@ TEST_F(PluginChangeTest, ChangedFinishesWhatItBegan) {
 }
 
 TEST_F(PluginChangeTest, ChangedWithoutADatabaseHasNothingToDo) {
-  const ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--changed"});
+  const runner::ProgramOutput output = sandbox_.exp({"run", "mine.toml", "--changed"});
   EXPECT_EQ(output.end.exit_code, 0);
   EXPECT_TRUE(contains(output.output, "nothing to do: no run of mine.toml")) << output.output;
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "encore.db"));
@@ -222,11 +222,11 @@ TEST_F(PluginChangeTest, APluginThatNeverPassedItsChecksIsWarnedOf) {
   const std::string warning = "warning: plugin \"mine\" (" + old_hash() +
                               ") has not passed its checks on this machine; run exp plugin check " +
                               fs::canonical(library()).string() + "\n";
-  const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
+  const runner::ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_TRUE(contains(plan.output, warning)) << plan.output;
   const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"plan", "mine.toml", "--json"}).output);
   EXPECT_EQ(json.at("unchecked_plugins").at(0).at("sha256"), before_);
-  const ProgramOutput output = sandbox_.exp(run);
+  const runner::ProgramOutput output = sandbox_.exp(run);
   EXPECT_EQ(output.end.exit_code, 0);
   EXPECT_EQ(output.errors, warning) << "of this plugin alone: the others ship with Encore";
   EXPECT_EQ(sandbox_.exp(run).errors, "") << "with nothing to do there is nothing to warn of";

@@ -17,15 +17,15 @@ namespace fs = std::filesystem;
 
 /// A schedule "`type`" in `folder`/`type`.so with its manifest, after `change`.
 void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::string& type,
-                const std::function<void(Manifest&)>& change = {}) {
-  Manifest manifest{type + "_plugin", "1.0.0", std::string(host_fingerprint()), type + ".so", {}};
+                const std::function<void(config::Manifest&)>& change = {}) {
+  config::Manifest manifest{type + "_plugin", "1.0.0", std::string(config::host_fingerprint()), type + ".so", {}};
   manifest.offers = {{Kind::schedule, type, 1,
                       Schema()
                           .integer("warmup_steps", 10, {.help = "steps up", .unit = "steps", .min = 0})
                           .choice("shape", "flat", {"flat", "round"}, {.help = "how it ends"}),
                       "a schedule of a test"}};
   if (change) change(manifest);
-  sandbox.write(folder + "/" + type + ".json", manifest_to_json(manifest).dump());
+  sandbox.write(folder + "/" + type + ".json", config::manifest_to_json(manifest).dump());
   fs::copy_file(built_in_plugins() / "constant_schedule.so", sandbox.folder() / folder / (type + ".so"),
                 fs::copy_options::overwrite_existing);
 }
@@ -42,7 +42,7 @@ std::string here(const Sandbox& sandbox) {
 
 nlohmann::json listed(const Sandbox& sandbox, std::vector<std::string> arguments = {}) {
   arguments.insert(arguments.begin(), {"plugin", "ls", "--json"});
-  const ProgramOutput output = sandbox.exp(arguments);
+  const runner::ProgramOutput output = sandbox.exp(arguments);
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   return nlohmann::json::parse(output.output, nullptr, false);
 }
@@ -56,7 +56,7 @@ std::string refusal(const nlohmann::json& list, const std::string& file) {
 
 TEST(PluginLs, ShowsWhatShips) {
   const Sandbox sandbox;
-  const ProgramOutput text = sandbox.exp({"plugin", "ls"});
+  const runner::ProgramOutput text = sandbox.exp({"plugin", "ls"});
   EXPECT_EQ(text.end.exit_code, 0) << text.errors;
   for (const char* part : {"NAME", "VERSION", "OFFERS", "layer_norm", "optimizer adam, optimizer adamw",
                            "feed_forward.so", "0 refused"})
@@ -64,13 +64,13 @@ TEST(PluginLs, ShowsWhatShips) {
   const nlohmann::json list = listed(sandbox);
   EXPECT_GE(list.at("plugins").size(), 10u);
   EXPECT_EQ(list.at("plugins").at(0).at("sha256").get<std::string>().size(), 64u);
-  EXPECT_EQ(list.at("plugins").at(0).at("fingerprint"), std::string(host_fingerprint()));
+  EXPECT_EQ(list.at("plugins").at(0).at("fingerprint"), std::string(config::host_fingerprint()));
 }
 
 TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
   const Sandbox sandbox;
   add_plugin(sandbox, "mine", "good");
-  add_plugin(sandbox, "mine", "foreign", [](Manifest& manifest) {
+  add_plugin(sandbox, "mine", "foreign", [](config::Manifest& manifest) {
     const std::size_t at = manifest.fingerprint.find("kokkos=") + 7;
     manifest.fingerprint.replace(at, manifest.fingerprint.find(';', at) - at, "3.7.2");
   });
@@ -84,7 +84,7 @@ TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
   fs::resize_file(sandbox.folder() / "mine/cut.so", 5000);
   add_plugin(sandbox, "mine", "text");
   sandbox.write("mine/text.so", "no library at all\n");
-  add_plugin(sandbox, "mine", "second", [](Manifest& manifest) { manifest.offers[0].name = "good"; });
+  add_plugin(sandbox, "mine", "second", [](config::Manifest& manifest) { manifest.offers[0].name = "good"; });
 
   const nlohmann::json list = listed(sandbox, {"--plugin-path", "mine"});
   const std::string mine = here(sandbox) + "/mine/";
@@ -106,7 +106,7 @@ TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
   EXPECT_EQ(refusal(list, "second.json"), "two plugins offer the schedule \"good\": " + mine +
                                               "good.json and " + mine +
                                               "second.json; remove one of them from the plugin folders");
-  const ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine"});
+  const runner::ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine"});
   EXPECT_TRUE(contains(text.output, "good_plugin") && contains(text.output, "7 refused")) << text.output;
 }
 
@@ -125,7 +125,7 @@ TEST(PluginLs, FoldersAreSearchedInTheirOrderAndNamed) {
   EXPECT_EQ(refusal(list, "/absent"), root +
                                           "/absent: this plugin folder cannot be read: No such file or "
                                           "directory; make it readable, or take it out of the plugin path");
-  const ProgramOutput mistyped = sandbox.exp({"plugin", "ls", "--plugin-path", "of_lien"});
+  const runner::ProgramOutput mistyped = sandbox.exp({"plugin", "ls", "--plugin-path", "of_lien"});
   EXPECT_EQ(mistyped.end.exit_code, 2);
   EXPECT_EQ(mistyped.errors, "exp: --plugin-path names \"" + root + "/of_lien\", which is not a folder\n");
   EXPECT_EQ(sandbox.exp({"plugin", "ls", "--backend", "cudda"}).errors,
@@ -135,13 +135,13 @@ TEST(PluginLs, FoldersAreSearchedInTheirOrderAndNamed) {
 TEST(PluginInfo, ExplainsATypeAndAPlugin) {
   const Sandbox sandbox;
   add_plugin(sandbox, "mine", "good");
-  const ProgramOutput text = sandbox.exp({"plugin", "info", "good", "--plugin-path", "mine"});
+  const runner::ProgramOutput text = sandbox.exp({"plugin", "info", "good", "--plugin-path", "mine"});
   ASSERT_EQ(text.end.exit_code, 0) << text.errors;
   for (const std::string& part :
        {std::string("schedule good  version 1, in [schedule]"), std::string("a schedule of a test"),
         std::string("warmup_steps  integer, steps  10       at least 0"), std::string("\"flat\", \"round\""),
         std::string("how it ends"), std::string("good_plugin 1.0.0"), here(sandbox) + "/mine/good.so",
-        std::string(host_fingerprint())})
+        std::string(config::host_fingerprint())})
     EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
   EXPECT_EQ(sandbox.exp({"plugin", "info", "good_plugin", "--plugin-path", "mine"}).output, text.output);
 
@@ -162,7 +162,7 @@ TEST(PluginInfo, ExplainsATypeAndAPlugin) {
 
 TEST(PluginInfo, ShowsFieldsAndMeasures) {
   const Sandbox sandbox;
-  add_plugin(sandbox, "mine", "topics", [](Manifest& manifest) {
+  add_plugin(sandbox, "mine", "topics", [](config::Manifest& manifest) {
     manifest.offers = {{.kind = Kind::task,
                         .name = "topics",
                         .needs = {{"text"}, {"label"}},
@@ -174,7 +174,7 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
                         .select = "max dev/accuracy"},
                        {.kind = Kind::reader, .name = "rows", .gives = {"text", "label"}}};
   });
-  const ProgramOutput text = sandbox.exp({"plugin", "info", "topics_plugin", "--plugin-path", "mine"});
+  const runner::ProgramOutput text = sandbox.exp({"plugin", "info", "topics_plugin", "--plugin-path", "mine"});
   ASSERT_EQ(text.end.exit_code, 0) << text.errors;
   for (const char* part : {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
                            "It reads the fields \"text\", to learn and to be scored also \"label\"",
@@ -197,7 +197,7 @@ TEST(PluginInfo, OneNameMayMeanSeveralTypes) {
 }
 
 TEST(PluginInfo, AnUnknownNameGetsTheNearestAndTheFolders) {
-  const ProgramOutput output = Sandbox().exp({"plugin", "info", "self_atention"});
+  const runner::ProgramOutput output = Sandbox().exp({"plugin", "info", "self_atention"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(output.errors.starts_with(
       "exp: no plugin or type has the name \"self_atention\"; did you mean \"self_attention\"? (searched: " +
@@ -217,7 +217,7 @@ TEST(PluginInAFile, IsFoundThroughEachOfThePaths) {
     std::vector<std::string> arguments = {"plan", "good.toml"};
     if (way == std::string("line") || in_subfolder)
       arguments.insert(arguments.end(), {"--plugin-path", "mine"});
-    const ProgramOutput output = sandbox.exp(arguments);
+    const runner::ProgramOutput output = sandbox.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 0) << way << ": " << output.errors;
   }
 }
@@ -226,7 +226,7 @@ TEST(PluginInAFile, AnUnknownNameIsReportedWithItsPlace) {
   const Sandbox sandbox;
   add_plugin(sandbox, "mine", "good");
   sandbox.write("typo.toml", with_schedule("godo", "plugin_path = [\"mine\"]\n"));
-  const ProgramOutput output = sandbox.exp({"run", "typo.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "typo.toml"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(
       contains(output.errors, ": no plugin offers a schedule \"godo\"; did you mean \"good\"? (searched: " +
@@ -238,10 +238,10 @@ TEST(PluginInAFile, AnUnknownNameIsReportedWithItsPlace) {
 
 TEST(PluginInAFile, APluginOfAnotherBuildIsRefusedOnlyWhereItIsNeeded) {
   const Sandbox sandbox;
-  add_plugin(sandbox, "mine", "foreign", [](Manifest& manifest) { manifest.fingerprint += ";color=blue"; });
+  add_plugin(sandbox, "mine", "foreign", [](config::Manifest& manifest) { manifest.fingerprint += ";color=blue"; });
   sandbox.write("foreign.toml", with_schedule("foreign"));
   EXPECT_EQ(sandbox.exp({"plan", "tiny.toml", "--plugin-path", "mine"}).end.exit_code, 0);
-  const ProgramOutput output = sandbox.exp({"plan", "foreign.toml", "--plugin-path", "mine"});
+  const runner::ProgramOutput output = sandbox.exp({"plan", "foreign.toml", "--plugin-path", "mine"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "the plugin that offers schedule \"foreign\" is refused: "))
       << output.errors;
@@ -251,11 +251,11 @@ TEST(PluginInAFile, APluginOfAnotherBuildIsRefusedOnlyWhereItIsNeeded) {
 
 TEST(PluginInAFile, TwoOwnersOfANameAreAnErrorThatNamesBothFiles) {
   const Sandbox sandbox;
-  add_plugin(sandbox, "mine", "norm_again", [](Manifest& manifest) {
+  add_plugin(sandbox, "mine", "norm_again", [](config::Manifest& manifest) {
     manifest.offers[0].kind = Kind::layer;
     manifest.offers[0].name = "layer_norm";
   });
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--plugin-path", "mine"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--plugin-path", "mine"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_EQ(output.errors, "exp: two plugins offer the layer \"layer_norm\": " + here(sandbox) +
                                "/mine/norm_again.json and " +

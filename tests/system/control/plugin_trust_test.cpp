@@ -29,11 +29,11 @@ class PluginTrustTest : public ::testing::Test {
   }
 
   void make_plugin(const std::string& folder, const std::string& type) {
-    Manifest manifest = load_manifest(built_in_plugins() / "constant_schedule.json");
+    config::Manifest manifest = config::load_manifest(built_in_plugins() / "constant_schedule.json");
     manifest.name = type;
     manifest.library = type + ".so";
     manifest.offers[0].name = type;
-    sandbox_.write(folder + "/" + type + ".json", manifest_to_json(manifest).dump());
+    sandbox_.write(folder + "/" + type + ".json", config::manifest_to_json(manifest).dump());
     fs::copy_file(built_in_plugins() / "constant_schedule.so", sandbox_.folder() / folder / (type + ".so"));
   }
   void train() { ASSERT_EQ(sandbox_.exp({"run", "mine.toml"}).end.exit_code, 0); }
@@ -82,7 +82,7 @@ TEST_F(PluginTrustTest, APlantedFolderIsRefusedByEveryVerbThatWouldLoadIt) {
   for (const std::vector<std::string>& command : {std::vector<std::string>{"predict", "tiny", "Anna"},
                                                   {"evaluate", "tiny", "test.conll"},
                                                   {"verify", "tiny"}}) {
-    const ProgramOutput output = sandbox_.exp(command);
+    const runner::ProgramOutput output = sandbox_.exp(command);
     EXPECT_EQ(output.end.exit_code, 2) << command.front();
     EXPECT_EQ(output.errors, refusal("evil", change)) << command.front();
     EXPECT_EQ(output.output, "") << command.front();
@@ -104,7 +104,7 @@ TEST_F(PluginTrustTest, APluginThatHasChangedIsAskedForAgain) {
   std::ofstream(path("plugins/mine.so"), std::ios::app) << "built again";
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors,
             refusal("plugins", "; the run was trained with another file, 1.0.0 (" + before + ")"));
-  const ProgramOutput allowed = sandbox_.exp({"predict", "tiny", "Anna", "--plugin-path", "plugins"});
+  const runner::ProgramOutput allowed = sandbox_.exp({"predict", "tiny", "Anna", "--plugin-path", "plugins"});
   EXPECT_EQ(allowed.output, "text: Anna\n");
   EXPECT_EQ(allowed.errors, "exp: plugin \"mine\" is 1.0.0 (" + short_hash("plugins/mine.so") + "), " +
                                 path("plugins/mine.so") + "; the run was trained with another file, 1.0.0 (" +

@@ -52,7 +52,7 @@ class PredictFile : public RealWorkerTest {
   }
   std::string refused(const std::string& run, const std::string& format, const std::string& text) const {
     sandbox_.write("asked", text);
-    const ProgramOutput output = sandbox_.exp({"predict", run, "--format", format, "--file", "asked"});
+    const runner::ProgramOutput output = sandbox_.exp({"predict", run, "--format", format, "--file", "asked"});
     EXPECT_EQ(output.end.exit_code, 1) << output.output;
     EXPECT_EQ(output.output, "");
     return output.errors;
@@ -87,7 +87,7 @@ TEST_F(PredictFile, WordsStayAsTheyAreAndLabelsAreAColumn) {
   std::string words = "Anna\n\n";
   for (int i = 0; i < 100; ++i) words += "Anna\n";
   sandbox_.write("asked", words);
-  const ProgramOutput cut = sandbox_.exp({"predict", "tiny", "--format", "conll", "--file", "asked"});
+  const runner::ProgramOutput cut = sandbox_.exp({"predict", "tiny", "--format", "conll", "--file", "asked"});
   EXPECT_EQ(lines_of(cut.output).size(), 102U);
   EXPECT_TRUE(cut.errors.starts_with("encore-worker: record 2 is longer than data.max_length = 32 "))
       << cut.errors;
@@ -103,7 +103,7 @@ TEST_F(PredictFile, LinesOfTextAreReadAsBefore) {
   const std::string object = predicted("tiny", "jsonl", "Anna lives in Lund .\n");
   EXPECT_EQ(json::parse(object).at("text"), "Anna lives in Lund .");
   EXPECT_EQ(output_of({"predict", "tiny", "--json", "--file", "asked"}), object);
-  const ProgramOutput lines = sandbox_.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n");
+  const runner::ProgramOutput lines = sandbox_.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n");
   EXPECT_EQ(lines_of(lines.output).size(), 4U) << "three words and the end of the sentence";
   EXPECT_EQ(lines.errors, "exp: reading lines of text; use --file - to read standard input as conll\n");
 }

@@ -92,7 +92,7 @@ TEST_F(Pretrain, AnyThreadsAndAnyKillEndWithTheSameBits) {
     Sandbox::wait(process);
     ASSERT_TRUE(other.wait_until_no_workers());
   }
-  const ProgramOutput output = other.exp({"run", "tuned.toml", "-q", "--threads", "2"});
+  const runner::ProgramOutput output = other.exp({"run", "tuned.toml", "-q", "--threads", "2"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(digests(other), whole);
   EXPECT_EQ(file_of(other, "tuned", "weights.safetensors"),

@@ -92,10 +92,10 @@ TEST_F(QuestionAnswering, TrainsEvaluatesPredictsAndReports) {
   EXPECT_EQ(answer.at("answers"), json::parse(R"([{"type": "", "text": "Bo", "start": 19, "end": 21}])"));
   EXPECT_GT(answer.at("score").get<double>(), 0.0);
   EXPECT_LE(answer.at("score").get<double>(), 1.0);
-  const ProgramOutput bare = sandbox_.exp({"predict", "journeys", "where to ?"});
+  const runner::ProgramOutput bare = sandbox_.exp({"predict", "journeys", "where to ?"});
   EXPECT_EQ(bare.end.exit_code, 1) << bare.output;
   expect_part(bare.errors, "\"where to ?\" has no context: expected a question, a tab and the text");
-  const ProgramOutput written =
+  const runner::ProgramOutput written =
       sandbox_.exp({"predict", "journeys", "--format", "squad", "where to ?\tto Rome"});
   EXPECT_NE(written.end.exit_code, 0);
   expect_part(written.errors, "this reader cannot write files");

@@ -26,7 +26,7 @@ class QuantizeVerb : public RealWorkerTest {
     return json::parse(output_of(options));
   }
   std::string failure(const std::vector<std::string>& arguments, int exit_code = 2) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, exit_code) << output.output;
     return output.errors;
   }
@@ -76,7 +76,7 @@ TEST_F(QuantizeVerb, EveryVerbThatAsksTheModelComputesWithThem) {
   const pid_t server = sandbox_.start({"serve", "tiny", "--int8", "--port", "0"}, "serve.txt");
   sandbox_.wait_for_text("serve.txt", "serving ");
   ::kill(server, SIGTERM);
-  EXPECT_EQ(Sandbox::wait(server).value_or(ProcessEnd{.exit_code = 1}).exit_code, 0)
+  EXPECT_EQ(Sandbox::wait(server).value_or(runner::ProcessEnd{.exit_code = 1}).exit_code, 0)
       << sandbox_.read("serve.txt");
 }
 

@@ -114,7 +114,7 @@ TEST_F(RankFaults, AnotherOrderOfAddingHasOtherBits) {
 }
 
 TEST_F(RankFaults, AWrongBitEndsAllAndNamesRankAndTensor) {
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       sandbox_.exp({"run", "tiny.toml", "--ranks", "2", "--mpirun", with_fault("bit")});
   EXPECT_EQ(output.end.exit_code, 1) << output.output;
   const std::string reason = sandbox_.one("SELECT reason FROM attempt");
@@ -125,7 +125,7 @@ TEST_F(RankFaults, AWrongBitEndsAllAndNamesRankAndTensor) {
 }
 
 TEST_F(RankFaults, AnotherMpiThanTheOneOfTheBuildIsNamed) {
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       sandbox_.exp({"run", "tiny.toml", "--ranks", "2", "--mpirun", with_fault("version")});
   EXPECT_NE(output.end.exit_code, 0);
   EXPECT_TRUE(contains(output.output + output.errors, "x and runs with Open MPI 99.1.0; load the MPI that"))
@@ -139,7 +139,7 @@ TEST_F(RankFaults, ReportsAMissingMpiBeforeAnythingStarts) {
                  "open shared object file: No such file or directory' >&2\nexit 127\n");
   std::filesystem::permissions(sandbox_.folder() / "worker.sh", std::filesystem::perms::owner_all);
   sandbox_.set("ENCORE_WORKER", (sandbox_.folder() / "worker.sh").string());
-  const ProgramOutput output = sandbox_.exp({"run", "tiny.toml", "--ranks", "2"});
+  const runner::ProgramOutput output = sandbox_.exp({"run", "tiny.toml", "--ranks", "2"});
   EXPECT_NE(output.end.exit_code, 0);
   EXPECT_TRUE(contains(output.errors, "libmpi.so.40: cannot open shared object file")) << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db.runs"));

@@ -20,25 +20,25 @@ class RealWorkerTest : public ::testing::Test {
   RealWorkerTest() : sandbox_(true) {}
   /// A build for a GPU is also made on machines without one, where its other tests run.
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 
   std::string output_of(const std::vector<std::string>& arguments, const std::string& input = "") const {
-    const ProgramOutput output = sandbox_.exp(arguments, input);
+    const runner::ProgramOutput output = sandbox_.exp(arguments, input);
     EXPECT_EQ(output.end.exit_code, 0) << output.errors;
     return output.output;
   }
   /// Returns the message of a call that must be rejected.
   std::string refusal_of(const std::vector<std::string>& arguments) const {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     return output.errors;
   }
   /// Returns the message of an experiment that must not start.
   std::string refusal(const std::string& experiment) const {
     sandbox_.write("refused.toml", experiment);
-    const ProgramOutput output = sandbox_.exp({"run", "refused.toml"});
+    const runner::ProgramOutput output = sandbox_.exp({"run", "refused.toml"});
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db"));
     return output.errors;

@@ -35,35 +35,35 @@ class RealWorker : public ::testing::Test {
  protected:
   /// A build for a GPU is also made, and its other tests run, on machines that have none.
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 };
 
 TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   const Sandbox sandbox(true);
-  const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_TRUE(contains(run.output, "test F1 ")) << run.output;
   EXPECT_EQ(sandbox.one(points), "20 20");
-  const ProgramOutput whole = sandbox.exp({"ls", "--where", "epoch = 4 AND step = 20"});
+  const runner::ProgramOutput whole = sandbox.exp({"ls", "--where", "epoch = 4 AND step = 20"});
   EXPECT_TRUE(contains(whole.output, "tiny"))
       << "the run must be listed as it was trained: " << whole.output << whole.errors;
-  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
 
-  const ProgramOutput evaluate = sandbox.exp({"evaluate", "tiny", "test.conll", "--json"});
+  const runner::ProgramOutput evaluate = sandbox.exp({"evaluate", "tiny", "test.conll", "--json"});
   ASSERT_EQ(evaluate.end.exit_code, 0) << evaluate.errors;
   const double stored = std::stod(sandbox.one("SELECT value FROM curve WHERE metric = 'test/f1'"));
   EXPECT_NEAR(nlohmann::json::parse(evaluate.output).at("measures").at("f1").get<double>(), stored, 1e-12)
       << "the same model on the same file";
 
-  const ProgramOutput missing = sandbox.exp({"evaluate", "tiny", "absent.conll"});
+  const runner::ProgramOutput missing = sandbox.exp({"evaluate", "tiny", "absent.conll"});
   EXPECT_EQ(missing.end.exit_code, 2);
   EXPECT_TRUE(missing.errors.starts_with("exp: ") && contains(missing.errors, "absent.conll"))
       << missing.errors;
 
-  const ProgramOutput predict = sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives in Lund ."});
+  const runner::ProgramOutput predict = sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives in Lund ."});
   ASSERT_EQ(predict.end.exit_code, 0) << predict.errors;
   EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
 }
@@ -73,7 +73,7 @@ TEST_F(RealWorker, PredictReportsLongLinesAndDamagedFiles) {
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   std::string words;
   for (int i = 0; i < 100; ++i) words += "Anna ";
-  const ProgramOutput cut =
+  const runner::ProgramOutput cut =
       sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives .", words, words});
   EXPECT_EQ(cut.end.exit_code, 0);
   EXPECT_EQ(std::count(cut.output.begin(), cut.output.end(), '\n'), 206) << "every word has its line";
@@ -86,10 +86,10 @@ TEST_F(RealWorker, PredictReportsLongLinesAndDamagedFiles) {
 
   const std::filesystem::path folder =
       sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run");
-  const ProgramOutput whole = sandbox.exp({"predict", "tiny", "Anna"});
+  const runner::ProgramOutput whole = sandbox.exp({"predict", "tiny", "Anna"});
   EXPECT_EQ(whole.errors, "");
   std::filesystem::resize_file(folder / "weights.safetensors", 1000);
-  const ProgramOutput passed_over = sandbox.exp({"predict", "tiny", "Anna"});
+  const runner::ProgramOutput passed_over = sandbox.exp({"predict", "tiny", "Anna"});
   EXPECT_EQ(passed_over.output, whole.output);
   EXPECT_TRUE(
       passed_over.errors.starts_with("encore-worker: " + (folder / "weights.safetensors").string() + ": ") &&
@@ -98,7 +98,7 @@ TEST_F(RealWorker, PredictReportsLongLinesAndDamagedFiles) {
 
   for (const auto& file : std::filesystem::directory_iterator(folder / "checkpoints"))
     std::filesystem::resize_file(file.path(), 100);
-  const ProgramOutput damaged = sandbox.exp({"predict", "tiny", "Anna"});
+  const runner::ProgramOutput damaged = sandbox.exp({"predict", "tiny", "Anna"});
   EXPECT_EQ(damaged.end.exit_code, 1);
   EXPECT_TRUE(contains(damaged.errors, "is whole: ") && contains(damaged.errors, "exp run FILE --fresh"))
       << damaged.errors;
@@ -121,7 +121,7 @@ TEST_F(RealWorker, PredictRefusesTextThatIsNotUtf8) {
   const Sandbox sandbox(true);
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
   sandbox.write("notes.txt", "Zo\xC3\xAB lives in Lund .\nZo\xEB lives in Lund .\n");
-  const ProgramOutput refused = sandbox.exp({"predict", "tiny", "--file", "notes.txt"});
+  const runner::ProgramOutput refused = sandbox.exp({"predict", "tiny", "--file", "notes.txt"});
   EXPECT_EQ(refused.end.exit_code, 1);
   EXPECT_EQ(refused.output, "");
   EXPECT_TRUE(contains(refused.errors, "line 2 is not UTF-8; ")) << refused.errors;
@@ -133,7 +133,7 @@ TEST_F(RealWorker, RejectsWhatOnlyTheModelKnowsWithItsPlace) {
   std::string text = tiny_experiment();
   text.replace(text.find("heads = 2"), 9, "heads = 3");
   sandbox.write("tiny.toml", text);
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 2) << output.output;
   EXPECT_TRUE(contains(output.errors, "tiny.toml:21:9: ")) << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
@@ -147,7 +147,7 @@ TEST_F(RealWorker, TwoWaysToGiveTheWarmUpAreRefusedWithTheirPlace) {
     text.replace(text.find("type = \"constant\""), 17,
                  "type = \"linear\"\nwarmup_steps = " + steps + "\nwarmup_ratio = 0.1");
     sandbox.write("tiny.toml", text);
-    const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+    const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_TRUE(contains(output.errors, "tiny.toml:")) << output.errors;
     EXPECT_TRUE(contains(
@@ -160,7 +160,7 @@ TEST_F(RealWorker, TwoWaysToGiveTheWarmUpAreRefusedWithTheirPlace) {
 TEST_F(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
   const Sandbox sandbox(true);
   sandbox.write("dev.conll", "Anna\tB-PER\nonly-one-column\n\n");
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 2) << output.output;
   EXPECT_TRUE(contains(output.errors, "dev.conll")) << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
@@ -195,7 +195,7 @@ void expect_equal_bits_after_kills(int kills, unsigned seed) {
     ASSERT_TRUE(Sandbox::wait(exp));
     ASSERT_TRUE(sandbox.wait_until_no_workers());
   }
-  const ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
   ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
   EXPECT_EQ(sandbox.one(digests), calm.one(digests));
   EXPECT_EQ(sandbox.one(points), calm.one(points)) << "no step is lost, none counts twice";
@@ -216,7 +216,7 @@ TEST_F(RealWorker, TwoWorkersAtOnceGiveTheBitsOfOne) {
   for (const Sandbox* sandbox : {&one, &two})
     sandbox->write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   ASSERT_EQ(one.exp({"run", "sweep.toml", "-j", "1"}).end.exit_code, 0);
-  const ProgramOutput output = two.exp({"run", "sweep.toml", "-j", "2"});
+  const runner::ProgramOutput output = two.exp({"run", "sweep.toml", "-j", "2"});
   ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_TRUE(contains(output.output, "2 workers at once, 1 thread each")) << output.output;
   const char* all =
@@ -240,7 +240,7 @@ void write_scales(const Sandbox& sandbox, const std::string& first, const std::s
     std::filesystem::create_directories(folder);
     std::filesystem::copy_file(library, folder / library.filename());
     // A copy of the file in the build, whose RUNPATH leads to Encore's libraries.
-    const ProgramOutput tool = run_program(ENCORE_BUILD_DIR "/bin/encore-manifest",
+    const runner::ProgramOutput tool = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-manifest",
                                            {library.string(), (folder / (name + ".json")).string()});
     EXPECT_TRUE(tool.end.success()) << tool.errors;
   }
@@ -250,9 +250,9 @@ void write_scales(const Sandbox& sandbox, const std::string& first, const std::s
 std::string digest_with(const std::string& first, const std::string& second) {
   Sandbox sandbox(true);
   write_scales(sandbox, first, second);
-  const ProgramOutput output = sandbox.exp({"run", "scales.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "scales.toml"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
-  const ProgramOutput graph = sandbox.exp({"export", "tiny", "--format", "onnx", "-o", "out"});
+  const runner::ProgramOutput graph = sandbox.exp({"export", "tiny", "--format", "onnx", "-o", "out"});
   EXPECT_EQ(graph.end.exit_code, 2);
   EXPECT_TRUE(contains(graph.errors, "the layer \"" + first + "\" of plugin ") &&
               contains(graph.errors,
@@ -270,7 +270,7 @@ TEST_F(RealWorker, OutputOfLibrariesAndPluginsIsNotPartOfTheAnswer) {
   Sandbox sandbox(true);
   write_scales(sandbox, "scale_2", "scale_3");
   const auto out = [&](const std::vector<std::string>& arguments) {
-    const ProgramOutput output = sandbox.exp(arguments);
+    const runner::ProgramOutput output = sandbox.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 0) << arguments.front() << ": " << output.output << output.errors;
     return output.output;
   };
@@ -295,14 +295,14 @@ TEST_F(RealWorker, OutputOfLibrariesAndPluginsIsNotPartOfTheAnswer) {
     if (commands[i].front() == "plugin") continue;  // it says how long loading took
     EXPECT_EQ(loud, quiet[i]) << commands[i].front();
   }
-  const ProgramOutput shown = sandbox.exp(commands[1]);
+  const runner::ProgramOutput shown = sandbox.exp(commands[1]);
   EXPECT_TRUE(contains(shown.errors, "a plugin prints") && contains(shown.errors, "Kokkos Version"))
       << "it is not lost: " << shown.errors;
   out({"run", "scales.toml", "-q", "-S", "seed=7", "-S", "name=loud"});
-  const ProgramOutput checked = sandbox.exp({"plugin", "check", "plugins/scale_2.so", "--json"});
+  const runner::ProgramOutput checked = sandbox.exp({"plugin", "check", "plugins/scale_2.so", "--json"});
   EXPECT_TRUE(nlohmann::json::accept(checked.output)) << checked.output << checked.errors;
   EXPECT_TRUE(nlohmann::json::accept(out({"quantize", "tiny", "--tolerance", "10", "--json"})));
-  const ProgramOutput refused = sandbox.exp({"evaluate", "tiny", "absent.conll"});
+  const runner::ProgramOutput refused = sandbox.exp({"evaluate", "tiny", "absent.conll"});
   EXPECT_EQ(refused.end.exit_code, 2);
   EXPECT_TRUE(refused.errors.starts_with("exp: ")) << refused.errors;
 }
@@ -318,7 +318,7 @@ TEST_F(RealWorker, TwoCopiesOfOneTemplateComputeEachItsOwn) {
 /// The verdict of `exp verify tiny`, as JSON.
 nlohmann::json verdict(const Sandbox& sandbox, std::vector<std::string> options, int exit_code = 0) {
   options.insert(options.begin(), {"verify", "tiny", "--json"});
-  const ProgramOutput output = sandbox.exp(options);
+  const runner::ProgramOutput output = sandbox.exp(options);
   EXPECT_EQ(output.end.exit_code, exit_code) << output.output << output.errors;
   return nlohmann::json::parse(output.output, nullptr, false);
 }
@@ -388,7 +388,7 @@ TEST_F(RealWorker, AReportHasWhatTheWorkerReported) {
   sweep.replace(sweep.find("seed = 1"), 8, "seeds = [1, 2]");
   sandbox.write("sweep.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 0);
-  const ProgramOutput output = sandbox.exp({"report", "sweep", "--format", "json"});
+  const runner::ProgramOutput output = sandbox.exp({"report", "sweep", "--format", "json"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const std::string& report = output.output;
   for (const char* id :
@@ -419,7 +419,7 @@ TEST_F(RealWorker, AReportHasWhatTheWorkerReported) {
 }
 
 TEST_F(RealWorker, LoadsEverythingThatShips) {
-  const ProgramOutput output = Sandbox(true).exp({"plugin", "ls", "--load", "--json"});
+  const runner::ProgramOutput output = Sandbox(true).exp({"plugin", "ls", "--load", "--json"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   const nlohmann::json list = nlohmann::json::parse(output.output);
   EXPECT_TRUE(list.at("refused").empty()) << list.at("refused").dump(1);
@@ -444,7 +444,7 @@ TEST_F(RealWorker, OnlyLoadingShowsAManifestThatLies) {
   std::string experiment = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
   experiment.replace(experiment.find("\"constant\""), 10, "\"slow\"");
   sandbox.write("slow.toml", experiment);
-  const ProgramOutput run = sandbox.exp({"run", "slow.toml"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "slow.toml"});
   EXPECT_EQ(run.end.exit_code, 2) << "the check before the start loads what a run needs";
   EXPECT_TRUE(contains(run.errors, "schedule \"slow\" is version 1 in the manifest and absent in it"))
       << run.errors;
@@ -473,7 +473,7 @@ TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
   for (const std::vector<std::string>& command : {std::vector<std::string>{"predict", "tiny", "Anna"},
                                                   {"evaluate", "tiny", "test.conll"},
                                                   {"verify", "tiny"}}) {
-    const ProgramOutput output = sandbox.exp(command);
+    const runner::ProgramOutput output = sandbox.exp(command);
     EXPECT_EQ(output.end.exit_code, 2);
     EXPECT_TRUE(contains(output.errors, "needs to load code that you have not used before")) << output.errors;
     EXPECT_FALSE(std::filesystem::exists(mark)) << command.front();

@@ -19,7 +19,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 void expect_refused(const Sandbox& sandbox, const std::vector<std::string>& arguments,
                     const std::string& message) {
-  const ProgramOutput output = sandbox.exp(arguments);
+  const runner::ProgramOutput output = sandbox.exp(arguments);
   EXPECT_EQ(output.end.exit_code, 2) << output.output << output.errors;
   EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db")) << "nothing may be written";
@@ -38,7 +38,7 @@ TEST(Refusal, AllProblemsAreShownAtOnce) {
   std::string text = changed("layers = 1", "layers = -1");
   text.replace(text.find("batch_size = 4"), 14, "batch_sise = 4");
   sandbox.write("two.toml", text);
-  const ProgramOutput output = sandbox.exp({"run", "two.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "two.toml"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "layers") && contains(output.errors, "batch_sise")) << output.errors;
 }
@@ -73,7 +73,7 @@ TEST(Refusal, CommandLinesThatCannotBeMeant) {
 TEST(Refusal, AWorkerThatIsNotThere) {
   Sandbox sandbox;
   sandbox.set("ENCORE_WORKER", "/nowhere/encore-worker");
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "/nowhere/encore-worker, which is not an executable program"))
       << output.errors;
@@ -90,7 +90,7 @@ TEST(Refusal, ADatabaseOfAnotherProgram) {
   sqlite3_close(database);
   const std::string before = sandbox.read("encore.db");
   for (const char* verb : {"ls", "status"}) {
-    const ProgramOutput output = sandbox.exp({verb});
+    const runner::ProgramOutput output = sandbox.exp({verb});
     EXPECT_EQ(output.end.exit_code, 2);
     EXPECT_TRUE(contains(output.errors, "is the database of another program")) << output.errors;
   }
@@ -103,7 +103,7 @@ TEST(Refusal, AnEmptyDatabaseFileIsUsed) {
   const Sandbox sandbox;
   sandbox.write("encore.db", "");  // as a kill right after opening leaves it
   for (const char* verb : {"ls", "status"}) {
-    const ProgramOutput output = sandbox.exp({verb});
+    const runner::ProgramOutput output = sandbox.exp({verb});
     EXPECT_EQ(output.end.exit_code, 2);
     EXPECT_TRUE(contains(output.errors, "database encore.db is empty; exp run fills it")) << output.errors;
   }
@@ -114,17 +114,17 @@ TEST(Refusal, AnOutputThatCannotBeWritten) {
   const Sandbox sandbox;
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   const std::string exp = ENCORE_BUILD_DIR "/bin/exp";
-  const ProgramOutput full = sandbox.shell(exp + " ls --csv >/dev/full");
+  const runner::ProgramOutput full = sandbox.shell(exp + " ls --csv >/dev/full");
   EXPECT_EQ(full.end.exit_code, 1);
   EXPECT_EQ(full.errors, "exp: error writing to standard output; is the disk full?\n");
-  const ProgramOutput closed = sandbox.shell(exp + " run tiny.toml --fresh <&- >&- 2>&-");
+  const runner::ProgramOutput closed = sandbox.shell(exp + " run tiny.toml --fresh <&- >&- 2>&-");
   EXPECT_EQ(closed.end.exit_code, 0) << "a user who closes the output wants none";
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");
 }
 
 TEST(Refusal, ANewerDatabaseAndNoDatabase) {
   const Sandbox sandbox;
-  const ProgramOutput none = sandbox.exp({"show", "tiny"});
+  const runner::ProgramOutput none = sandbox.exp({"show", "tiny"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_TRUE(contains(none.errors, "there is no database")) << none.errors;
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
@@ -132,7 +132,7 @@ TEST(Refusal, ANewerDatabaseAndNoDatabase) {
   ASSERT_EQ(sqlite3_open((sandbox.folder() / "encore.db").c_str(), &database), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(database, "PRAGMA user_version = 99", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(database);
-  const ProgramOutput newer = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput newer = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(newer.end.exit_code, 2);
   EXPECT_TRUE(contains(newer.errors, "newer")) << newer.errors;
 }
@@ -142,7 +142,7 @@ TEST(Refusal, AReadOnlyFolder) {
   const Sandbox sandbox;
   std::filesystem::permissions(sandbox.folder(),
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "encore.db")) << output.errors;
 }
@@ -150,7 +150,7 @@ TEST(Refusal, AReadOnlyFolder) {
 TEST(Refusal, AFolderThatCannotBeMade) {
   const Sandbox sandbox;
   sandbox.write("file", "in the way");
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--db", "file/encore.db"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--db", "file/encore.db"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_TRUE(contains(output.errors, "file")) << output.errors;
 }
@@ -159,10 +159,10 @@ TEST(Refusal, ARunThatIsNotThereOrNotClear) {
   const Sandbox sandbox;
   sandbox.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 0);
-  const ProgramOutput missing = sandbox.exp({"show", "swep"});
+  const runner::ProgramOutput missing = sandbox.exp({"show", "swep"});
   EXPECT_EQ(missing.end.exit_code, 2);
   EXPECT_TRUE(contains(missing.errors, "swep")) << missing.errors;
-  const ProgramOutput empty = sandbox.exp({"show", ""});
+  const runner::ProgramOutput empty = sandbox.exp({"show", ""});
   EXPECT_EQ(empty.end.exit_code, 2) << empty.output;
 }
 
@@ -171,7 +171,7 @@ TEST(Refusal, EvaluateAndPredictNeedSensibleArguments) {
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "--format", "xml", "text"}).end.exit_code, 2);
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "text", "--file", "train.conll"}).end.exit_code, 2);
-  const ProgramOutput folder = sandbox.exp({"predict", "tiny", "--file", "."});
+  const runner::ProgramOutput folder = sandbox.exp({"predict", "tiny", "--file", "."});
   EXPECT_EQ(folder.end.exit_code, 2);
   EXPECT_EQ(folder.errors, "exp: cannot read .: it is a folder; name a file\n");
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "text", "--threads", "-1"}).end.exit_code, 2);

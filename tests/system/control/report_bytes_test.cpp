@@ -16,7 +16,7 @@ class ReportBytes : public ::testing::Test {
     std::string sweep = tiny_experiment("pair");
     sweep.replace(sweep.find("seed = 1"), 8, "seeds = [1, 2]");
     sandbox_.write("pair.toml", sweep + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
-    const ProgramOutput ran = sandbox_.exp({"run", "pair.toml"});
+    const runner::ProgramOutput ran = sandbox_.exp({"run", "pair.toml"});
     ASSERT_EQ(ran.end.exit_code, 0) << ran.output << ran.errors;
     sandbox_.change("UPDATE run SET state = 'failed', result = NULL, reason = 'why' WHERE number = 4");
     write("here", "");
@@ -29,7 +29,7 @@ class ReportBytes : public ::testing::Test {
     for (const char* file : {"r.html", "r.md", "r.tex", "r.csv", "r.json"})
       lines += before + " " ENCORE_BUILD_DIR "/bin/exp report all " + after + " -o $top/" + folder + "/" +
                file + "\n";
-    const ProgramOutput said = sandbox_.shell(lines);
+    const runner::ProgramOutput said = sandbox_.shell(lines);
     EXPECT_EQ(said.end.exit_code, 0) << said.errors;
   }
   std::string differences(const std::string& folder) const {
@@ -40,7 +40,7 @@ class ReportBytes : public ::testing::Test {
 };
 
 TEST_F(ReportBytes, AreTheSameOnAnotherDay) {
-  const ProgramOutput day = sandbox_.shell("LD_PRELOAD=" OTHER_DAY " date +%s; date +%s");
+  const runner::ProgramOutput day = sandbox_.shell("LD_PRELOAD=" OTHER_DAY " date +%s; date +%s");
   const std::size_t line = day.output.find('\n');
   ASSERT_GT(std::stoll(day.output), std::stoll(day.output.substr(line)) + 300 * 86400)
       << "the clock does go ahead";
@@ -67,7 +67,7 @@ TEST_F(ReportBytes, AreTheSameFromAnotherFolderAndOfACopyElsewhere) {
   sandbox_.shell("mkdir -p deep/er copies");
   write("from", "", "--db $top/encore.db", "deep/er");
   EXPECT_EQ(differences("from"), "");
-  const ProgramOutput copied = sandbox_.shell("ls -d encore.db* && cp -r encore.db* copies && ls -R copies");
+  const runner::ProgramOutput copied = sandbox_.shell("ls -d encore.db* && cp -r encore.db* copies && ls -R copies");
   ASSERT_EQ(copied.end.exit_code, 0) << copied.errors;
   write("copied", "", "--db $top/copies/encore.db", "/");
   EXPECT_EQ(differences("copied"), "");
@@ -92,7 +92,7 @@ TEST_F(ReportBytes, AreOthersWhenAnythingThatIsShownChanges) {
 TEST(ReportOfNothing, IsRefusedAndWritesNothing) {
   Sandbox sandbox;
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
-    const ProgramOutput said = sandbox.exp(arguments);
+    const runner::ProgramOutput said = sandbox.exp(arguments);
     EXPECT_EQ(said.end.exit_code, 2) << said.output;
     EXPECT_NE(said.errors.find(message), std::string::npos) << said.errors;
   };

@@ -66,7 +66,7 @@ TEST_F(ReportVerb, WritesEveryFormatAndTheSameBytesAgain) {
   sandbox_->change("VACUUM");
   for (const char* name : {"report.html", "report.md", "report.tex", "tables.csv"})
     output_of({"report", "pair", "-o", std::string("a/") + name});
-  const ProgramOutput compared = sandbox_->shell("diff -r a b");
+  const runner::ProgramOutput compared = sandbox_->shell("diff -r a b");
   EXPECT_EQ(compared.end.exit_code, 0) << compared.output.substr(0, 500);
 }
 
@@ -116,7 +116,7 @@ TEST(ReportVerbOfPrivateData, TheFileDecidesAlsoForCompleteRuns) {
         .dump();
   };
   EXPECT_FALSE(contains(facts(), "private data"));
-  const ProgramOutput again = sandbox.exp({"run", "tiny.toml", "-S", "data.private=true"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml", "-S", "data.private=true"});
   EXPECT_EQ(again.end.exit_code, 0);
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "1") << "no part of the identity: " << again.output;
   EXPECT_TRUE(contains(facts(), "examples (private data)"));
@@ -176,13 +176,13 @@ TEST_F(ReportVerb, Refuses) {
 /// A parser that checks that elements nest, headings are in order, tables have headers, pictures have a text,
 /// and no script is foreign.
 void expect_sound_html(const Sandbox& sandbox, const std::string& file) {
-  const ProgramOutput said =
+  const runner::ProgramOutput said =
       sandbox.shell("python3 " ENCORE_SOURCE_DIR "/tests/unit/document/check_html.py " + file);
   EXPECT_EQ(said.end.exit_code, 0) << said.output << said.errors;
 }
 
 void expect_compiles(const Sandbox& sandbox, const std::string& file) {
-  const ProgramOutput said =
+  const runner::ProgramOutput said =
       sandbox.shell("pdflatex -interaction=nonstopmode -halt-on-error " + file + " | tail -n 30");
   EXPECT_TRUE(contains(said.output, "Output written on")) << said.output;
 }
@@ -264,7 +264,7 @@ TEST(HostileReport, NothingOfANameIsMarkupInAnyFormat) {
     ASSERT_EQ(sandbox.exp({"run", "pair.toml"}).end.exit_code, 0);
     rename_everything(sandbox, text);
     for (const char* file : {"r.html", "r.md", "r.tex", "r.csv", "r.json"}) {
-      const ProgramOutput output = sandbox.exp({"report", "all", "-o", file});
+      const runner::ProgramOutput output = sandbox.exp({"report", "all", "-o", file});
       EXPECT_EQ(output.end.exit_code, 0) << file << ": " << output.errors.substr(0, 500);
     }
     const std::string html = sandbox.read("r.html"),

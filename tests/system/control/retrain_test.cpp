@@ -35,7 +35,7 @@ class Retrain : public RealWorkerTest {
   json retrained(std::vector<std::string> arguments, int code) const {
     arguments.insert(arguments.begin(), "retrain");
     arguments.insert(arguments.end(), {"--json", "-q"});
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, code) << output.output << output.errors;
     return json::parse(output.output);
   }
@@ -129,7 +129,7 @@ TEST_F(Retrain, NamesTheNewRunOfASweepsRunAndSaysWhatIsWrongWithAName) {
   output_of({"run", "tiny.toml", "-q", "--name", "g", "--grid", "model.dropout=0.15,0.2"});
   const std::string plan = output_of({"retrain", "g-dropout=0.2-s1", "--with", "new.conll", "--dry-run"});
   EXPECT_TRUE(plan.starts_with("g-dropout-0.2-s1-retrained: start")) << plan;
-  const ProgramOutput refused =
+  const runner::ProgramOutput refused =
       sandbox_.exp({"retrain", "g-dropout=0.2-s1", "--with", "new.conll", "--name", "a=b", "--dry-run"});
   EXPECT_EQ(refused.end.exit_code, 2);
   EXPECT_TRUE(contains(refused.errors, "--name: the name \"a=b\"")) << refused.errors;
@@ -244,7 +244,7 @@ TEST_F(Retrain, WorksOnAnotherTaskWithSetsThatAreSharesOfOneFile) {
 TEST_F(Retrain, ReportsWhatIsNotNew) {
   output_of({"run", "tiny.toml", "-q"});
   sandbox_.write("copy.conll", sandbox_.read("train.conll"));
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       sandbox_.exp({"retrain", "tiny", "--with", "copy.conll", "--with", "new.conll", "--dry-run"});
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.errors, "copy.conll is not new: it has the content of ")) << output.errors;

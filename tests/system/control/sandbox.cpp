@@ -164,16 +164,16 @@ std::vector<std::string> Sandbox::command(const std::vector<std::string>& words)
   return all;
 }
 
-ProgramOutput Sandbox::exp(const std::vector<std::string>& arguments, const std::string& input) const {
-  return run_program("env", command(with_program(arguments)), input);
+runner::ProgramOutput Sandbox::exp(const std::vector<std::string>& arguments, const std::string& input) const {
+  return runner::run_program("env", command(with_program(arguments)), input);
 }
 
-ProgramOutput Sandbox::shell(const std::string& lines) const {
-  return run_program("env", command({"bash", "-c", lines}));
+runner::ProgramOutput Sandbox::shell(const std::string& lines) const {
+  return runner::run_program("env", command({"bash", "-c", lines}));
 }
 
 bool Sandbox::has(const std::string& program) {
-  return run_program("bash", {"-c", "command -v " + program}).end.success();
+  return runner::run_program("bash", {"-c", "command -v " + program}).end.success();
 }
 
 pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::string& output) const {
@@ -196,7 +196,7 @@ pid_t Sandbox::start(const std::vector<std::string>& arguments, const std::strin
   ::_exit(127);
 }
 
-std::optional<ProcessEnd> Sandbox::wait(pid_t process) {
+std::optional<runner::ProcessEnd> Sandbox::wait(pid_t process) {
   int status = 0;
   const bool ended = eventually([&] { return ::waitpid(process, &status, WNOHANG) != 0; });
   if (!ended) {
@@ -204,8 +204,8 @@ std::optional<ProcessEnd> Sandbox::wait(pid_t process) {
     ::waitpid(process, &status, 0);
     return std::nullopt;
   }
-  if (WIFSIGNALED(status)) return ProcessEnd{0, WTERMSIG(status)};
-  return ProcessEnd{WEXITSTATUS(status), 0};
+  if (WIFSIGNALED(status)) return runner::ProcessEnd{0, WTERMSIG(status)};
+  return runner::ProcessEnd{WEXITSTATUS(status), 0};
 }
 
 std::vector<std::string> Sandbox::query(const std::string& sql) const {

@@ -59,15 +59,15 @@ class Sandbox {
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
 
   /// Runs `exp` with these arguments in the folder and waits for its end.
-  ProgramOutput exp(const std::vector<std::string>& arguments, const std::string& input = "") const;
+  runner::ProgramOutput exp(const std::vector<std::string>& arguments, const std::string& input = "") const;
   /// Runs lines of bash in the folder, with the same environment.
-  ProgramOutput shell(const std::string& lines) const;
+  runner::ProgramOutput shell(const std::string& lines) const;
   /// Whether a shell finds this program.
   static bool has(const std::string& program);
   /// Starts `exp` and returns at once; its output goes to the file `output`.
   pid_t start(const std::vector<std::string>& arguments, const std::string& output = "output.txt") const;
   /// Waits for a started process. Returns nothing, and kills it, if it still runs after `patience`.
-  static std::optional<ProcessEnd> wait(pid_t process);
+  static std::optional<runner::ProcessEnd> wait(pid_t process);
 
   /// Returns the first column of each row of a query, read with a connection of its own.
   std::vector<std::string> query(const std::string& sql) const;

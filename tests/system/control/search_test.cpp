@@ -46,7 +46,7 @@ const std::string digests =
     "JOIN run ON run.number = current_digest.run WHERE run.state = 'completed' ORDER BY question, step)";
 
 void expect_equal(const Sandbox& sandbox) {
-  const ProgramOutput verified = sandbox.exp({"verify", "tune"});
+  const runner::ProgramOutput verified = sandbox.exp({"verify", "tune"});
   EXPECT_EQ(verified.end.exit_code, 0) << verified.output << verified.errors;
   EXPECT_TRUE(contains(verified.output, "tune  equal  ")) << verified.output;
 }
@@ -61,7 +61,7 @@ TEST(Search, ATrialWhoseMeasureIsUndefinedIsNeverTheBest) {
   Sandbox sandbox;
   sandbox.set("FAKE_UNDEFINED_BELOW", "0.25");
   write_search(sandbox, "trials = 8\nstartup = 4\nconfirm = 1\nconfirm_seeds = 2\n");
-  const ProgramOutput trained = sandbox.exp({"run", "search.toml"});
+  const runner::ProgramOutput trained = sandbox.exp({"run", "search.toml"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.output << trained.errors;
   const nlohmann::json search = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);
   std::set<std::int64_t> undefined;
@@ -83,14 +83,14 @@ TEST(Search, ATrialWhoseMeasureIsUndefinedIsNeverTheBest) {
 TEST(Search, SaysThatTheSweepOfItsBaseIsNotUsed) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 2\n");
-  const ProgramOutput alone = sandbox.exp({"plan", "search.toml", "--json"});
+  const runner::ProgramOutput alone = sandbox.exp({"plan", "search.toml", "--json"});
   EXPECT_EQ(alone.errors, "");
   sandbox.write("base.toml", tiny_experiment("base") + "[sweep.grid]\n\"model.layers\" = [1, 2]\n");
   sandbox.write("near.toml",
                 "name = \"tune\"\nbase = \"base.toml\"\n[search]\ntrials = 2\n[search.space]\n"
                 "\"optimizer.learning_rate\" = { log_uniform = [1e-5, 1.0] }\n"
                 "\"model.dropout\" = { uniform = [0.0, 0.5] }\n");
-  const ProgramOutput planned = sandbox.exp({"plan", "near.toml", "--json"});
+  const runner::ProgramOutput planned = sandbox.exp({"plan", "near.toml", "--json"});
   EXPECT_TRUE(planned.errors.starts_with("exp: note: base.toml:")) << planned.errors;
   EXPECT_TRUE(contains(planned.errors,
                        ": [sweep.grid] of a base: not used, because the file that builds on it "
@@ -99,7 +99,7 @@ TEST(Search, SaysThatTheSweepOfItsBaseIsNotUsed) {
   EXPECT_EQ(nlohmann::json::parse(planned.output).at("identity"),
             nlohmann::json::parse(alone.output).at("identity"))
       << "unused settings do not change the identity of a search";
-  const ProgramOutput trained = sandbox.exp({"run", "near.toml", "-q"});
+  const runner::ProgramOutput trained = sandbox.exp({"run", "near.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
   EXPECT_EQ(trained.errors, planned.errors);
   // A sweep in the search file replaces it too.
@@ -111,12 +111,12 @@ TEST(Search, SaysThatTheSweepOfItsBaseIsNotUsed) {
 TEST(Search, EndsAndThenThereIsNothingToDo) {
   Sandbox sandbox;
   write_search(sandbox, asha);
-  const ProgramOutput planned = sandbox.exp({"plan", "search.toml"});
+  const runner::ProgramOutput planned = sandbox.exp({"plan", "search.toml"});
   EXPECT_EQ(planned.end.exit_code, 0) << planned.errors;
   EXPECT_TRUE(contains(planned.output, "search tune on openmp: 0 of 8 trials started")) << planned.output;
   EXPECT_TRUE(contains(planned.output, "propose  trial 1, 1 epoch:  learning_rate=")) << planned.output;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db")) << "a plan writes nothing";
-  const ProgramOutput first = sandbox.exp({"run", "search.toml"});
+  const runner::ProgramOutput first = sandbox.exp({"run", "search.toml"});
   EXPECT_EQ(first.end.exit_code, 0) << first.output << first.errors;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "8");
   EXPECT_TRUE(contains(planned.output, first.output.substr(first.output.find("learning_rate="), 20)))
@@ -129,7 +129,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
       "0")
       << "a pruned run never touches the test set";
   const std::string attempts = sandbox.one("SELECT count(*) FROM attempt");
-  const ProgramOutput again = sandbox.exp({"run", "search.toml"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "search.toml"});
   EXPECT_EQ(again.end.exit_code, 0);
   EXPECT_TRUE(contains(again.output, "nothing to do: search tune is complete")) << again.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), attempts);
@@ -228,7 +228,7 @@ TEST(Search, EveryMethodAndPruningEndsAndReplays) {
       Sandbox sandbox;
       write_search(sandbox, std::string("trials = 6\nstartup = 3\ncomparisons = 2\nmethod = \"") + method +
                                 "\"\npruning = \"" + pruning + "\"\n");
-      const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "4", "-q"});
+      const runner::ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "4", "-q"});
       EXPECT_EQ(run.end.exit_code, 0) << method << ' ' << pruning << run.output << run.errors;
       expect_equal(sandbox);
     }
@@ -326,7 +326,7 @@ TEST(Search, NamesManualChanges) {
   const auto expect_different = [&](const std::string& change, const std::string& back,
                                     const std::string& named) {
     sandbox.change(change);
-    const ProgramOutput verified = sandbox.exp({"verify", "tune"});
+    const runner::ProgramOutput verified = sandbox.exp({"verify", "tune"});
     EXPECT_EQ(verified.end.exit_code, 3) << verified.output << verified.errors;
     EXPECT_TRUE(contains(verified.output, named)) << "\"" << named << "\" is not in: " << verified.output;
     sandbox.change(back);
@@ -349,7 +349,7 @@ TEST(Search, NamesManualChanges) {
                    "has dev/f1 0.123000, but its runs have ");
   expect_equal(sandbox);
   sandbox.change("DELETE FROM search_trial WHERE number = 2");
-  const ProgramOutput damaged = sandbox.exp({"show", "tune"});
+  const runner::ProgramOutput damaged = sandbox.exp({"show", "tune"});
   EXPECT_EQ(damaged.end.exit_code, 2);
   EXPECT_TRUE(contains(damaged.errors, "search tune: its rows are damaged: trial 2 is missing"))
       << damaged.errors;
@@ -373,7 +373,7 @@ constexpr const char* kinds_of_runs =
 TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 4\nrepeats = 2\nconfirm = 2\nconfirm_seeds = 3\n");
-  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_TRUE(contains(run.output, " is trained again with 3 fresh seeds")) << run.output;
   EXPECT_TRUE(contains(run.output, "CONFIRMED TRIAL   SEEDS  SELECTED  FRESH MEAN")) << run.output;
@@ -411,7 +411,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
   sandbox.change(
       "UPDATE search_observation SET scores = '[0.123]' WHERE number = (SELECT min(number) FROM "
       "search_observation WHERE outcome = 'confirmed')");
-  const ProgramOutput verified = sandbox.exp({"verify", "tune"});
+  const runner::ProgramOutput verified = sandbox.exp({"verify", "tune"});
   EXPECT_EQ(verified.end.exit_code, 3);
   EXPECT_TRUE(contains(verified.output, "has dev/f1 0.123000, but its runs have ")) << verified.output;
 }
@@ -421,7 +421,7 @@ TEST(Search, AConfirmationWithAFailedSeedHasNoMean) {
   write_search(sandbox, "trials = 2\nconfirm = 1\nconfirm_seeds = 3\n");
   sandbox.set("FAKE_FAIL_AT", "3");
   sandbox.set("FAKE_FAIL_ONLY", "-s3");
-  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-q"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_EQ(sandbox.one("SELECT scores FROM search_observation WHERE outcome = 'confirmed'"), "[\"nan\"]");
   EXPECT_TRUE(
@@ -436,7 +436,7 @@ TEST(Search, RungsByStepsLeadToTheSameRuns) {
   std::string file = sandbox.read("search.toml");
   file.replace(file.find("epochs = 4"), 10, "steps = 20\nevaluate_every = 5");
   sandbox.write("search.toml", file);
-  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "search.toml", "-j", "2"});
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_TRUE(contains(run.output, "asha at 5, 10 of 20 steps")) << run.output;
   EXPECT_TRUE(contains(run.output, "TRIAL  STATE     STEPS")) << run.output;
@@ -453,7 +453,7 @@ TEST(Search, FailedTrialsAreObservedAndTheSearchContinues) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 5\nstartup = 2\n");
   sandbox.set("FAKE_FAIL_AT", "3");
-  const ProgramOutput all = sandbox.exp({"run", "search.toml", "-q"});
+  const runner::ProgramOutput all = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(all.end.exit_code, 1) << "no trial is complete";
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation WHERE outcome = 'failed'"), "5");
   expect_equal(sandbox);
@@ -478,7 +478,7 @@ TEST(Search, ExcludedPointsAreListedAsSuch) {
   const std::string planned = sandbox.exp({"plan", "search.toml"}).output;
   ASSERT_TRUE(contains(planned, "type=sgd\n         excluded by \"exclude\" of [search]\n"))
       << "without the variable that its conditions take away: " << planned;
-  const ProgramOutput run = sandbox.exp({"run", "search.toml"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "search.toml"});
   ASSERT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_FALSE(contains(run.output + run.errors, "failed")) << "nothing has: " << run.output << run.errors;
   EXPECT_FALSE(contains(run.errors, "cannot be trained")) << run.errors;
@@ -507,7 +507,7 @@ TEST(Search, ASpaceWithFewerPointsThanTrialsTrainsEachOnce) {
   sandbox.write("search.toml", tiny_experiment("tune") +
                                    "[search]\ntrials = 6\nstartup = 2\n[search.space]\n"
                                    "\"optimizer.learning_rate\" = { choice = [1e-2, 1e-3] }\n");
-  const ProgramOutput run = sandbox.exp({"run", "search.toml", "-q", "-j", "2"});
+  const runner::ProgramOutput run = sandbox.exp({"run", "search.toml", "-q", "-j", "2"});
   EXPECT_EQ(run.end.exit_code, 0) << run.output << run.errors;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "2");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_observation WHERE outcome = 'repeated'"), "4");
@@ -524,7 +524,7 @@ TEST(Search, APrunedRunResumesOutsideOfTheSearch) {
       "'pruned') AND key = ";
   const std::string rate = sandbox.one("SELECT value" + of_pruned + "'optimizer.learning_rate'");
   const std::string dropout = sandbox.one("SELECT value" + of_pruned + "'model.dropout'");
-  const ProgramOutput run = sandbox.exp(
+  const runner::ProgramOutput run = sandbox.exp(
       {"run", "tiny.toml", "-S", "optimizer.learning_rate=" + rate, "-S", "model.dropout=" + dropout});
   EXPECT_EQ(run.end.exit_code, 0) << run.errors;
   EXPECT_TRUE(contains(run.output, "it resumes from its checkpoint of step ")) << run.output;
@@ -538,7 +538,7 @@ TEST(Search, ATrialWhoseRunWasRemovedIsNamed) {
   EXPECT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 75) << "the promoted trial was cut off";
   ASSERT_EQ(sandbox.exp({"rm", sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "-y"}).end.exit_code,
             0);
-  const ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_NE(again.end.exit_code, 0);
   EXPECT_TRUE(contains(again.errors, " was removed; run exp undelete to restore it")) << again.errors;
 }
@@ -549,10 +549,10 @@ TEST(Search, IsShownAndListed) {
   EXPECT_TRUE(contains(sandbox.exp({"ls", "--search"}).output, "no searches yet"));
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
-  const ProgramOutput listed = sandbox.exp({"ls", "--search"});
+  const runner::ProgramOutput listed = sandbox.exp({"ls", "--search"});
   EXPECT_TRUE(contains(listed.output, "tune")) << listed.output << listed.errors;
   EXPECT_TRUE(contains(listed.output, "max dev/f1")) << listed.output;
-  const ProgramOutput shown = sandbox.exp({"show", "tune"});
+  const runner::ProgramOutput shown = sandbox.exp({"show", "tune"});
   EXPECT_TRUE(contains(shown.output, "search tune  tpe, max dev/f1, seed 1, asha at 1, 2 of 4 epochs"))
       << shown.output << shown.errors;
   const nlohmann::json json = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);
@@ -565,7 +565,7 @@ TEST(Search, IsShownAndListed) {
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"ls", "--search", "--json"}).output).size(), 1u);
   EXPECT_EQ(nlohmann::json::parse(sandbox.exp({"verify", "tune", "--json"}).output).at("outcome"), "equal");
   EXPECT_TRUE(contains(sandbox.exp({"ls", "--state", "pruned"}).output, "pruned"));
-  const ProgramOutput report = sandbox.exp({"report", "tune", "-o", "report.html"});
+  const runner::ProgramOutput report = sandbox.exp({"report", "tune", "-o", "report.html"});
   EXPECT_EQ(report.end.exit_code, 0) << report.errors;
   EXPECT_TRUE(contains(sandbox.read("report.html"), "Searches that proposed runs of this report"));
 }
@@ -573,15 +573,15 @@ TEST(Search, IsShownAndListed) {
 TEST(Search, RefusesWhatItCannotMean) {
   Sandbox sandbox;
   write_search(sandbox, asha);
-  const ProgramOutput fresh = sandbox.exp({"run", "search.toml", "--fresh"});
+  const runner::ProgramOutput fresh = sandbox.exp({"run", "search.toml", "--fresh"});
   EXPECT_EQ(fresh.end.exit_code, 2);
   EXPECT_TRUE(contains(fresh.errors, "a search decides by its complete runs")) << fresh.errors;
-  const ProgramOutput size = sandbox.exp({"plan", "search.toml", "--size"});
+  const runner::ProgramOutput size = sandbox.exp({"plan", "search.toml", "--size"});
   EXPECT_EQ(size.end.exit_code, 2);
   EXPECT_TRUE(contains(size.errors, "the file has a [search], which proposes its runs one after the other"))
       << size.errors;
   sandbox.set("FAKE_CHECK", "model.width:too wide");
-  const ProgramOutput refused = sandbox.exp({"run", "search.toml", "-q"});
+  const runner::ProgramOutput refused = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(refused.end.exit_code, 1);
   EXPECT_TRUE(contains(refused.errors, "trial 1/8 cannot be trained: ")) << refused.errors;
   EXPECT_TRUE(contains(refused.errors, "too wide")) << refused.errors;
@@ -593,7 +593,7 @@ TEST(Search, TwoAtOnceDoNotDecidePastEachOther) {
   sandbox.set("FAKE_STEP_MS", "20");
   const pid_t first = sandbox.start({"run", "search.toml", "-q"});
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM search_trial", "1"));
-  const ProgramOutput second = sandbox.exp({"run", "search.toml", "-q"});
+  const runner::ProgramOutput second = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(second.end.exit_code, 2);
   EXPECT_TRUE(contains(second.errors, "another exp run works on search tune; this one does nothing"))
       << second.errors;

@@ -117,7 +117,7 @@ TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
 }
 
 TEST_F(Selecting, PredictTakesTheBestOfASweep) {
-  const ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna lives"});
+  const runner::ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna lives"});
   EXPECT_EQ(output.output, "text: Anna lives\n");
   EXPECT_EQ(output.errors, "exp: the best of these runs by dev/f1 is " + best() + "\n");
   expect_refused({"predict", "pair", "Anna"},
@@ -198,7 +198,7 @@ TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
 TEST_F(Selecting, RmAtATerminalTakesANo) {
   const std::string command = ENCORE_BUILD_DIR "/bin/exp rm pair";
   if (sandbox_->shell("command -v script").end.exit_code != 0) GTEST_SKIP() << "there is no script(1) here";
-  const ProgramOutput output = sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
+  const runner::ProgramOutput output = sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
   EXPECT_TRUE(contains(output.output, "hide 4 runs, pair-dropout=0.1-s1, ")) << output.output;
   EXPECT_TRUE(contains(output.output, "exp undelete restores them. [y/N]")) << output.output;
   EXPECT_TRUE(contains(output.output, "nothing was done")) << output.output;
@@ -226,7 +226,7 @@ TEST_F(Selecting, GcLooksAtTheFoldersThatWereChosen) {
 }
 
 TEST_F(Selecting, AConditionThatCannotBeMeantIsPointedAt) {
-  const ProgramOutput output = sandbox_->exp({"ls", "--where", "seed = 1 AND model.dropuot > 0.1"});
+  const runner::ProgramOutput output = sandbox_->exp({"ls", "--where", "seed = 1 AND model.dropuot > 0.1"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_EQ(output.errors,
             "exp: --where: no such column: model.dropuot; did you mean \"model.dropout\"?\n"
@@ -259,7 +259,7 @@ TEST(SelectingWhatRuns, ScoresSoFarAndStopByCondition) {
   EXPECT_TRUE(std::regex_search(sandbox.exp({"ls"}).output, std::regex("running +[56]\\d\\.\\d\\d +- ")));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "--where", "epoch > 100000"}).errors,
                        "no run fits --where \"epoch > 100000\""));
-  const ProgramOutput stop = sandbox.exp({"stop", "l*", "--where", "epoch >= 1 AND dev/f1 >= 0.5"});
+  const runner::ProgramOutput stop = sandbox.exp({"stop", "l*", "--where", "epoch >= 1 AND dev/f1 >= 0.5"});
   EXPECT_TRUE(contains(stop.output, "long was asked to stop")) << stop.output << stop.errors;
   ASSERT_TRUE(Sandbox::wait(exp));
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "stopped");
@@ -278,7 +278,7 @@ TEST(SelectingWhatFailed, RetryTakesTheSameOptions) {
   ASSERT_EQ(sandbox.exp({"retry", "s-s1", "s-s2", "--failed", "-q"}).end.exit_code, 0);
   EXPECT_EQ(sandbox.query("SELECT state FROM run ORDER BY number"),
             (std::vector<std::string>{"completed", "completed", "failed"}));
-  const ProgramOutput file = sandbox.exp({"retry", "s.toml", "--failed", "--tag", "x"});
+  const runner::ProgramOutput file = sandbox.exp({"retry", "s.toml", "--failed", "--tag", "x"});
   EXPECT_EQ(file.end.exit_code, 2);
   EXPECT_TRUE(contains(file.errors, "select runs of the database, but \"s.toml\" is an experiment file"))
       << file.errors;
@@ -290,7 +290,7 @@ TEST(SelectingDocument, ListsEveryColumnThatThereIs) {
   const std::string page(std::istreambuf_iterator<char>(in), {});
   const Sandbox sandbox;
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0);
-  const ProgramOutput found = sandbox.exp({"completion", "candidates", "ls", "--sort", ""});
+  const runner::ProgramOutput found = sandbox.exp({"completion", "candidates", "ls", "--sort", ""});
   std::istringstream names(found.output);
   std::size_t fields = 0;
   for (std::string name; std::getline(names, name);) {

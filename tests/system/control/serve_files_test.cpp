@@ -54,7 +54,7 @@ class ServeFiles : public Serve {
     return response.status == 200 ? json::parse(response.body) : json();
   }
   void end() {
-    const std::optional<ProcessEnd> ended = end_server();
+    const std::optional<runner::ProcessEnd> ended = end_server();
     ASSERT_TRUE(ended && ended->success()) << sandbox_.read("serve.txt");
     EXPECT_EQ(folders_aside(), 0U) << "the folder of a bundle has stayed";
     fs::remove(path("serve.txt"));

@@ -442,7 +442,7 @@ TEST_F(Serve, GivesTheLastAnswersBeforeItEnds) {
   EXPECT_EQ(last.status, 200) << last.body;
   EXPECT_TRUE(last.has("Connection: close\r\n"));
   EXPECT_EQ(idle.receive().status, 0) << "closed: nothing was asked on it";
-  const std::optional<ProcessEnd> end = Sandbox::wait(server_);
+  const std::optional<runner::ProcessEnd> end = Sandbox::wait(server_);
   ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end->exit_code, 0) << sandbox_.read("serve.txt");
   EXPECT_TRUE(sandbox_.wait_until_no_workers());
@@ -454,7 +454,7 @@ TEST_F(Serve, SaysThatAnswersWereLostWhenItsPatienceEnds) {
   HttpConnection asked(port_);
   asked.send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));
   ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_batches_total{model=\"tiny\"}") == 1; }));
-  const std::optional<ProcessEnd> end = end_server();
+  const std::optional<runner::ProcessEnd> end = end_server();
   ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end->exit_code, 1);
   EXPECT_TRUE(sandbox_.wait_for_text("serve.txt", "ended before all requests were answered"));
@@ -519,7 +519,7 @@ TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
   write_token("short.txt", "secret\n");
   const auto failure = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"serve", "tiny", "--port", "0"});
-    const ProgramOutput output = sandbox_.exp(options);
+    const runner::ProgramOutput output = sandbox_.exp(options);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     return output.errors;
   };
@@ -548,7 +548,7 @@ TEST_F(Serve, RefusesATokenThatOtherUsersCanRead) {
   const std::filesystem::path file = sandbox_.folder() / "token.txt";
   for (const unsigned mode : {0644U, 0640U, 0604U, 0620U, 0666U}) {
     std::filesystem::permissions(file, std::filesystem::perms(mode));
-    const ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0", "--token-file", "token.txt"});
+    const runner::ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0", "--token-file", "token.txt"});
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_NE(output.errors.find("--token-file token.txt: other users have access to the file (mode 0"),
               std::string::npos)
@@ -580,7 +580,7 @@ TEST_F(Serve, ServesSeveralModelsByNameAndSaysWhichThereAre) {
 TEST_F(Serve, SaysWhyAModelCannotBeLoaded) {
   const std::string id = sandbox_.one("SELECT id FROM run");
   sandbox_.write("encore.db.runs/" + id + "/labels.txt", "no\n");
-  const ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0"});
+  const runner::ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0"});
   EXPECT_EQ(output.end.exit_code, 2) << output.output;
   EXPECT_NE(output.errors.find("labels.txt"), std::string::npos) << output.errors;
 }

@@ -88,7 +88,7 @@ class Serve : public RealWorkerTest {
     for (std::string line; std::getline(answers, line);) all.push_back(json::parse(line));
     return all;
   }
-  std::optional<ProcessEnd> end_server(int signal = SIGTERM) {
+  std::optional<runner::ProcessEnd> end_server(int signal = SIGTERM) {
     ::kill(server_, signal);
     return Sandbox::wait(server_);
   }

@@ -51,7 +51,7 @@ class Session : public ::testing::Test {
 
 TEST_F(Session, StopAllReachesARunThatIsOnlyPlanned) {
   const pid_t exp = start_and_hold("\"command\"");
-  const ProgramOutput stop = sandbox_.exp({"stop", "--all"});
+  const runner::ProgramOutput stop = sandbox_.exp({"stop", "--all"});
   EXPECT_EQ(stop.end.exit_code, 0) << stop.errors;
   EXPECT_TRUE(contains(stop.output, asked(exp))) << stop.output;
   EXPECT_TRUE(contains(stop.output, "was asked to stop; it starts no more runs")) << stop.output;
@@ -61,7 +61,7 @@ TEST_F(Session, StopAllReachesARunThatIsOnlyPlanned) {
 
 TEST_F(Session, StopByTheNameOfASweepThatIsNotStoredYet) {
   const pid_t exp = start_and_hold("\"sweep\":\"tiny\"");
-  const ProgramOutput stop = sandbox_.exp({"stop", "tiny"});
+  const runner::ProgramOutput stop = sandbox_.exp({"stop", "tiny"});
   EXPECT_EQ(stop.end.exit_code, 0) << stop.errors;
   EXPECT_TRUE(contains(stop.output, asked(exp))) << stop.output;
   expect_nothing_started(exp);
@@ -69,7 +69,7 @@ TEST_F(Session, StopByTheNameOfASweepThatIsNotStoredYet) {
 
 TEST_F(Session, AnotherSweepsNameDoesNotStopIt) {
   const pid_t exp = start_and_hold("\"sweep\":\"tiny\"");
-  const ProgramOutput stop = sandbox_.exp({"stop", "other"});
+  const runner::ProgramOutput stop = sandbox_.exp({"stop", "other"});
   EXPECT_EQ(stop.end.exit_code, 2) << "there is no database yet: " << stop.output;
   fifo_.open();
   const auto end = Sandbox::wait(exp);
@@ -82,7 +82,7 @@ TEST_F(Session, OneThatWasKilledIsNotAskedAndItsFileGoesWithTheNext) {
   ::kill(exp, SIGKILL);
   ASSERT_TRUE(Sandbox::wait(exp));
   fifo_.stay_open();
-  const ProgramOutput none = sandbox_.exp({"stop", "--all"});
+  const runner::ProgramOutput none = sandbox_.exp({"stop", "--all"});
   EXPECT_EQ(none.end.exit_code, 2);
   EXPECT_TRUE(contains(none.errors, "there is no database encore.db yet")) << none.errors;
   sandbox_.write("encore.db.runs/sessions/1-2.json.part", "killed before this had its na");

@@ -42,7 +42,7 @@ class PlanSize : public RealWorkerTest {
   }
   std::string failure(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "plan");
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     return output.errors;
   }

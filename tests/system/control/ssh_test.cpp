@@ -64,7 +64,7 @@ class SshLauncher : public ::testing::Test {
       GTEST_SKIP() << "sshd is missing: apt-get install openssh-server openssh-client";
     write_configuration();
     // A machine may exclude its users from every sshd, which is not a fault of the launcher.
-    if (const ProgramOutput login = sandbox_.shell("bin/ssh one true"); !login.end.success())
+    if (const runner::ProgramOutput login = sandbox_.shell("bin/ssh one true"); !login.end.success())
       GTEST_SKIP() << "sshd does not let this user in: " << login.errors << sandbox_.read("ssh/sshd.log");
     sandbox_.set("FAKE_STEP_MS", "1");
     write_sweep(sandbox_);
@@ -102,7 +102,7 @@ class SshLauncher : public ::testing::Test {
         "&& "
         "ssh-keygen -q -t ed25519 -N '' -f ssh/host_key";
     const std::string make_folder = "{ [ $(id -u) != 0 ] || mkdir -p -m 755 /run/sshd; }";
-    const ProgramOutput started =
+    const runner::ProgramOutput started =
         sandbox_.shell(make_keys + " && " + make_folder + " && " + sshd_ + " -f " + folder +
                        "/sshd_config -E " + folder + "/sshd.log </dev/null >ssh/printed 2>&1");
     ASSERT_TRUE(started.end.success()) << started.errors << sandbox_.read("ssh/printed");
@@ -145,7 +145,7 @@ class SshLauncher : public ::testing::Test {
 };
 
 TEST_F(SshLauncher, ASweepOverTwoHostsHasTheBitsOfALocalOne) {
-  const ProgramOutput output = sandbox_.exp(launched("one,two"));
+  const runner::ProgramOutput output = sandbox_.exp(launched("one,two"));
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(
       sandbox_.one("SELECT group_concat(DISTINCT host_name) FROM (SELECT host_name FROM attempt ORDER BY 1)"),
@@ -155,7 +155,7 @@ TEST_F(SshLauncher, ASweepOverTwoHostsHasTheBitsOfALocalOne) {
 }
 
 TEST_F(SshLauncher, ACommandOfOnesOwnTakesOptionsOfSsh) {
-  const ProgramOutput output =
+  const runner::ProgramOutput output =
       sandbox_.exp({"run", "sweep.toml", "--launcher", "ssh -F ssh/config -o BatchMode=yes {host} {command}",
                     "--hosts", "one,two"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
@@ -171,7 +171,7 @@ TEST_F(SshLauncher, ConnectionsThatBreakInTheMiddleLoseNothing) {
   for (const pid_t connection : connections) ::kill(connection, SIGKILL);
   EXPECT_TRUE(eventually([&] { return children_of(daemon_).empty(); }));
   hold.release();
-  const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+  const std::optional<runner::ProcessEnd> end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 0) << sandbox_.read("output.txt");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "4") << "no worker had to begin again";
@@ -190,14 +190,14 @@ TEST_F(SshLauncher, ConnectionsThatBreakTogetherWithTheirExpLoseNothing) {
     sandbox_.exp({"status"});
     return sandbox_.one("SELECT count(*) FROM run WHERE state = 'completed'") == "2";
   }));
-  const ProgramOutput rest = sandbox_.exp(launched("one,two"));
+  const runner::ProgramOutput rest = sandbox_.exp(launched("one,two"));
   EXPECT_EQ(rest.end.exit_code, 0) << rest.output << rest.errors;
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "4");
   expect_like_local();
 }
 
 TEST_F(SshLauncher, AHostThatRefusesTheConnectionIsNamedAndTheOtherOneDoesTheWork) {
-  const ProgramOutput output = sandbox_.exp(launched("dark,one"));
+  const runner::ProgramOutput output = sandbox_.exp(launched("dark,one"));
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_TRUE(contains(output.errors, "could not be started on dark")) << output.errors;
   EXPECT_TRUE(contains(output.errors, "Connection refused")) << output.errors;
@@ -206,7 +206,7 @@ TEST_F(SshLauncher, AHostThatRefusesTheConnectionIsNamedAndTheOtherOneDoesTheWor
 
 TEST_F(SshLauncher, AKeyThatIsNotAuthorizedIsTheReason) {
   sandbox_.write("ssh/authorized_keys", "");
-  const ProgramOutput output = sandbox_.exp(launched("one"));
+  const runner::ProgramOutput output = sandbox_.exp(launched("one"));
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
   EXPECT_TRUE(contains(output.errors, "Permission denied")) << output.errors;
 }

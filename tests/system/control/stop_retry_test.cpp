@@ -33,7 +33,7 @@ void expect_stopped_by(const std::vector<std::string>& stop) {
   write_sweep(sandbox);
   Hold hold(sandbox, 8);
   const pid_t exp = start_two(sandbox, hold);
-  const ProgramOutput output = sandbox.exp(stop);
+  const runner::ProgramOutput output = sandbox.exp(stop);
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.output, "was asked to stop; it writes a checkpoint first")) << output.output;
   const auto end = Sandbox::wait(exp);
@@ -72,7 +72,7 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
   Sandbox sandbox;
   write_sweep(sandbox);
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0);
-  const ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-s1"});
+  const runner::ProgramOutput unknown = sandbox.exp({"stop", "s-dropuot=0.1-s1"});
   EXPECT_EQ(unknown.end.exit_code, 2);
   EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-s1\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"stop"}).errors, "exp stop needs a run, a sweep or --all"));
@@ -137,17 +137,17 @@ TEST(Retry, FailedRunsStartFromScratchAndLostOnesResume) {
     Sandbox sandbox;
     break_two(sandbox);
     if (target == "s") std::filesystem::remove(sandbox.folder() / "sweep.toml");
-    const ProgramOutput failed = sandbox.exp({"retry", target, "--failed"});
+    const runner::ProgramOutput failed = sandbox.exp({"retry", target, "--failed"});
     EXPECT_EQ(failed.end.exit_code, 0) << failed.output << failed.errors;
     EXPECT_EQ(sandbox.one(states), "5 completed, 1 lost") << target;
     EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-s1"), "1") << "from the start";
     EXPECT_TRUE(contains(failed.output, "failed before; it starts again")) << failed.output;
-    const ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
+    const runner::ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
     EXPECT_EQ(lost.end.exit_code, 0) << lost.output << lost.errors;
     EXPECT_EQ(sandbox.one(states), "6 completed");
     EXPECT_EQ(first_step(sandbox, "s-dropout=0.2-s2"), "11") << "behind its checkpoint of step 10";
     EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "8") << "nothing else was touched";
-    const ProgramOutput none = sandbox.exp({"retry", target, "--lost", "--failed"});
+    const runner::ProgramOutput none = sandbox.exp({"retry", target, "--lost", "--failed"});
     EXPECT_EQ(none.end.exit_code, 0);
     EXPECT_TRUE(contains(none.output, "nothing to do: no run of " + target + " has failed or is lost"))
         << none.output;
@@ -164,7 +164,7 @@ TEST(Retry, RunsWhoseExpWasKilledCountAsLost) {
   ASSERT_TRUE(sandbox.wait_until_no_workers()) << "a worker without its exp writes a checkpoint and ends";
   EXPECT_TRUE(contains(sandbox.exp({"ls"}).output, "  lost  "));
   hold.release();
-  const ProgramOutput retry = sandbox.exp({"retry", "s", "--lost", "-j", "2"});
+  const runner::ProgramOutput retry = sandbox.exp({"retry", "s", "--lost", "-j", "2"});
   EXPECT_EQ(retry.end.exit_code, 0) << retry.output << retry.errors;
   EXPECT_EQ(sandbox.one(states), "2 completed, 4 pending") << retry.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt WHERE reason = 'the exp that started it is gone'"),
@@ -178,7 +178,7 @@ TEST(Retry, WrongUseIsRefused) {
   Sandbox sandbox;
   break_two(sandbox);
   const auto expect_refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
-    const ProgramOutput output = sandbox.exp(arguments);
+    const runner::ProgramOutput output = sandbox.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << message;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };

@@ -57,7 +57,7 @@ TEST_F(ChangedDatabase, AnInvalidIdIsRejectedByEveryVerbAndNothingIsTouched) {
   for (const auto& [sql, text] : ids) {
     sandbox_.change("UPDATE run SET id = " + sql + " WHERE name = 'tiny'");
     for (const auto& verb : verbs) {
-      const ProgramOutput output = sandbox_.exp(verb);
+      const runner::ProgramOutput output = sandbox_.exp(verb);
       EXPECT_EQ(output.end.exit_code, 2) << verb[0] << ' ' << sql << output.output << output.errors;
       EXPECT_TRUE(contains(output.errors, "database encore.db holds a run with the id \"" + text + "\""))
           << verb[0] << ' ' << sql << output.output << output.errors;
@@ -65,7 +65,7 @@ TEST_F(ChangedDatabase, AnInvalidIdIsRejectedByEveryVerbAndNothingIsTouched) {
     std::filesystem::remove_all(sandbox_.folder() / "boards");  // the honest run's
     EXPECT_EQ(files(), before_) << sql;
     EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "2") << sql;
-    const ProgramOutput check = sandbox_.exp({"db", "check"});
+    const runner::ProgramOutput check = sandbox_.exp({"db", "check"});
     EXPECT_EQ(check.end.exit_code, 1);
     EXPECT_TRUE(contains(check.errors, "run tiny: database encore.db holds a run with the id"))
         << check.errors;
@@ -76,7 +76,7 @@ TEST_F(ChangedDatabase, AnInvalidIdIsRejectedByEveryVerbAndNothingIsTouched) {
 
 TEST_F(ChangedDatabase, ARunWithAnInvalidIdIsNotResumed) {
   sandbox_.change("UPDATE run SET id = '../victim', state = 'interrupted' WHERE name = 'tiny'");
-  const ProgramOutput run = sandbox_.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput run = sandbox_.exp({"run", "tiny.toml"});
   EXPECT_EQ(run.end.exit_code, 2) << run.output << run.errors;
   EXPECT_TRUE(contains(run.errors, "holds a run with the id \"../victim\"")) << run.errors;
   EXPECT_EQ(files(), before_);
@@ -89,11 +89,11 @@ TEST_F(ChangedDatabase, PathsOfCheckpointsLeadNowhereElse) {
                     sha256_of_file(sandbox_.folder() / "victim/notes.txt") + "'");
     for (const std::vector<std::string>& verb :
          {std::vector<std::string>{"show", "tiny"}, {"verify", "tiny", "--from-checkpoint", step}}) {
-      const ProgramOutput output = sandbox_.exp(verb);
+      const runner::ProgramOutput output = sandbox_.exp(verb);
       EXPECT_EQ(output.end.exit_code, 2) << verb[0] << output.output;
       EXPECT_TRUE(contains(output.errors, "leads out of the folder")) << verb[0] << output.errors;
     }
-    const ProgramOutput check = sandbox_.exp({"db", "check"});
+    const runner::ProgramOutput check = sandbox_.exp({"db", "check"});
     EXPECT_EQ(check.end.exit_code, 1);
     EXPECT_TRUE(contains(check.errors, "run tiny: the file name ") &&
                 contains(check.errors, "leads out of the folder"))
@@ -109,9 +109,9 @@ TEST_F(ChangedDatabase, PathsOfPredictionsLeadNowhereElse) {
         "run.number, 'predictions/test.jsonl', attempt.number, '" +
         path + "', '" + sha256_of_file(sandbox_.folder() / "victim/notes.txt") +
         "', 0 FROM run JOIN attempt ON attempt.run = run.number");
-    const ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
+    const runner::ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
     EXPECT_FALSE(contains(report.output + report.errors, "precious")) << report.output;
-    const ProgramOutput check = sandbox_.exp({"db", "check"});
+    const runner::ProgramOutput check = sandbox_.exp({"db", "check"});
     EXPECT_EQ(check.end.exit_code, 1);
     EXPECT_TRUE(contains(check.errors, "leads out of the folder")) << check.errors;
     EXPECT_EQ(files(), before_);
@@ -120,7 +120,7 @@ TEST_F(ChangedDatabase, PathsOfPredictionsLeadNowhereElse) {
 
 TEST_F(ChangedDatabase, AReportOfARunWithoutAnIdReadsNoFile) {
   sandbox_.change("UPDATE run SET id = '../victim' WHERE name = 'tiny'");
-  const ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
+  const runner::ProgramOutput report = sandbox_.exp({"report", "all", "--format", "json"});
   EXPECT_FALSE(contains(report.output + report.errors, "precious")) << report.output;
   EXPECT_EQ(files(), before_);
 }

@@ -26,12 +26,12 @@ class StoreVerbs : public ::testing::Test {
     output_of({"run", "tiny.toml", "--quiet"});
   }
   std::string output_of(const std::vector<std::string>& arguments) {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     return output.output;
   }
   void expect_refused(const std::vector<std::string>& arguments, const std::string& message) {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   }
@@ -220,7 +220,7 @@ TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
   EXPECT_EQ(again.at("databases").at(0).at("runs").at(0).at("outcome"), "same");
 
   std::filesystem::remove_all(sandbox_.folder() / "cluster.db.runs");
-  const ProgramOutput bare = sandbox_.exp({"db", "merge", "cluster.db", "--db", "new.db"});
+  const runner::ProgramOutput bare = sandbox_.exp({"db", "merge", "cluster.db", "--db", "new.db"});
   EXPECT_EQ(bare.end.exit_code, 1);
   EXPECT_TRUE(contains(bare.output, "is missing; copy the folder ")) << bare.output;
   expect_refused({"db", "merge"}, "exp db merge needs the file of another database");
@@ -232,12 +232,12 @@ TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
 TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
   const std::string best = "checkpoints/step-00000020.safetensors";
   std::filesystem::remove(sandbox_.folder() / folder_of("tiny") / best);
-  const ProgramOutput gone = sandbox_.exp({"db", "check"});
+  const runner::ProgramOutput gone = sandbox_.exp({"db", "check"});
   EXPECT_EQ(gone.end.exit_code, 1);
   EXPECT_EQ(gone.errors, "exp: run tiny: the best checkpoint, " + best + ", is missing\n");
 
   output_of({"db", "backup", "safe.db"});
-  const ProgramOutput copy = sandbox_.exp({"db", "check", "--db", "safe.db"});
+  const runner::ProgramOutput copy = sandbox_.exp({"db", "check", "--db", "safe.db"});
   EXPECT_EQ(copy.end.exit_code, 1);
   EXPECT_TRUE(contains(copy.errors,
                        "safe.db.runs, the folder with the files of 1 run, is missing; a copy of a database "
@@ -343,9 +343,9 @@ TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {
   ASSERT_TRUE(exists("boards/tiny"));
   const char* python = std::getenv("ENCORE_TENSORBOARD_PYTHON");
   const std::string program = python == nullptr ? "python3" : python;
-  if (!run_program(program, {"-c", "import tensorboard"}).end.success())
+  if (!runner::run_program(program, {"-c", "import tensorboard"}).end.success())
     GTEST_SKIP() << "the Python package tensorboard is not there; the format is checked by cli_test alone";
-  const ProgramOutput output = run_program(
+  const runner::ProgramOutput output = runner::run_program(
       program,
       {"-c",
        "import sys\n"
@@ -371,7 +371,7 @@ std::string completed(const Sandbox& sandbox, const std::string& line) {
       "complete -p exp >/dev/null || exit 2\n"
       "COMP_LINE='" +
       line + "'; COMP_POINT=${#COMP_LINE}; _encore_exp; printf '%s ' \"${COMPREPLY[@]}\"";
-  const ProgramOutput output = run_program("bash", {"--norc", "-c", script});
+  const runner::ProgramOutput output = runner::run_program("bash", {"--norc", "-c", script});
   EXPECT_TRUE(output.end.success()) << output.errors;
   return output.output;
 }
@@ -391,10 +391,10 @@ TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
 }
 
 TEST_F(StoreVerbs, ZshReadsItsScript) {
-  if (!run_program("sh", {"-c", "command -v zsh"}).end.success()) GTEST_SKIP() << "there is no zsh here";
+  if (!runner::run_program("sh", {"-c", "command -v zsh"}).end.success()) GTEST_SKIP() << "there is no zsh here";
   sandbox_.write("completion.zsh", output_of({"completion", "zsh"}));
-  const ProgramOutput output =
-      run_program("zsh", {"-f", "-c",
+  const runner::ProgramOutput output =
+      runner::run_program("zsh", {"-f", "-c",
                           "cd " + sandbox_.folder().string() +
                               "; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n"
                               "compdef() { :; }; compadd() { print -r -- $found }; _files() { print files }\n"

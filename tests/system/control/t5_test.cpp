@@ -129,7 +129,7 @@ TEST_P(T5, IsNotWrittenWhereItWouldComputeOtherwise) {
     replace_first(text, other.from, other.to);
     sandbox_.write("other.toml", text);
     output_of({"run", "other.toml", "-q", "-S", "train.epochs=1"});
-    const ProgramOutput output = sandbox_.exp({"export", other.name, "-o", "other"});
+    const runner::ProgramOutput output = sandbox_.exp({"export", other.name, "-o", "other"});
     EXPECT_NE(output.end.exit_code, 0) << other.name;
     EXPECT_TRUE(contains(output.errors, other.refusal)) << output.errors;
   }
@@ -154,7 +154,7 @@ TEST_P(T5, IsRefusedWhereItsFolderIsNot) {
     json changed = whole;
     changed[member] = value;
     sandbox_.write("t5/config.json", changed.dump());
-    const ProgramOutput output = sandbox_.exp({"import", "t5", "--task", "translate"});
+    const runner::ProgramOutput output = sandbox_.exp({"import", "t5", "--task", "translate"});
     EXPECT_NE(output.end.exit_code, 0) << member;
     EXPECT_TRUE(contains(output.errors + output.output, refusal)) << output.errors << output.output;
   }

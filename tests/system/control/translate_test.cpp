@@ -31,7 +31,7 @@ TEST_F(Translation, LearnsFromTwoFiles) {
   EXPECT_TRUE(contains(run, "60 train, 15 dev") && contains(run, "dev perplexity ")) << run;
   EXPECT_FALSE(contains(run, "BLEU")) << "nothing is written";
   EXPECT_LT(std::stod(sandbox_.one("SELECT min(value) FROM curve WHERE metric = 'dev/perplexity'")), 2.0);
-  const ProgramOutput predicted = sandbox_.exp({"predict", "days", "monday"});
+  const runner::ProgramOutput predicted = sandbox_.exp({"predict", "days", "monday"});
   EXPECT_NE(predicted.end.exit_code, 0);
   EXPECT_TRUE(contains(predicted.errors, "the model was trained with task.decode = false"))
       << predicted.errors;
@@ -103,9 +103,9 @@ TEST_F(Translation, ShowsWhatEachTokenLooksAt) {
   for (std::size_t i = 0; i < target; ++i)
     EXPECT_EQ(longer.at("layers")[2].at("heads")[0].at("weights")[i],
               text.at("layers")[2].at("heads")[0].at("weights")[i]);
-  const ProgramOutput page = sandbox_.exp({"attention", "days", "monday", "--target", "Montag"});
+  const runner::ProgramOutput page = sandbox_.exp({"attention", "days", "monday", "--target", "Montag"});
   EXPECT_TRUE(contains(page.output, "6 maps of 3 layers")) << page.output << page.errors;
-  const ProgramOutput long_target = sandbox_.exp({"attention", "days", "monday", "--target",
+  const runner::ProgramOutput long_target = sandbox_.exp({"attention", "days", "monday", "--target",
                                                   "Montag Montag Montag Montag Montag Montag Montag Montag "
                                                   "Montag Montag Montag Montag"});
   EXPECT_EQ(long_target.end.exit_code, 2);
@@ -152,10 +152,10 @@ TEST_F(Translation, WritesTranslationsAndScoresThem) {
 TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
   sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
-  const ProgramOutput half = sandbox_.exp({"evaluate", "days", "dev.en"});
+  const runner::ProgramOutput half = sandbox_.exp({"evaluate", "days", "dev.en"});
   EXPECT_NE(half.end.exit_code, 0);
   EXPECT_TRUE(contains(half.errors, "this one has no partner")) << half.errors;
-  const ProgramOutput beam = sandbox_.exp({"evaluate", "days", "dev.en", "--with", "dev.de", "--beam", "2"});
+  const runner::ProgramOutput beam = sandbox_.exp({"evaluate", "days", "dev.en", "--with", "dev.de", "--beam", "2"});
   EXPECT_NE(beam.end.exit_code, 0);
   EXPECT_TRUE(contains(beam.errors, "measures no generated text")) << beam.errors;
   EXPECT_EQ(sandbox_.exp({"evaluate", "days", "dev.en", "--beam", "-1"}).end.exit_code, 2);
@@ -235,16 +235,16 @@ TEST_F(Translation, LeavesAsABartAndComesBack) {
   EXPECT_EQ(
       output_of({"evaluate", "again", "dev.en", "--with", "dev.de", "--beam", "3", "--json"}).substr(0, 1),
       "{");
-  const ProgramOutput embeds = sandbox_.exp({"import", "folder", "--name", "other", "--task", "embed"});
+  const runner::ProgramOutput embeds = sandbox_.exp({"import", "folder", "--name", "other", "--task", "embed"});
   EXPECT_TRUE(contains(embeds.errors, "but task \"embed\" generates none")) << embeds.errors;
-  const ProgramOutput classes =
+  const runner::ProgramOutput classes =
       sandbox_.exp({"plan", "days.toml", "-S", "task.type=classify", "-S", "model.from=folder"});
   EXPECT_EQ(classes.end.exit_code, 2);
   EXPECT_TRUE(contains(classes.errors,
                        "describes an encoder and a decoder that generates text, but task \"classify\" "
                        "generates none; tasks that do are \"summarize\", \"translate\""))
       << classes.errors;
-  const ProgramOutput unsaid = sandbox_.exp({"import", "folder", "--name", "other"});
+  const runner::ProgramOutput unsaid = sandbox_.exp({"import", "folder", "--name", "other"});
   EXPECT_EQ(unsaid.end.exit_code, 2);
   EXPECT_TRUE(contains(unsaid.errors, "which several tasks can import; choose one")) << unsaid.errors;
 }

@@ -104,7 +104,7 @@ class Typos : public ::testing::Test {
   void expect_refused(const std::string& verb, const Case& one) const {
     std::vector<std::string> arguments = {verb, "typo.toml"};
     arguments.insert(arguments.end(), one.arguments.begin(), one.arguments.end());
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << verb << output.output;
     std::string said = replaced(output.errors, sandbox_.folder().string(), "FOLDER");
     said = replaced(said, "\"unigram\", ", "");  // a build without SentencePiece has none
@@ -116,7 +116,7 @@ class Typos : public ::testing::Test {
 
 TEST_F(Typos, TheExperimentThatTheyChangeIsCorrect) {
   sandbox_.write("typo.toml", content_of("experiment.toml"));
-  const ProgramOutput output = sandbox_.exp({"plan", "typo.toml"});
+  const runner::ProgramOutput output = sandbox_.exp({"plan", "typo.toml"});
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_NE(output.output.find("32 of 32 runs to do"), std::string::npos) << output.output;
 }

@@ -19,7 +19,7 @@ TEST(Valgrind, FindsNothingInPlanLsShowAndReport) {
       "--trace-children=yes --trace-children-skip='*worker*' "  // exp becomes exp-report
       "--errors-for-leak-kinds=definite " ENCORE_BUILD_DIR "/bin/exp ";
   for (const char* verb : {"plan tiny.toml", "ls", "show tiny", "report tiny -o report.html"}) {
-    const ProgramOutput output = sandbox.shell(valgrind + verb);
+    const runner::ProgramOutput output = sandbox.shell(valgrind + verb);
     EXPECT_EQ(output.end.exit_code, 0) << verb << "\n" << output.end.text() << "\n" << output.errors;
     EXPECT_EQ(output.errors.find("=="), std::string::npos) << verb << "\n" << output.errors;
   }

@@ -31,18 +31,18 @@ std::map<std::string, std::string> everything_about_the_run(const Sandbox& sandb
 class Verify : public ::testing::Test {
  protected:
   void train() {
-    const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+    const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
     ASSERT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   }
-  ProgramOutput verify(std::vector<std::string> options = {}, int exit_code = 0) const {
+  runner::ProgramOutput verify(std::vector<std::string> options = {}, int exit_code = 0) const {
     options.insert(options.begin(), {"verify", "tiny"});
-    const ProgramOutput output = sandbox.exp(options);
+    const runner::ProgramOutput output = sandbox.exp(options);
     EXPECT_EQ(output.end.exit_code, exit_code) << output.output << output.errors;
     return output;
   }
   void expect_refused(const std::vector<std::string>& options, const std::string& message) const {
     const std::string verdicts = sandbox.one("SELECT count(*) FROM verification");
-    const ProgramOutput output = verify(options, 2);
+    const runner::ProgramOutput output = verify(options, 2);
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
     EXPECT_EQ(output.output, "") << "nothing is started";
     EXPECT_EQ(sandbox.one("SELECT count(*) FROM verification"), verdicts);
@@ -56,7 +56,7 @@ TEST_F(Verify, AnEqualTrainingIsEqualAndLeavesTheRunAlone) {
   train();
   const auto before = everything_about_the_run(sandbox);
   EXPECT_GT(before.size(), 15u);
-  const ProgramOutput output = verify();
+  const runner::ProgramOutput output = verify();
   EXPECT_TRUE(contains(output.output, "tiny equal: 6 digests of steps 5 to 20 agree (openmp, 1 thread)\n"))
       << output.output;
   EXPECT_EQ(output.output.find('\r'), std::string::npos) << "plain lines without a terminal";
@@ -89,7 +89,7 @@ TEST_F(Verify, StepsFromCheckpointKeepAndJson) {
   sandbox.set("FAKE_CRASH_AT", "17");  // the checkpoint of step 15 is the one that is kept
   ASSERT_EQ(sandbox.exp({"run", "longer.toml"}).end.exit_code, 75);
   ASSERT_EQ(sandbox.exp({"run", "longer.toml"}).end.exit_code, 0);
-  const ProgramOutput missing = sandbox.exp({"verify", "longer", "--from-checkpoint", "15"});
+  const runner::ProgramOutput missing = sandbox.exp({"verify", "longer", "--from-checkpoint", "15"});
   EXPECT_EQ(missing.end.exit_code, 2);
   EXPECT_TRUE(contains(missing.errors, "run longer has no checkpoint of step 15; it has those of steps 30"))
       << missing.errors;
@@ -131,7 +131,7 @@ TEST_F(Verify, FromACheckpointOfARunThatDied) {
                        "15)"))
       << text;
   sandbox.write(folder() + "/checkpoints/step-00000015.safetensors", "other");
-  const ProgramOutput damaged = verify({"--from-checkpoint", "15"}, 1);
+  const runner::ProgramOutput damaged = verify({"--from-checkpoint", "15"}, 1);
   EXPECT_TRUE(contains(damaged.errors, "step-00000015.safetensors is not the file that was recorded"))
       << damaged.errors;
 }
@@ -258,7 +258,7 @@ TEST_F(Verify, EveryAttemptThatLedToTheDifferenceCounts) {
 TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
   EXPECT_TRUE(contains(verify({}, 2).errors, "there is no database encore.db yet"));
   train();
-  const ProgramOutput unknown = sandbox.exp({"verify", "tinny"});
+  const runner::ProgramOutput unknown = sandbox.exp({"verify", "tinny"});
   EXPECT_EQ(unknown.end.exit_code, 2);
   EXPECT_TRUE(contains(unknown.errors, "did you mean \"tiny\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"verify"}).errors, "exp verify needs a run"));
@@ -297,7 +297,7 @@ TEST_F(Verify, RefusesARunThatIsRunning) {
 TEST_F(Verify, AWorkerThatFailsGivesNoVerdict) {
   train();
   sandbox.set("FAKE_FAIL_AT", "7");
-  const ProgramOutput output = verify({}, 1);
+  const runner::ProgramOutput output = verify({}, 1);
   EXPECT_TRUE(contains(output.errors,
                        "the verifying worker failed: step 7: the loss is not finite; its folder is "
                        "kept, see "))

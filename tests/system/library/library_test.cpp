@@ -30,7 +30,7 @@ std::string content(const fs::path& file) {
 class Library : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
     if (!Sandbox::has("cc") || !Sandbox::has("pkg-config"))
       GTEST_SKIP() << "cc or pkg-config is not installed";
@@ -44,7 +44,7 @@ class Library : public ::testing::Test {
   }
 
   std::string must(const std::string& lines) {
-    const ProgramOutput output = shop_.shell(lines);
+    const runner::ProgramOutput output = shop_.shell(lines);
     EXPECT_TRUE(output.end.success()) << lines << "\n" << output.output << output.errors;
     return output.output;
   }
@@ -66,7 +66,7 @@ TEST_F(Library, ProgramsOfThePageAnswerWhatExpAnswers) {
       must("printf 'Anna lives in Lund .\\n\\nno name here\\n' | exp predict tiny --file - --json");
   EXPECT_EQ(must("./ask model " + asked), wanted);
   EXPECT_EQ(must("./ask encore.db.runs/* " + asked), wanted) << "the run's own folder";
-  const ProgramOutput refused = shop_.shell("./ask nowhere text");
+  const runner::ProgramOutput refused = shop_.shell("./ask nowhere text");
   EXPECT_EQ(refused.end.exit_code, 1);
   EXPECT_EQ(refused.errors, "nowhere: there is no such folder\n");
 

@@ -16,12 +16,12 @@ class Outside : public ::testing::Test {
  protected:
   /// A build for a GPU is also made on machines that have none.
   void SetUp() override {
-    const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 
-  ProgramOutput must(const std::string& lines) {
-    ProgramOutput output = shop_.shell(lines);
+  runner::ProgramOutput must(const std::string& lines) {
+    runner::ProgramOutput output = shop_.shell(lines);
     EXPECT_TRUE(output.end.success()) << lines << "\n" << output.output << output.errors;
     return output;
   }
@@ -47,7 +47,7 @@ class Outside : public ::testing::Test {
     readme.commands.resize(2);
     readme.files.resize(1);
 
-    const ProgramOutput built = must(readme.commands[0]);
+    const runner::ProgramOutput built = must(readme.commands[0]);
     EXPECT_TRUE(contains(built.output, "/plugins/" + name + ".so: " + kind + " \"" + name + "\""))
         << built.output;
     EXPECT_TRUE(contains(built.output, "100% tests passed, 0 tests failed out of 2")) << built.output;
@@ -62,10 +62,10 @@ class Outside : public ::testing::Test {
     for (const char* file : {"train.conll", "dev.conll", "test.conll"}) shop_.write(file, corpus.read(file));
     shop_.write("experiment.toml", tiny_experiment());
     shop_.write("sweep.toml", files[0]);
-    const ProgramOutput ran = must(commands[1]);
+    const runner::ProgramOutput ran = must(commands[1]);
     EXPECT_TRUE(contains(ran.output, name + "-" + name)) << ran.output;
     EXPECT_TRUE(contains(ran.output, name + "-" + built_in)) << ran.output;
-    const ProgramOutput list = must("exp ls --state completed --csv");
+    const runner::ProgramOutput list = must("exp ls --state completed --csv");
     EXPECT_EQ(std::count(list.output.begin(), list.output.end(), '\n'), 3) << list.output;
   }
 
@@ -74,7 +74,7 @@ class Outside : public ::testing::Test {
   std::string refusal_after(const std::string& edit) {
     install();
     must("exp plugin new a; sed -i '" + edit + "' prefix/lib/cmake/encore/encore-config.cmake");
-    const ProgramOutput output = shop_.shell("exp plugin build a");
+    const runner::ProgramOutput output = shop_.shell("exp plugin build a");
     EXPECT_EQ(output.end.exit_code, 1) << output.output;
     std::string words;  // CMake breaks lines where it likes
     for (const char letter : output.errors)
@@ -101,7 +101,7 @@ type = "my_layers"
 type = "second"
 distance = -1
 )");
-  const ProgramOutput both = must("exp run both.toml");
+  const runner::ProgramOutput both = must("exp run both.toml");
   EXPECT_TRUE(contains(both.output, "both completed")) << both.output;
 }
 
@@ -116,7 +116,7 @@ TEST_F(Outside, AnOptimizerByItsReadme) {
 TEST_F(Outside, AHeadByItsReadme) {
   follow_the_readme("focal", "head", "linear");
   // Unsupported requests are rejected before anything starts.
-  const ProgramOutput smooth = shop_.shell("exp run sweep.toml -S train.label_smoothing=0.1");
+  const runner::ProgramOutput smooth = shop_.shell("exp run sweep.toml -S train.label_smoothing=0.1");
   EXPECT_EQ(smooth.end.exit_code, 2);
   EXPECT_TRUE(contains(smooth.errors, "the focal loss has no label smoothing: set train.label_smoothing = 0"))
       << smooth.errors;
@@ -143,27 +143,27 @@ TEST_F(Outside, ATaskByItsReadme) {
   shop_.write("train.tsv", labelled_texts(0));
   shop_.write("dev.tsv", labelled_texts(3));
   shop_.write("test.tsv", labelled_texts(5) + "other\ta label that training lacks\n");
-  const ProgramOutput all = must(readme.commands[1]);
+  const runner::ProgramOutput all = must(readme.commands[1]);
   EXPECT_TRUE(contains(all.output, "topics completed")) << all.output;
   EXPECT_TRUE(contains(all.output, "accuracy")) << all.output;
 
-  const ProgramOutput list = must("exp ls --state completed --csv");
+  const runner::ProgramOutput list = must("exp ls --state completed --csv");
   EXPECT_EQ(std::count(list.output.begin(), list.output.end(), '\n'), 2) << list.output;
   EXPECT_TRUE(contains(shop_.read("report.html"), "accuracy")) << "the report knows the measure of the task";
   for (const char* answer : {"good\tfine word1 here", "bad\tawful word1 here"}) {
     const std::string text = std::string(answer).substr(std::string_view(answer).find('\t') + 1);
-    const ProgramOutput predicted = must("exp predict topics '" + text + "'");
+    const runner::ProgramOutput predicted = must("exp predict topics '" + text + "'");
     EXPECT_TRUE(contains(predicted.output, answer)) << predicted.output;
   }
-  const ProgramOutput scored = must("exp evaluate topics dev.tsv --json");
+  const runner::ProgramOutput scored = must("exp evaluate topics dev.tsv --json");
   EXPECT_TRUE(contains(scored.output, "\"accuracy\": 1.0")) << "a word decides: " << scored.output;
 
   // Data that does not fit is rejected before anything starts, with its place.
-  const ProgramOutput select = shop_.shell("exp run mine.toml -S 'train.select=max dev/f1'");
+  const runner::ProgramOutput select = shop_.shell("exp run mine.toml -S 'train.select=max dev/f1'");
   EXPECT_EQ(select.end.exit_code, 2);
   EXPECT_TRUE(contains(select.errors, "names the measure \"f1\", which task \"topics\" does not have"))
       << select.errors;
-  const ProgramOutput unfit = shop_.shell("exp run mine.toml -S data.type=conll");
+  const runner::ProgramOutput unfit = shop_.shell("exp run mine.toml -S data.type=conll");
   EXPECT_EQ(unfit.end.exit_code, 2);
   EXPECT_TRUE(
       contains(unfit.errors,
@@ -183,17 +183,17 @@ TEST_F(Outside, ATaskByItsReadme) {
 TEST_F(Outside, AReaderByItsReadme) {
   const Readme readme = build_by_the_readme("rows", "reader");
   shop_.write("train.tsv", "good\tnever better\nbad\tthe worst\n");
-  const ProgramOutput checked = must(readme.commands[1]);
+  const runner::ProgramOutput checked = must(readme.commands[1]);
   EXPECT_TRUE(contains(checked.output, "ok    reader \"rows\": file of --data: 2 records from train.tsv"))
       << checked.output;
   shop_.write("train.tsv", "no tab\n");
-  const ProgramOutput refused = shop_.shell(readme.commands[1]);
+  const runner::ProgramOutput refused = shop_.shell(readme.commands[1]);
   EXPECT_EQ(refused.end.exit_code, 1);
   EXPECT_TRUE(contains(refused.output,
                        "FAIL  reader \"rows\": file of --data: it is refused: train.tsv:1: expected a label, "
                        "a tab and a text"))
       << refused.output;
-  const ProgramOutput absent =
+  const runner::ProgramOutput absent =
       shop_.shell("exp plugin check rows/build/" ENCORE_BACKEND_NAME "/plugins/rows.so --data absent.tsv");
   EXPECT_EQ(absent.end.exit_code, 2);
   EXPECT_TRUE(contains(absent.errors,
@@ -203,7 +203,7 @@ TEST_F(Outside, AReaderByItsReadme) {
   // Beside a task that reads other fields.
   shop_.write("experiment.toml", tiny_experiment());
   shop_.write("mine.toml", "base = \"experiment.toml\"\n" + readme.files[0]);
-  const ProgramOutput plan = shop_.shell("exp plan mine.toml");
+  const runner::ProgramOutput plan = shop_.shell("exp plan mine.toml");
   EXPECT_EQ(plan.end.exit_code, 2);
   EXPECT_TRUE(
       contains(plan.errors, "reader \"rows\" does not give the fields \"words\", \"tags\" that task \"ner\""))
@@ -221,14 +221,14 @@ TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {
 
 TEST_F(Outside, AnInstallationKnowsNothingOfTheBuild) {
   install();
-  const ProgramOutput found =
+  const runner::ProgramOutput found =
       shop_.shell("grep -rlF '" ENCORE_BUILD_DIR "' prefix/lib/cmake prefix/share prefix/include");
   EXPECT_EQ(found.end.exit_code, 1) << "grep reads every file and finds nothing: " << found.errors;
   EXPECT_EQ(found.output, "");
-  const ProgramOutput linked = must("ldd prefix/bin/* prefix/lib/*.so prefix/lib/encore/plugins/*.so");
+  const runner::ProgramOutput linked = must("ldd prefix/bin/* prefix/lib/*.so prefix/lib/encore/plugins/*.so");
   EXPECT_FALSE(contains(linked.output, ENCORE_BUILD_DIR)) << linked.output;
   EXPECT_FALSE(contains(linked.output, "not found")) << linked.output;
-  const ProgramOutput other = shop_.shell("exp plugin new a && exp plugin build a --backend hip");
+  const runner::ProgramOutput other = shop_.shell("exp plugin new a && exp plugin build a --backend hip");
   EXPECT_EQ(other.end.exit_code, 2);
   EXPECT_TRUE(contains(other.errors, "there is no Encore for backend hip")) << other.errors;
   EXPECT_TRUE(contains(other.errors, "install an Encore built for hip into ")) << other.errors;

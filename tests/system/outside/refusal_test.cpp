@@ -9,7 +9,7 @@ namespace {
 
 void expect_refused(const Workshop& shop, const std::string& command, int exit_code,
                     const std::string& message) {
-  const ProgramOutput output = shop.shell(command);
+  const runner::ProgramOutput output = shop.shell(command);
   EXPECT_EQ(output.end.exit_code, exit_code) << command << "\n" << output.output << output.errors;
   EXPECT_TRUE(contains(output.errors, message)) << command << "\n" << output.errors;
 }
@@ -56,7 +56,7 @@ TEST(PluginNew, NeverOverwritesFiles) {
   shop.write("file", "");
   expect_refused(shop, "exp plugin new file", 2, "file exists and is not empty");
   expect_refused(shop, "exp plugin new a --into file", 2, "cannot make file/a: Not a directory");
-  const ProgramOutput made =
+  const runner::ProgramOutput made =
       shop.shell("mkdir empty; exp plugin new empty; exp plugin new b --into deep/down");
   EXPECT_TRUE(made.end.success()) << made.errors;
   EXPECT_TRUE(contains(shop.read("empty/empty.cpp"), "class EmptyLayer final : public Layer"));
@@ -66,7 +66,7 @@ TEST(PluginNew, NeverOverwritesFiles) {
 TEST(PluginBuild, RefusesAReaderWithAnOptionOfData) {
   const Workshop shop;
   shop.shell("exp plugin new rows --kind reader; sed -i 's/\"header\"/\"train\"/' rows/rows.cpp");
-  const ProgramOutput output = shop.shell("exp plugin build rows");
+  const runner::ProgramOutput output = shop.shell("exp plugin build rows");
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(
       contains(output.output + output.errors,
@@ -92,14 +92,14 @@ TEST(PluginBuild, PassesOnTheMessagesOfTheTools) {
   shop.shell("exp plugin new a");
   shop.write("a/a.cpp", "int broken(\n");
   shop.write("a/a_test.cpp", "int main() {}\n");
-  const ProgramOutput output = shop.shell("exp plugin build a");
+  const runner::ProgramOutput output = shop.shell("exp plugin build a");
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(output.output + output.errors, "a/a.cpp:"))
       << "the compiler's place: " << output.output;
   EXPECT_TRUE(contains(output.errors, "exp: a could not be built; see the message above")) << output.errors;
 
   shop.write("a/a.cpp", "extern \"C\" int nothing() { return 0; }\n");
-  const ProgramOutput no_plugin = shop.shell("exp plugin build a");
+  const runner::ProgramOutput no_plugin = shop.shell("exp plugin build a");
   EXPECT_EQ(no_plugin.end.exit_code, 1);
   EXPECT_TRUE(
       contains(no_plugin.output + no_plugin.errors, "not an Encore plugin; its source must end with "))

@@ -32,7 +32,7 @@ std::string Workshop::read(const std::string& name) const {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-ProgramOutput Workshop::shell(const std::string& lines) const {
+runner::ProgramOutput Workshop::shell(const std::string& lines) const {
   std::vector<std::string> arguments = {"-C", folder_.string()};
   for (const char* name :
        {"ENCORE_DB", "ENCORE_BACKEND", "ENCORE_COMMAND", "ENCORE_WORKER", "ENCORE_PLUGIN_PATH"})
@@ -42,7 +42,7 @@ ProgramOutput Workshop::shell(const std::string& lines) const {
   arguments.push_back("PATH=" + (prefix_ / "bin").string() + ":" +
                       (path == nullptr ? "/usr/bin:/bin" : path));
   arguments.insert(arguments.end(), {"OMP_NUM_THREADS=1", "sh", "-e", "-c", lines});
-  return run_program("env", arguments);
+  return runner::run_program("env", arguments);
 }
 
 std::vector<std::string> code_blocks(const std::string& markdown, const std::string& language) {

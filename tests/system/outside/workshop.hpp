@@ -24,7 +24,7 @@ class Workshop {
   void write(const std::string& name, const std::string& content) const;
   std::string read(const std::string& name) const;
   /// Runs lines of a shell in the folder, up to the first that fails.
-  ProgramOutput shell(const std::string& lines) const;
+  runner::ProgramOutput shell(const std::string& lines) const;
 
  private:
   std::filesystem::path folder_;

@@ -58,7 +58,7 @@ ByteBpe make_byte_bpe(const std::string& option, encore::OptionValue value, bool
 }
 
 void print_tokens(Tokenizer&& tokenizer, const std::string& vocabulary) {
-  tokenizer.load(encore::load_vocabulary(vocabulary));
+  tokenizer.load(encore::data::load_vocabulary(vocabulary));
   std::vector<std::int32_t> tokens;
   for (std::string line; std::getline(std::cin, line);) {
     tokens.clear();
@@ -86,7 +86,7 @@ std::unique_ptr<Tokenizer> make_unigram(const std::string& option, encore::Optio
 
 std::unique_ptr<Tokenizer> load_unigram(const std::string& vocabulary) {
   std::unique_ptr<Tokenizer> tokenizer = make_unigram("vocab", vocabulary);
-  tokenizer->load(encore::load_vocabulary(vocabulary));
+  tokenizer->load(encore::data::load_vocabulary(vocabulary));
   return tokenizer;
 }
 
@@ -115,7 +115,7 @@ void print_trained_lines(std::unique_ptr<Tokenizer> tokenizer) {
   std::map<std::string, std::int64_t> words;
   for (std::string word; std::cin >> word;) ++words[word];
   tokenizer->train(words);
-  std::cout << encore::vocabulary_text(encore::vocabulary_lines_of(*tokenizer));
+  std::cout << encore::data::vocabulary_text(encore::vocabulary_lines_of(*tokenizer));
 }
 #endif
 

@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-json scores_of(encore::Engine& engine, const std::string& text, const std::vector<std::string>& tensors) {
-  const encore::EncodedSet encoded = engine.encode(engine.task().from_text(std::vector<std::string>{text}));
+json scores_of(encore::infer::Engine& engine, const std::string& text, const std::vector<std::string>& tensors) {
+  const encore::tasks::EncodedSet encoded = engine.encode(engine.task().from_text(std::vector<std::string>{text}));
   if (encoded.set.sequence_count() != 1) throw encore::Error("\"" + text + "\" is more than one sequence");
   engine.run(encoded);
   json answer = {{"ids", encoded.set.ids(0)}};
@@ -30,7 +30,7 @@ json scores_of(encore::Engine& engine, const std::string& text, const std::vecto
     std::vector<std::int64_t> shape;
     for (int i = 0; i < tensor.rank; ++i) shape.push_back(tensor.extent(i));
     answer["tensors"][name] = {{"shape", shape},
-                               {"values", encore::floats_of(engine.model().device(), tensor)}};
+                               {"values", encore::model::floats_of(engine.model().device(), tensor)}};
   }
   return answer;
 }
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     if (argc < 3) throw encore::Error("scores_tool RUN_FOLDER PLUGIN_FOLDER TENSOR...");
     const encore::KokkosSession kokkos(1);
     const encore::Device device;
-    encore::Engine engine(argv[1], {argv[2]}, device);
+    encore::infer::Engine engine(argv[1], {argv[2]}, device);
     for (std::string line; std::getline(std::cin, line);)
       std::cout << scores_of(engine, line, {argv + 3, argv + argc}).dump() << '\n';
     return 0;

@@ -45,7 +45,7 @@ Cluster::Cluster(const std::vector<std::string>& lines, const std::string& table
     : sandbox_(real_worker) {
   std::string command = quoted(script) + " start " + quoted(daemons().string());
   for (const std::string& line : lines) command += " " + quoted(line);
-  const ProgramOutput started = sandbox_.shell(command + " </dev/null >daemons.log 2>&1");
+  const runner::ProgramOutput started = sandbox_.shell(command + " </dev/null >daemons.log 2>&1");
   if (!started.end.success()) {
     stop();
     throw encore::Error("the daemons did not start: " + sandbox_.read("daemons.log"));
@@ -73,7 +73,7 @@ std::vector<std::string> Cluster::words(const std::string& file, const std::vect
   return all;
 }
 
-ProgramOutput Cluster::run(const std::string& file, const std::vector<std::string>& more) const {
+runner::ProgramOutput Cluster::run(const std::string& file, const std::vector<std::string>& more) const {
   return sandbox_.exp(words(file, more));
 }
 
@@ -121,7 +121,7 @@ int Cluster::submissions() const {
 
 void Cluster::start_node(const std::string& node, const std::string& hidden) const {
   const std::string folder = hidden.empty() ? "" : " " + quoted((sandbox_.folder() / hidden).string());
-  const ProgramOutput started = sandbox_.shell(quoted(script) + " node " + quoted(daemons().string()) + " " +
+  const runner::ProgramOutput started = sandbox_.shell(quoted(script) + " node " + quoted(daemons().string()) + " " +
                                                node + folder + " </dev/null >>daemons.log 2>&1");
   EXPECT_TRUE(started.end.success()) << sandbox_.read("daemons.log");
 }

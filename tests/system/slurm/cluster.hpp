@@ -44,7 +44,7 @@ class Cluster {
 
   Sandbox& sandbox() { return sandbox_; }
   /// Runs exp run FILE --launcher slurm --site site.toml, and more words.
-  ProgramOutput run(const std::string& file, const std::vector<std::string>& more = {}) const;
+  runner::ProgramOutput run(const std::string& file, const std::vector<std::string>& more = {}) const;
   /// Starts the same in the background.
   pid_t start(const std::string& file, const std::vector<std::string>& more = {}) const;
   static std::vector<std::string> words(const std::string& file, const std::vector<std::string>& more);

@@ -20,7 +20,7 @@ TEST(SlurmInterruption, StopCancelsQueuedJobs) {
   write_sweep(cluster.sandbox(), 3);
   cluster.slurm("scontrol update PartitionName=work State=DOWN");
   ASSERT_EQ(cluster.run("sweep.toml", {"--detach"}).end.exit_code, 0);
-  const ProgramOutput stop = cluster.sandbox().exp({"stop", "s-s1"});
+  const runner::ProgramOutput stop = cluster.sandbox().exp({"stop", "s-s1"});
   EXPECT_TRUE(contains(stop.output, "s-s1 is stopped; its job had not started it"))
       << stop.output << stop.errors;
   EXPECT_EQ(cluster.sandbox().one(states_query), "2 running, 1 stopped");
@@ -28,7 +28,7 @@ TEST(SlurmInterruption, StopCancelsQueuedJobs) {
     return cluster.slurm("squeue -h -r -o '%K %T' | sort") == "1 PENDING\n2 PENDING\n";
   })) << cluster.slurm("squeue -h -r -t all -o '%K %T' | sort");
   cluster.slurm("scontrol update PartitionName=work State=UP");
-  const ProgramOutput again = cluster.run("sweep.toml");
+  const runner::ProgramOutput again = cluster.run("sweep.toml");
   EXPECT_TRUE(cluster.comes_to("3 completed")) << again.output << again.errors;
   cluster.expect_like_local("sweep.toml");
 }
@@ -140,7 +140,7 @@ TEST(SlurmInterruption, AWorkerThatIgnoresRequestsReachesTheTimeLimit) {
   Cluster cluster({"KillWait=2"}, "time = \"1\"\ncheckpoint_seconds = 1\nrequeue = false\n");
   cluster.sandbox().set("FAKE_STUBBORN", "1");
   Hold hold(cluster.sandbox(), 8);
-  const ProgramOutput output = cluster.run("tiny.toml");
+  const runner::ProgramOutput output = cluster.run("tiny.toml");
   EXPECT_EQ(output.end.exit_code, 75) << output.output;
   EXPECT_TRUE(contains(cluster.sandbox().one("SELECT reason FROM run"), "(TIMEOUT)"))
       << cluster.sandbox().one("SELECT reason FROM run");

@@ -17,7 +17,7 @@ constexpr const char* by_mpirun =
 
 std::string why_no_ranks(bool full) {
   if (const std::string why = why_no_daemons(full); !why.empty()) return why;
-  const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (!version.end.success()) return "this worker does not run here";
   if (nlohmann::json::parse(version.output).at("mpi") == "") return "this worker has no MPI";
   return Sandbox::has("mpirun") ? "" : "no mpirun here (on Debian openmpi-bin)";
@@ -44,7 +44,7 @@ void expect_bits_of_one_process(Cluster& cluster) {
 
 /// "2 n1,n2": how many ranks trained the last attempt, and how many hosts they name.
 std::string ranks_of_last_attempt(Cluster& cluster) {
-  const ProgramOutput shown = cluster.sandbox().exp({"show", "tiny", "--json"});
+  const runner::ProgramOutput shown = cluster.sandbox().exp({"show", "tiny", "--json"});
   const nlohmann::json attempts = nlohmann::json::parse(shown.output).at("attempts");
   const nlohmann::json& ranks = attempts.back().at("host").at("ranks");
   return std::to_string(ranks.at("count").get<int>()) + " on " + std::to_string(ranks.at("hosts").size());
@@ -68,7 +68,7 @@ TEST(SlurmRanks, OnTwoNodesHaveTheBitsOfOneProcess) {
   NEEDS_RANKS(false);
   Cluster cluster({}, std::string(by_mpirun) + "options = [\"--nodes=2\"]\n", true);
   write_shards(cluster.sandbox());
-  const ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "2"});
+  const runner::ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "2"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors
                                      << cluster.sandbox().exp({"logs", "tiny"}).output;
   EXPECT_EQ(cluster.slurm("squeue -h -t all -o '%T %D %C'"), "COMPLETED 2 2\n");
@@ -81,12 +81,12 @@ TEST(SlurmRanks, StopWritesACheckpointAndAnotherNumberOfRanksResumes) {
   HeldRanks held;
   Cluster& cluster = held.cluster;
   cluster.sandbox().exp({"status"});
-  const ProgramOutput stop = cluster.sandbox().exp({"stop", "tiny"});
+  const runner::ProgramOutput stop = cluster.sandbox().exp({"stop", "tiny"});
   EXPECT_EQ(stop.end.exit_code, 0) << stop.output << stop.errors;
   held.hold->release();
   ASSERT_TRUE(cluster.comes_to("1 stopped")) << cluster.sandbox().one("SELECT reason FROM run");
   EXPECT_EQ(cluster.sandbox().one("SELECT max(step) >= 8 FROM checkpoint"), "1") << "at its last step";
-  const ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "4"});
+  const runner::ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "4"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(ranks_of_last_attempt(cluster), "4 on 4");
   expect_bits_of_one_process(cluster);
@@ -131,7 +131,7 @@ TEST(SlurmRanks, StartedBySlurmItselfHaveTheSameBits) {
                   true);
   if (!contains(cluster.slurm("srun --mpi=list 2>&1"), "pmix")) GTEST_SKIP() << "this Slurm has no PMIx";
   write_shards(cluster.sandbox());
-  const ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "2"});
+  const runner::ProgramOutput output = cluster.run("tiny.toml", {"--ranks", "2"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors
                                      << cluster.sandbox().exp({"logs", "tiny"}).output;
   EXPECT_EQ(ranks_of_last_attempt(cluster), "2 on 2");

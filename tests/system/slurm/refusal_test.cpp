@@ -22,7 +22,7 @@ TEST(SlurmRefusal, RejectsInvalidRequestsBeforeAnythingStarts) {
   sandbox.write("site.toml", "[slurm]\npartitoin = \"a\"\n");
   const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
     words.insert(words.begin(), {"run", "tiny.toml"});
-    const ProgramOutput output = sandbox.exp(words);
+    const runner::ProgramOutput output = sandbox.exp(words);
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
@@ -47,7 +47,7 @@ TEST(SlurmRefusal, RanksNeedALauncherOfTheSiteAndDivideTheShards) {
   sandbox.write("own.toml", "[slurm]\noptions = [\"--ntasks=4\"]\n");
   const auto expect_refused = [&](const std::string& site, const std::string& ranks,
                                   const std::string& message) {
-    const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm", "--site", site,
+    const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm", "--site", site,
                                               "--ranks", ranks, "-S", "train.gradient_shards=4"});
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
@@ -70,7 +70,7 @@ TEST(SlurmRefusal, ASearchIsNeitherDetachedNorGivenRanks) {
                                    "[0.0, 0.5] }\n");
   const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
     words.insert(words.begin(), {"run", "search.toml", "--launcher", "slurm", "--site", "site.toml"});
-    const ProgramOutput output = sandbox.exp(words);
+    const runner::ProgramOutput output = sandbox.exp(words);
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
@@ -86,7 +86,7 @@ TEST(SlurmRefusal, AMachineWithoutSlurmSaysSo) {
   sandbox.write(
       "bin/scontrol",
       "#!/bin/sh\necho 'slurm_load_ctl_conf error: Unable to contact slurm controller' >&2\nexit 1\n");
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm"});
   EXPECT_NE(output.end.exit_code, 0);
   EXPECT_TRUE(contains(output.errors, "Slurm does not answer: slurm_load_ctl_conf error")) << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
@@ -95,7 +95,7 @@ TEST(SlurmRefusal, AMachineWithoutSlurmSaysSo) {
 TEST(SlurmRefusal, AMessageOfSlurmIsTheReasonOfTheRuns) {
   Sandbox sandbox;
   write_commands(sandbox, "echo 'sbatch: error: invalid partition specified: nowhere' >&2; exit 1");
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm"});
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
   EXPECT_TRUE(
       contains(output.errors, "its job was refused by Slurm: sbatch: error: invalid partition specified"))
@@ -120,7 +120,7 @@ TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
   Cluster cluster;
   std::filesystem::create_directory(cluster.sandbox().folder() / "encore.db.runs");
   for (const char* node : {"n1", "n2"}) cluster.start_node(node, "encore.db.runs");
-  const ProgramOutput output = cluster.run("tiny.toml");
+  const runner::ProgramOutput output = cluster.run("tiny.toml");
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
   const std::string jobs = (cluster.sandbox().folder() / "encore.db.runs" / "jobs").string();
   EXPECT_TRUE(contains(output.errors, "before the run began: nothing was written to " + jobs + "/encore-") &&
@@ -130,7 +130,7 @@ TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
       << output.errors;
   EXPECT_EQ(cluster.sandbox().one(states_query), "1 interrupted");
   for (const char* node : {"n1", "n2"}) cluster.start_node(node);
-  const ProgramOutput again = cluster.run("tiny.toml");
+  const runner::ProgramOutput again = cluster.run("tiny.toml");
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   cluster.expect_like_local("tiny.toml");
 }
@@ -138,7 +138,7 @@ TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
 TEST(SlurmRefusal, APartitionThatIsNotThereIsNamedBySlurmItself) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "partition = \"nowhere\"\n");
-  const ProgramOutput output = cluster.run("tiny.toml");
+  const runner::ProgramOutput output = cluster.run("tiny.toml");
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
   EXPECT_TRUE(contains(output.errors, "refused by Slurm")) << output.errors;
 }

@@ -41,13 +41,13 @@ std::string record_of(const Sandbox& sandbox) {
 void expect_record_of_local_search(Cluster& cluster, const std::string& options) {
   Sandbox local;
   write_search(local, options);
-  const ProgramOutput output = local.exp({"run", "search.toml", "-q"});
+  const runner::ProgramOutput output = local.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_EQ(record_of(cluster.sandbox()), record_of(local));
 }
 
 void expect_whole(Cluster& cluster) {
-  const ProgramOutput verified = cluster.sandbox().exp({"verify", "tune"});
+  const runner::ProgramOutput verified = cluster.sandbox().exp({"verify", "tune"});
   EXPECT_TRUE(contains(verified.output, "tune  equal  ")) << verified.output << verified.errors;
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, "
                                   "step HAVING count(*) > 1)"),
@@ -67,7 +67,7 @@ TEST(SlurmSearch, ContinuesTheJobsOfAKilledExpAndDecidesAsALocalOne) {
   ::kill(exp, SIGKILL);
   Sandbox::wait(exp);
   hold.release();
-  const ProgramOutput output = cluster.run("search.toml");
+  const runner::ProgramOutput output = cluster.run("search.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   expect_record_of_local_search(cluster, options);
   expect_whole(cluster);
@@ -88,7 +88,7 @@ TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandResumes) {
   EXPECT_EQ(cluster.slurm("squeue -h"), "");
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM search_observation"), "0");
   hold.release();
-  const ProgramOutput output = cluster.run("search.toml");
+  const runner::ProgramOutput output = cluster.run("search.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   expect_record_of_local_search(cluster, options);
   expect_whole(cluster);

@@ -18,7 +18,7 @@ namespace {
 void expect_sweep(int runs, int runs_per_job) {
   Cluster cluster({}, "runs_per_job = " + std::to_string(runs_per_job) + "\n");
   write_sweep(cluster.sandbox(), runs);
-  const ProgramOutput output = cluster.run("sweep.toml");
+  const runner::ProgramOutput output = cluster.run("sweep.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(cluster.sandbox().one(states_query), std::to_string(runs) + " completed");
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM attempt"), std::to_string(runs));
@@ -44,7 +44,7 @@ TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
   Cluster cluster;
   write_sweep(cluster.sandbox(), 3);
   cluster.slurm("scontrol update PartitionName=work State=DOWN");
-  const ProgramOutput output = cluster.run("sweep.toml", {"--detach"});
+  const runner::ProgramOutput output = cluster.run("sweep.toml", {"--detach"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_TRUE(contains(output.output, "3 runs are submitted to Slurm (1 submission)")) << output.output;
   EXPECT_TRUE(eventually([&] {
@@ -56,12 +56,12 @@ TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
       << cluster.sandbox().exp({"ls"}).output;
   const nlohmann::json status = nlohmann::json::parse(cluster.sandbox().exp({"status", "--json"}).output);
   EXPECT_EQ(status.at(0).at("scheduler").at("state"), "PENDING") << status;
-  const ProgramOutput again = cluster.run("sweep.toml", {"--detach"});
+  const runner::ProgramOutput again = cluster.run("sweep.toml", {"--detach"});
   EXPECT_TRUE(contains(again.output, "is running in Slurm job")) << again.output;
   EXPECT_EQ(cluster.submissions(), 1) << "nothing is submitted twice";
   cluster.slurm("scontrol update PartitionName=work State=UP");
   EXPECT_TRUE(cluster.comes_to("3 completed")) << cluster.sandbox().one(states_query);
-  const ProgramOutput logs = cluster.sandbox().exp({"logs", "s-s2", "-f"});
+  const runner::ProgramOutput logs = cluster.sandbox().exp({"logs", "s-s2", "-f"});
   EXPECT_TRUE(contains(logs.output, "completed at step 20")) << logs.output;
   cluster.expect_like_local("sweep.toml");
 }
@@ -70,7 +70,7 @@ TEST(SlurmSweep, MaxArraySizeIsObeyed) {
   NEEDS_SLURM(false);
   Cluster cluster({"MaxArraySize=10"});
   write_sweep(cluster.sandbox(), 24);
-  const ProgramOutput output = cluster.run("sweep.toml");
+  const runner::ProgramOutput output = cluster.run("sweep.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(cluster.sandbox().one(states_query), "24 completed");
   EXPECT_EQ(cluster.submissions(), 3);
@@ -81,7 +81,7 @@ TEST(SlurmSweep, AFullQueueIsWaitedFor) {
   NEEDS_SLURM(true);
   Cluster cluster({"MaxJobCount=6", "MinJobAge=2"});
   write_sweep(cluster.sandbox(), 12);
-  const ProgramOutput output = cluster.run("sweep.toml");
+  const runner::ProgramOutput output = cluster.run("sweep.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(cluster.sandbox().one(states_query), "12 completed");
   EXPECT_GE(cluster.submissions(), 3);
@@ -108,7 +108,7 @@ TEST(SlurmSweep, AtMostTenSubmissionsAMinuteWhereSoSet) {
     }
     return has_ended(exp);
   }));
-  const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+  const std::optional<runner::ProcessEnd> end = Sandbox::wait(exp);
   ASSERT_TRUE(end);
   const std::string printed = cluster.sandbox().read("output.txt");
   EXPECT_EQ(end->exit_code, 0) << printed;

@@ -88,7 +88,7 @@ TEST_F(TwoSites, TwoThatSubmitOneSweepAtOnceShareIt) {
   log_in("south");
   const pid_t south = sandbox_.start(submit("south"), "south.txt");
   for (const pid_t exp : {north, south}) {
-    const std::optional<ProcessEnd> end = Sandbox::wait(exp);
+    const std::optional<runner::ProcessEnd> end = Sandbox::wait(exp);
     ASSERT_TRUE(end);
     EXPECT_EQ(end->exit_code, 0) << sandbox_.read("north.txt") << sandbox_.read("south.txt");
   }
@@ -103,14 +103,14 @@ TEST_F(TwoSites, TwoThatSubmitOneSweepAtOnceShareIt) {
 TEST_F(TwoSites, TheOtherClustersJobsAreNeitherTakenForLostNorCancelled) {
   sandbox_.write("south/hold", "");
   log_in("south");
-  const ProgramOutput submitted = sandbox_.exp(submit("south", {"--detach"}));
+  const runner::ProgramOutput submitted = sandbox_.exp(submit("south", {"--detach"}));
   EXPECT_EQ(submitted.end.exit_code, 0) << submitted.output << submitted.errors;
   log_in("north");
   for (int look = 0; look < 2; ++look) {
-    const ProgramOutput status = sandbox_.exp({"status"});
+    const runner::ProgramOutput status = sandbox_.exp({"status"});
     EXPECT_TRUE(contains(status.output, "submitted to Slurm on cluster south")) << status.output;
   }
-  const ProgramOutput again = sandbox_.exp(submit("north", {"--detach"}));
+  const runner::ProgramOutput again = sandbox_.exp(submit("north", {"--detach"}));
   EXPECT_TRUE(contains(again.output, "is running in Slurm job")) << again.output;
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM event WHERE body LIKE '%over_since%'"), "0");
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "north" / "job.1"))
@@ -136,7 +136,7 @@ TEST_F(TwoSites, ShowsAndReportsTheAccountingOfItsJobs) {
     sandbox_.exp({"status"});
     return sandbox_.one("SELECT count(*) FROM event WHERE type = 'job_usage'") == "6";
   }));
-  const ProgramOutput shown = sandbox_.exp({"show", "s-s2"});
+  const runner::ProgramOutput shown = sandbox_.exp({"show", "s-s2"});
   EXPECT_TRUE(contains(shown.output, "job 1_1: 1.24 MJ, at most 2.0 MB in a process")) << shown.output;
   const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "s-s2", "--json"}).output);
   EXPECT_EQ(json.at("attempts").at(0).at("job_usage").at("joules"), 1240000.0);
@@ -150,7 +150,7 @@ TEST_F(TwoSites, ARunThatIsStoppedFromTheOtherSiteIsStoppedAndNoForeignJobCancel
   log_in("south");
   sandbox_.exp(submit("south", {"--detach"}));
   log_in("north");
-  const ProgramOutput stop = sandbox_.exp({"stop", "s"});
+  const runner::ProgramOutput stop = sandbox_.exp({"stop", "s"});
   EXPECT_EQ(stop.end.exit_code, 0) << stop.output << stop.errors;
   EXPECT_EQ(sandbox_.one(states_query), "6 stopped");
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "north" / "cancelled"))

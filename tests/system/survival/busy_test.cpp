@@ -25,14 +25,14 @@ struct Spool {
 
 Spool read_spool(const Sandbox& sandbox) {
   Spool spool;
-  SpoolReader reader(sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run ORDER BY number") /
+  record::SpoolReader reader(sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run ORDER BY number") /
                      "attempt-0001.spool");
-  SpoolRecord record;
+  record::SpoolRecord record;
   std::uint32_t loss = 0;
   while (reader.next(record)) {
-    if (record.kind == SpoolKind::metric && record.name == "train/loss") loss = record.metric;
-    if (record.kind == SpoolKind::point && record.metric == loss) ++spool.steps;
-    if (record.kind == SpoolKind::event) spool.finished |= record.event().type == Ended::type;
+    if (record.kind == record::SpoolKind::metric && record.name == "train/loss") loss = record.metric;
+    if (record.kind == record::SpoolKind::point && record.metric == loss) ++spool.steps;
+    if (record.kind == record::SpoolKind::event) spool.finished |= record.event().type == record::Ended::type;
   }
   return spool;
 }
@@ -53,7 +53,7 @@ TEST(Busy, ATrainingRunsToItsEndWhileTheDatabaseIsLockedAndTheNextRunWaits) {
     EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM run ORDER BY number)"),
               "running,pending")
         << "not completed before it is recorded";
-    const ProgramOutput ls = sandbox.exp({"ls"});
+    const runner::ProgramOutput ls = sandbox.exp({"ls"});
     EXPECT_EQ(ls.end.exit_code, 0) << "readers do not wait: " << ls.errors;
   }
   const auto end = Sandbox::wait(exp);

@@ -69,7 +69,7 @@ void expect_equal_after_full_disks(int wanted, unsigned seed) {
       EXPECT_TRUE(whole.empty() || whole == "ok") << whole;  // empty: not even made yet
       if (end->exit_code == 0) break;
     }
-    const ProgramOutput last = sandbox.exp(sweep_command);
+    const runner::ProgramOutput last = sandbox.exp(sweep_command);
     ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
     expect_same(sandbox, unbroken());
     if (testing::Test::HasFailure()) return;
@@ -91,13 +91,13 @@ TEST(LastByte, ARunWhoseLastEventMayNotBeOnDiskIsNotCompleted) {
   Sandbox calm(true), sandbox(true);
   ASSERT_EQ(calm.exp({"run", "tiny.toml"}).end.exit_code, 0);
   sandbox.set("LD_PRELOAD", FAILING_SYNC);
-  const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;
   EXPECT_TRUE(contains(output.output + output.errors, "Input/output error"))
       << output.output << output.errors;
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "interrupted");
   sandbox.set("LD_PRELOAD", "");
-  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_same(sandbox, told(calm));
 }
@@ -129,7 +129,7 @@ TEST(LostDatabase, ARunIsNotCalledCompletedInAFileThatIsGone) {
   // The restored database gets the records that waited in the run's folder: training never stopped and is not
   // repeated.
   move_database(sandbox.folder() / "elsewhere.db", sandbox.folder() / "encore.db");
-  const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
+  const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   EXPECT_EQ(sandbox.one("SELECT state || ' ' || (SELECT count(*) FROM attempt) FROM run"), "completed 1");
   EXPECT_EQ(
@@ -151,7 +151,7 @@ TEST(LostDatabase, WithoutItTheSameCommandStartsOverAndTheOldFolderBecomesGarbag
   ASSERT_TRUE(end);
   EXPECT_NE(end->exit_code, 0) << sandbox.read("output.txt");
   ASSERT_TRUE(sandbox.wait_until_no_workers());
-  const ProgramOutput again = sandbox.exp(sweep_command);
+  const runner::ProgramOutput again = sandbox.exp(sweep_command);
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
   expect_same(sandbox, unbroken());
 }

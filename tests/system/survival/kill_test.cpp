@@ -75,7 +75,7 @@ void expect_equal_after(int wanted, unsigned seed, const std::string& train = tw
   const Sandbox calm(true);
   write_sweep(calm, train);
   const auto begin = std::chrono::steady_clock::now();
-  const ProgramOutput whole = calm.exp(command);
+  const runner::ProgramOutput whole = calm.exp(command);
   ASSERT_EQ(whole.end.exit_code, 0) << whole.output << whole.errors;
   const auto time =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
@@ -105,7 +105,7 @@ void expect_equal_after(int wanted, unsigned seed, const std::string& train = tw
       if (end->signal == 0 && end->exit_code == 0) break;
     }
     ASSERT_TRUE(sandbox.wait_until_no_workers());
-    const ProgramOutput last = sandbox.exp(command);
+    const runner::ProgramOutput last = sandbox.exp(command);
     ASSERT_EQ(last.end.exit_code, 0) << last.output << last.errors;
     expect_same(sandbox, unbroken);
     attempts += std::stoi(sandbox.one("SELECT count(*) FROM attempt"));

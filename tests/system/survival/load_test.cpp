@@ -33,7 +33,7 @@ class Load {
 
  private:
   void call(const std::vector<std::string>& arguments) {
-    const ProgramOutput output = sandbox_.exp(arguments);
+    const runner::ProgramOutput output = sandbox_.exp(arguments);
     ++calls_;
     const std::string said = output.output + output.errors;
     if (output.end.exit_code == 0 && said.find("locked") == std::string::npos) return;
@@ -74,7 +74,7 @@ class Load {
               std::to_string(runs_.load()));
     EXPECT_EQ(count("tag"), std::to_string(labelled_.load()));
     EXPECT_EQ(count("run WHERE note LIKE 'round %'"), std::to_string(labelled_.load()));
-    const ProgramOutput whole = sandbox_.exp({"db", "check"});
+    const runner::ProgramOutput whole = sandbox_.exp({"db", "check"});
     EXPECT_EQ(whole.end.exit_code, 0) << whole.output << whole.errors;
     std::printf("%d users at once: %d calls of exp, %d runs with %s points; none locked out, none lost\n",
                 users, calls_.load(), runs_.load(), count("point").c_str());

@@ -90,7 +90,7 @@ void expect_dispossessed(Control control, Wake wake) {
   const Sandbox calm(true);
   Sandbox sandbox(true);
   write_run(calm);
-  const ProgramOutput whole = calm.exp({"run", "tiny.toml", "-q"});
+  const runner::ProgramOutput whole = calm.exp({"run", "tiny.toml", "-q"});
   ASSERT_EQ(whole.end.exit_code, 0) << whole.output << whole.errors;
 
   write_run(sandbox);

@@ -19,7 +19,7 @@ namespace {
 
 /// Where each record begins, and the end.
 std::vector<std::size_t> frames_of(const std::string& bytes) {
-  std::vector<std::size_t> begins = {spool_head_bytes};
+  std::vector<std::size_t> begins = {record::spool_head_bytes};
   while (begins.back() + 8 <= bytes.size()) {
     std::uint32_t length = 0;
     std::memcpy(&length, bytes.data() + begins.back(), sizeof length);
@@ -60,7 +60,7 @@ class CrashedRun {
     else
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << at % 8));
     copy.write(name_, bytes);
-    const ProgramOutput again = copy.exp({"run", "tiny.toml"});
+    const runner::ProgramOutput again = copy.exp({"run", "tiny.toml"});
     ASSERT_EQ(again.end.exit_code, exit_code) << again.output << again.errors;
   }
 

@@ -51,13 +51,13 @@ void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbro
                 "'completed' AND later.ordinal > done.ordinal"),
             "0")
       << "a run continued after it was completed";
-  const ProgramOutput check = disturbed.exp({"db", "check"});
+  const runner::ProgramOutput check = disturbed.exp({"db", "check"});
   EXPECT_EQ(check.end.exit_code, 0) << check.output << check.errors;
 }
 
 bool real_worker_runs() {
   return std::filesystem::exists(ENCORE_BUILD_DIR "/bin/encore-worker") &&
-         run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"}).end.success();
+         runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"}).end.success();
 }
 
 }  // namespace encore::system_test

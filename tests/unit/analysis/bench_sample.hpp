@@ -17,10 +17,10 @@ using Values = std::vector<double>;
 inline constexpr std::size_t rounds = 10;
 
 /// A machine of 100 GFLOP/s and 10 GB/s, and a step of 20 ms whose products alone take 10 ms.
-inline BenchResult sample(int threads = 2, double factor = 1.0) {
+inline store::BenchResult sample(int threads = 2, double factor = 1.0) {
   const std::string where = "openmp, " + std::to_string(threads) + " threads";
   const nlohmann::json settings = {{"backend", "openmp"}, {"threads", threads}};
-  BenchCase machine{where, true, settings, {{"cpus", 2}}, {}, {{"device", "A"}}, {}, {}};
+  store::BenchCase machine{where, true, settings, {{"cpus", 2}}, {}, {{"device", "A"}}, {}, {}};
   machine.facts = {{"copy", {{"bytes", 1e9}}},
                    {"triad", {{"bytes", 1e9}}},
                    {"gemm 1000 float32", {{"flops", 2e9}, {"bytes", 1.2e7}, {"precision", "float32"}}}};
@@ -30,7 +30,7 @@ inline BenchResult sample(int threads = 2, double factor = 1.0) {
                      {"calibration", Values(rounds, 0.001)},
                      {"launch", Values(rounds, 1e-6)},
                      {"launch_and_wait", Values(rounds, 2e-6)}};
-  BenchCase step{
+  store::BenchCase step{
       "float32, batch 32, " + where, false, settings, {{"cpus", 2}}, {}, {{"device", "A"}}, {}, {}};
   step.settings.update({{"precision", "float32"}, {"batch_size", 32}, {"length", 0}});
   step.facts = {{"tokens", 900.0},
@@ -59,7 +59,7 @@ inline BenchResult sample(int threads = 2, double factor = 1.0) {
                   {"weights and biases", Values(rounds, 0.006)},
                   {"free weights and biases", Values(rounds, 0.0064)},
                   {"free norms", Values(rounds, 0.0018)}};
-  BenchResult result;
+  store::BenchResult result;
   result.name = "sample";
   result.cases = {machine, step};
   return result;

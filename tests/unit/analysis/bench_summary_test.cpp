@@ -8,7 +8,7 @@
 
 #include "unit/analysis/bench_sample.hpp"
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 using bench_sample::rounds, bench_sample::sample, bench_sample::Values;
@@ -21,9 +21,9 @@ const KernelSummary& kernel(const StepSummary& step, const std::string& label) {
 }
 
 /// The same machine with cores of 200 GFLOP/s, a cache of 1 MB at 100 GB/s, and memory at 10 GB/s.
-BenchResult sample_with_peaks() {
-  BenchResult result = sample();
-  BenchCase& machine = result.cases.front();
+store::BenchResult sample_with_peaks() {
+  store::BenchResult result = sample();
+  store::BenchCase& machine = result.cases.front();
   machine.facts.update({{"peak float32", {{"flops", 2e9}, {"precision", "float32"}, {"instructions", "FMA"}}},
                         {"read memory", {{"bytes", 1e9}}},
                         {"read L2", {{"bytes", 1e9}, {"holds", 1e6}}}});
@@ -34,7 +34,7 @@ BenchResult sample_with_peaks() {
 }
 
 TEST(BenchSummary, PeaksOfTheMachineAreALimitOfTheirOwn) {
-  const BenchResult result = sample_with_peaks();
+  const store::BenchResult result = sample_with_peaks();
   const BenchSummary summary = summarize(result);
   const MachineSummary& machine = summary.machines.at(0);
   ASSERT_EQ(machine.reads.size(), 2u);
@@ -55,7 +55,7 @@ TEST(BenchSummary, PeaksOfTheMachineAreALimitOfTheirOwn) {
 }
 
 TEST(BenchSummary, WithoutPeaksThereIsNoLimitOfTheMachine) {
-  const BenchResult result = sample();
+  const store::BenchResult result = sample();
   const BenchSummary summary = summarize(result);
   EXPECT_FALSE(summary.steps.at(0).of_peak.has_value());
   EXPECT_FALSE(kernel(summary.steps.at(0), "encore::layer_norm").machine_limit.has_value());
@@ -63,7 +63,7 @@ TEST(BenchSummary, WithoutPeaksThereIsNoLimitOfTheMachine) {
 }
 
 TEST(BenchSummary, RatesSharesAndLimits) {
-  const BenchResult result = sample();
+  const store::BenchResult result = sample();
   const BenchSummary summary = summarize(result);
   ASSERT_EQ(summary.steps.size(), 1u);
   const StepSummary& step = summary.steps[0];
@@ -83,21 +83,21 @@ TEST(BenchSummary, RatesSharesAndLimits) {
 }
 
 TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
-  const BenchResult result = sample();
+  const store::BenchResult result = sample();
   const StepSummary step = summarize(result).steps[0];
   ASSERT_EQ(step.prices.size(), 3u) << "a reduction this step does not have has no price";
   EXPECT_NEAR(step.prices[0].price.median, 0.05, 1e-9);
   EXPECT_NEAR(step.prices[1].price.median, 0.01, 1e-9);
   EXPECT_NEAR(step.prices[2].price.median, -0.02, 1e-9) << "the fixed order may be faster";
   EXPECT_NEAR(step.price_of_order->median, 0.04, 1e-9);
-  BenchResult without = sample();
+  store::BenchResult without = sample();
   for (const char* quantity : {"free norms", "weights and biases", "free weights and biases"})
     without.cases[1].samples.erase(quantity);
   EXPECT_FALSE(summarize(without).steps[0].price_of_order.has_value());
 }
 
 TEST(BenchSummary, ReportsNoise) {
-  BenchResult result = sample();
+  store::BenchResult result = sample();
   EXPECT_TRUE(noise_notes(result, summarize(result)).empty());
   result.noise = {{"steal_share", 0.07}, {"others_share", 0.25}};
   result.cases[0].samples["calibration"] = {1, 1, 1, 1.2, 1.2, 1, 1.3, 1.2, 1, 1.2};
@@ -108,8 +108,8 @@ TEST(BenchSummary, ReportsNoise) {
 }
 
 TEST(BenchSummary, ThreadsGainAgainstTheFewest) {
-  BenchResult result = sample(2, 0.5);
-  const BenchResult one = sample(1, 1.0);
+  store::BenchResult result = sample(2, 0.5);
+  const store::BenchResult one = sample(1, 1.0);
   result.cases.insert(result.cases.end(), one.cases.begin(), one.cases.end());
   const std::vector<ThreadGain> gains = thread_gains(summarize(result));
   ASSERT_EQ(gains.size(), 1u);
@@ -120,11 +120,11 @@ TEST(BenchSummary, ThreadsGainAgainstTheFewest) {
 }
 
 TEST(BenchSummary, AResultSurvivesItsJson) {
-  const BenchResult result = sample();
+  const store::BenchResult result = sample();
   const json text = json::parse(result.to_json().dump());
-  EXPECT_EQ(BenchResult::from_json(text, "x").to_json(), result.to_json());
+  EXPECT_EQ(store::BenchResult::from_json(text, "x").to_json(), result.to_json());
   try {
-    BenchResult::from_json({{"format", 99}}, "old.json");
+    store::BenchResult::from_json({{"format", 99}}, "old.json");
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
@@ -133,11 +133,11 @@ TEST(BenchSummary, AResultSurvivesItsJson) {
 }
 
 TEST(BenchSummary, ReadsFactsOfOtherTypesAsMissing) {
-  BenchResult result = sample();
+  store::BenchResult result = sample();
   for (const json& other :
        {json(1), json("text"), json(nullptr), json::array({1, "a", nullptr}), json::object()}) {
-    BenchResult changed = result;
-    for (BenchCase& one : changed.cases)
+    store::BenchResult changed = result;
+    for (store::BenchCase& one : changed.cases)
       for (auto& [name, fact] : one.facts.items()) fact = other;
     EXPECT_EQ(summarize(changed).steps.size(), result.cases.size() - 1) << other;
   }
@@ -147,10 +147,10 @@ TEST(BenchSummary, ReadsFactsOfOtherTypesAsMissing) {
 }
 
 TEST(BenchSummary, LeavesOutPricesOfRoundsWithoutAStep) {
-  BenchResult result = sample();
+  store::BenchResult result = sample();
   result.cases[1].samples["step"].resize(2);
   EXPECT_TRUE(summarize(result).steps[0].prices.empty());
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

@@ -38,7 +38,7 @@ TEST(ExampleScores, StatisticsOfEachExampleAddUpToTheMeasure) {
       folder, R"({"example": 0, "text": "a b", "predicted": "c", "statistics": {"loss": 1.5, "tokens": 2}}
 {"example": 1, "text": "d", "predicted": "e", "statistics": {"loss": 0.5, "tokens": 1}}
 )");
-  const PredictedStatistics read = read_statistics(file);
+  const analysis::PredictedStatistics read = analysis::read_statistics(file);
   EXPECT_FALSE(read.is_old);
   EXPECT_EQ(measure_value(perplexity, read.statistics), std::exp(2.0 / 3.0));
 }
@@ -49,11 +49,11 @@ TEST(ExampleScores, PredictionsWithoutStatisticsAreCountedFromTheirLabels) {
 {"truth": ["B-LOC", "I-LOC"], "predicted": ["B-LOC", "B-LOC"]}
 {"truth": ["O", "O"], "predicted": ["O"]}
 )");
-  const PredictedStatistics read = read_statistics(file);
+  const analysis::PredictedStatistics read = analysis::read_statistics(file);
   EXPECT_TRUE(read.is_old);
   ASSERT_EQ(read.statistics.examples(), 3u);
   const auto value = [&](const char* metric) {
-    const Metric known{.name = metric, .meaning = legacy_meaning(metric)};
+    const Metric known{.name = metric, .meaning = store::legacy_meaning(metric)};
     MeasureCells cells(known.meaning, known.key().value_or(""));
     const ExampleSums sums = cells.sums_of(read.statistics);
     std::vector<double> total(cells.size(), 0.0);
@@ -67,14 +67,14 @@ TEST(ExampleScores, PredictionsWithoutStatisticsAreCountedFromTheirLabels) {
   EXPECT_EQ(value("test/f1_macro"), 0.5);
   EXPECT_EQ(value("test/token_accuracy"), 5.0 / 7.0) << "a word without a prediction counts as O";
   CountMatrix confusion;
-  confusion.add(legacy_confusion(), read.statistics);
+  confusion.add(store::legacy_confusion(), read.statistics);
   EXPECT_EQ(confusion.names(), (std::vector<std::string>{"LOC", "O", "PER"}));
   EXPECT_EQ(confusion.counts(), (std::vector<std::vector<double>>{{2, 1, 0}, {0, 3, 0}, {0, 0, 1}}));
 }
 
 std::string refusal(const std::filesystem::path& file) {
   try {
-    read_statistics(file);
+    analysis::read_statistics(file);
   } catch (const Error& error) {
     return error.what();
   }
@@ -96,7 +96,7 @@ TEST(ExampleScores, ADamagedFileIsNamedWithItsLine) {
             place + "there are more predicted tags than words");
   EXPECT_EQ(refusal(with("{\"statistics\": {\"words\": \"many\"}}")),
             place + "invalid column \"words\": expected a number, found string");
-  EXPECT_THROW(read_statistics(folder / "absent.jsonl"), Error);
+  EXPECT_THROW(analysis::read_statistics(folder / "absent.jsonl"), Error);
 }
 
 /// Makes n examples with one label each, of which the first `found` are found.
@@ -127,19 +127,19 @@ TEST(ExampleScores, PermutationNearTheExactProbability) {
   MeasureCells cells(f1);
   const std::vector<ExampleSums> a = {cells.sums_of(found_in(100, 50))},
                                  b = {cells.sums_of(found_in(100, 44))};
-  const PermutationTest test = permutation_test(a, b, cells);
+  const analysis::PermutationTest test = analysis::permutation_test(a, b, cells);
   EXPECT_NEAR(test.difference, 0.06, 1e-12);
   EXPECT_NEAR(test.p, 2.0 / 64, 0.006);
   EXPECT_EQ(test.examples, 100u);
-  EXPECT_EQ(permutation_test(b, a, cells).p, test.p) << "the order of the two does not matter";
-  EXPECT_EQ(permutation_test(a, a, cells).p, 1.0);
+  EXPECT_EQ(analysis::permutation_test(b, a, cells).p, test.p) << "the order of the two does not matter";
+  EXPECT_EQ(analysis::permutation_test(a, a, cells).p, 1.0);
 }
 
 TEST(ExampleScores, PermutationOfAMeasureThatIsNotAFraction) {
   MeasureCells cells(perplexity);
   const std::vector<ExampleSums> a = {cells.sums_of(losses_of(100, 50))},
                                  b = {cells.sums_of(losses_of(100, 44))};
-  const PermutationTest test = permutation_test(a, b, cells);
+  const analysis::PermutationTest test = analysis::permutation_test(a, b, cells);
   EXPECT_NEAR(test.difference, std::exp(1.5) - std::exp(1.44), 1e-12);
   EXPECT_NEAR(test.p, 2.0 / 64, 0.006);
 }
@@ -150,7 +150,7 @@ TEST(ExampleScores, StatisticsThatAreNotFiniteProveNothing) {
     Statistics broken = losses_of(100, 0);
     broken.add("loss", loss * 400);
     const std::vector<ExampleSums> a = {cells.sums_of(losses_of(100, 50))}, b = {cells.sums_of(broken)};
-    EXPECT_EQ(message_of<Error>([&] { permutation_test(a, b, cells); }),
+    EXPECT_EQ(message_of<Error>([&] { analysis::permutation_test(a, b, cells); }),
               "the statistics of the predictions give a difference that is not finite");
   }
 }
@@ -159,8 +159,8 @@ TEST(ExampleScores, SeedsDoNotCountAsExamples) {
   MeasureCells cells(f1);
   const ExampleSums a = cells.sums_of(found_in(100, 50)), b = cells.sums_of(found_in(100, 44));
   const std::vector<ExampleSums> thrice(3, a), twice(2, b);
-  const PermutationTest one = permutation_test({&a, 1}, {&b, 1}, cells),
-                        many = permutation_test(thrice, twice, cells);
+  const analysis::PermutationTest one = analysis::permutation_test({&a, 1}, {&b, 1}, cells),
+                        many = analysis::permutation_test(thrice, twice, cells);
   EXPECT_EQ(one.difference, many.difference);
   EXPECT_EQ(one.p, many.p);
 }

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 /// Settings of one run: key, value, source.
-using Settings = std::vector<ParamRow>;
+using Settings = std::vector<store::ParamRow>;
 
-ParamRow setting(const std::string& key, const nlohmann::json& value, const std::string& source = "default") {
-  ParamRow row;
+store::ParamRow setting(const std::string& key, const nlohmann::json& value, const std::string& source = "default") {
+  store::ParamRow row;
   row.key = key;
   row.value = value;
   row.source = source;
@@ -19,10 +19,10 @@ ParamRow setting(const std::string& key, const nlohmann::json& value, const std:
 }
 
 std::vector<Factor> factors(const std::vector<Settings>& settings) {
-  std::vector<RunRow> runs;
-  RunBatch::ByRun<ParamRow> params;
+  std::vector<store::RunRow> runs;
+  store::RunBatch::ByRun<store::ParamRow> params;
   for (const Settings& own : settings) {
-    RunRow run;
+    store::RunRow run;
     run.number = static_cast<std::int64_t>(runs.size() + 1);
     params[run.number] = own;
     runs.push_back(run);
@@ -72,4 +72,4 @@ TEST(Factors, WithoutASweepSettingsThatChangeTogetherAreOne) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

@@ -10,7 +10,7 @@
 
 #include "analysis/bench_comparison.hpp"
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -105,11 +105,11 @@ TEST(Regression, ASlowerMachineIsNotARegression) {
   EXPECT_NEAR(change.calibrated.ratio, 1.0, 0.02);
 }
 
-BenchResult result_of(const Numbers& steps, double factor = 1.0) {
-  BenchResult result;
+store::BenchResult result_of(const Numbers& steps, double factor = 1.0) {
+  store::BenchResult result;
   result.name = "r";
   const nlohmann::json where = {{"backend", "openmp"}, {"threads", 2}};
-  BenchCase machine{"openmp, 2 threads",
+  store::BenchCase machine{"openmp, 2 threads",
                     true,
                     where,
                     {{"cpus", 2}},
@@ -117,7 +117,7 @@ BenchResult result_of(const Numbers& steps, double factor = 1.0) {
                     {{"device", "A"}},
                     {},
                     {{"calibration", Numbers(steps.size(), 0.001)}}};
-  BenchCase step = machine;
+  store::BenchCase step = machine;
   step.machine = false;
   step.name = "float32, batch 32, openmp, 2 threads";
   step.settings.update({{"precision", "float32"}, {"batch_size", 32}, {"length", 0}});
@@ -144,8 +144,8 @@ TEST(Regression, CasesMeetBySettingsAndKernelsExplain) {
 }
 
 TEST(Regression, AnotherMachineIsNotComparableAndTheFieldIsNamed) {
-  const BenchResult before = result_of(timings(12, 1));
-  BenchResult now = result_of(timings(12, 2, 3.0));
+  const store::BenchResult before = result_of(timings(12, 1));
+  store::BenchResult now = result_of(timings(12, 2, 3.0));
   now.cases[1].environment["device"] = "B";
   now.cases[1].facts["tokens"] = 1800.0;
   const BenchComparison comparison = compare_benches(before, now, 0.05);
@@ -157,7 +157,7 @@ TEST(Regression, AnotherMachineIsNotComparableAndTheFieldIsNamed) {
 }
 
 TEST(Regression, NothingInCommonIsRefused) {
-  BenchResult now = result_of(timings(12, 2));
+  store::BenchResult now = result_of(timings(12, 2));
   now.cases[1].settings["batch_size"] = 8;
   try {
     compare_benches(result_of(timings(12, 1)), now, 0.05);
@@ -169,12 +169,12 @@ TEST(Regression, NothingInCommonIsRefused) {
 }
 
 TEST(Regression, ARoundWithoutACalibrationIsRefused) {
-  BenchResult now = result_of(timings(12, 2));
+  store::BenchResult now = result_of(timings(12, 2));
   now.cases.back().samples.begin()->second.pop_back();
-  for (BenchCase& one : now.cases)
+  for (store::BenchCase& one : now.cases)
     if (one.machine) one.samples["calibration"].pop_back();
   EXPECT_THROW(compare_benches(result_of(timings(12, 1)), now, 0.05), Error);
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

@@ -4,7 +4,7 @@
 
 #include "analysis/predictions.hpp"
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 PredictedExample example_with(const std::string& predicted, const std::string& truth) {
@@ -37,4 +37,4 @@ TEST(PredictedExamples, HaveOneOfSeveralTruthsOrAllThatDiffer) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

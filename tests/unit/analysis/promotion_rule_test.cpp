@@ -11,7 +11,7 @@
 #include "base/measure_json.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 using testing::message_of;
@@ -125,4 +125,4 @@ TEST(Retraining, IsReadBackAsRecorded) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

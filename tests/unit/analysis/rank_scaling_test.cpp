@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
-BenchCase step_of(int ranks, int threads, int batch, double seconds, double exchange) {
-  BenchCase one;
+store::BenchCase step_of(int ranks, int threads, int batch, double seconds, double exchange) {
+  store::BenchCase one;
   one.name = std::to_string(ranks) + " ranks, batch " + std::to_string(batch);
   one.settings = {
       {"backend", "openmp"}, {"threads", threads}, {"precision", "float32"}, {"batch_size", batch}};
@@ -23,7 +23,7 @@ BenchCase step_of(int ranks, int threads, int batch, double seconds, double exch
 }
 
 TEST(RankScaling, IsStrongWithTheSameBatchAndWeakWithAsManyTimesTheBatch) {
-  BenchResult result;
+  store::BenchResult result;
   result.cases = {step_of(1, 1, 8, 0.1, 0.0), step_of(2, 1, 8, 0.0625, 0.0125),
                   step_of(2, 1, 16, 0.125, 0.0125)};
   const BenchSummary summary = summarize(result);
@@ -40,7 +40,7 @@ TEST(RankScaling, IsStrongWithTheSameBatchAndWeakWithAsManyTimesTheBatch) {
 }
 
 TEST(RankScaling, IsForEachThreadWhereNoProcessHadAsMany) {
-  BenchResult result;
+  store::BenchResult result;
   result.cases = {step_of(1, 2, 8, 0.1, 0.0), step_of(2, 1, 8, 0.1, 0.01)};
   const BenchSummary summary = summarize(result);
   const std::vector<RankScaling> all = rank_scaling(summary);
@@ -49,7 +49,7 @@ TEST(RankScaling, IsForEachThreadWhereNoProcessHadAsMany) {
 }
 
 TEST(RankScaling, IsLeftOutIfOneSideIsMissing) {
-  BenchResult result;
+  store::BenchResult result;
   result.cases = {step_of(2, 1, 8, 0.1, 0.01)};
   EXPECT_TRUE(rank_scaling(summarize(result)).empty()) << "no measurement of one process";
   result.cases = {step_of(1, 1, 8, 0.1, 0.0)};
@@ -60,7 +60,7 @@ TEST(RankScaling, IsLeftOutIfOneSideIsMissing) {
 }
 
 TEST(RankScaling, WithoutStepsThereIsNoNumber) {
-  BenchResult result;
+  store::BenchResult result;
   result.cases = {step_of(1, 1, 8, 0.1, 0.0), step_of(2, 1, 8, 0.1, 0.01)};
   result.cases[1].samples = {{"step", {}}, {"matmul", {}}, {"exchange", {}}};
   const BenchSummary summary = summarize(result);
@@ -71,4 +71,4 @@ TEST(RankScaling, WithoutStepsThereIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

@@ -17,7 +17,7 @@ struct Told {
   std::string name = "base";
   std::int64_t seed = 1;
   nlohmann::json measures = {{"test/f1", 0.5}};  ///< no result at all when null
-  RunState state = RunState::completed;
+  store::RunState state = store::RunState::completed;
   std::string reason = {};
   std::string backend = "openmp";
   std::string device = "cpu one";
@@ -38,8 +38,8 @@ struct Told {
 class ReplicatesTest : public StoreTest {
  protected:
   /// Runs of one name are one group: here names replace settings.
-  RunRow tell(const Told& told) {
-    Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
+  store::RunRow tell(const Told& told) {
+    record::Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
     specification.seed = static_cast<std::uint64_t>(told.seed);
     specification.group = sha256(told.name + told.test_set);
     specification.question = sha256(told.name + told.test_set + std::to_string(told.seed));
@@ -48,29 +48,29 @@ class ReplicatesTest : public StoreTest {
     specification.config["train"]["select"] = told.select;
     if (told.is_private) specification.config["data"]["private"] = true;
     specification.data["test"] = {"/data/test.conll", told.test_set};
-    RunExtras extras;
+    store::RunExtras extras;
     extras.sweep = store().add_sweep(told.name.substr(0, told.name.find('-')), "file.toml", "");
     extras.fresh = told.fresh;
-    const RunRow run = store().add_run(specification, extras).run;
-    if (told.state == RunState::pending) return run;
+    const store::RunRow run = store().add_run(specification, extras).run;
+    if (told.state == store::RunState::pending) return run;
     std::filesystem::create_directories(store().run_folder(run.id) / "predictions");
     const auto lease = store().begin_attempt(run.number);
     {
-      SpoolWriter spool(spool_of(*lease), lease->ordinal);
-      spool.event(Started{
-          .numeric_environment = JsonText(nlohmann::json{
+      record::SpoolWriter spool(spool_of(*lease), lease->ordinal);
+      spool.event(record::Started{
+          .numeric_environment = record::JsonText(nlohmann::json{
               {"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}),
-          .host = JsonText(nlohmann::json{{"name", "here"}}),
-          .build = JsonText(nlohmann::json{{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}})});
+          .host = record::JsonText(nlohmann::json{{"name", "here"}}),
+          .build = record::JsonText(nlohmann::json{{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}})});
       spool.point("train/loss", 1, 0.25 * static_cast<double>(told.seed));
       if (!told.predictions.empty()) {
         const auto file = store().run_folder(run.id) / "predictions/test.jsonl";
         std::ofstream(file) << told.predictions;
-        spool.event(Wrote{.name = "predictions/test.jsonl",
+        spool.event(record::Wrote{.name = "predictions/test.jsonl",
                           .path = "predictions/test.jsonl",
                           .sha256 = sha256(told.predictions)});
       }
-      define_measures(spool, std::vector<std::string>{"dev", "test"}, told.defined);
+      record::define_measures(spool, std::vector<std::string>{"dev", "test"}, told.defined);
       for (const auto& [name, value] : told.measures.items())
         if (value.is_number()) spool.point(name, 1, value.get<double>());
       for (const auto& [name, values] : told.curves)

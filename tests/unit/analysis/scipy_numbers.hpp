@@ -8,7 +8,7 @@
 
 #include "support/places.hpp"
 
-namespace encore {
+namespace encore::analysis {
 
 inline const nlohmann::json& scipy() {
   static const nlohmann::json numbers =
@@ -16,4 +16,4 @@ inline const nlohmann::json& scipy() {
   return numbers;
 }
 
-}  // namespace encore
+}  // namespace encore::analysis

@@ -13,7 +13,7 @@
 #include "store/searches.hpp"
 #include "unit/analysis/replicates.hpp"
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -21,7 +21,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 class SelectionNoticeTest : public testing::ReplicatesTest {
  protected:
   std::string notice_of(const testing::Told& told) {
-    const RunRow run = tell(told);
+    const store::RunRow run = tell(told);
     const auto notices = selection_notices(store(), {run});
     return notices.empty() ? "" : notices.at(run.number);
   }
@@ -80,13 +80,13 @@ TEST_F(SelectionNoticeTest, IgnoresAMetricThatTheSetLeavesUndefined) {
                      .best_step = 20,
                      .ties = "loss",
                      .undefined = true};
-  const RunRow undefined = tell(told);
-  EXPECT_EQ(judged_measure(store(), undefined, "dev/f1"), std::nullopt);
-  EXPECT_EQ(judged_measure(store(), undefined, "dev/accuracy"), 0.5) << "not the undefined metric";
-  EXPECT_EQ(judged_measure(store(), undefined, "dev/bleu"), std::nullopt);
+  const store::RunRow undefined = tell(told);
+  EXPECT_EQ(store::judged_measure(store(), undefined, "dev/f1"), std::nullopt);
+  EXPECT_EQ(store::judged_measure(store(), undefined, "dev/accuracy"), 0.5) << "not the undefined metric";
+  EXPECT_EQ(store::judged_measure(store(), undefined, "dev/bleu"), std::nullopt);
   told.name = "long";
   told.undefined = false;
-  EXPECT_EQ(judged_measure(store(), tell(told), "dev/f1"), 0.0);
+  EXPECT_EQ(store::judged_measure(store(), tell(told), "dev/f1"), 0.0);
 }
 
 TEST_F(SelectionNoticeTest, IsSilentWhereTheMetricMovedOrHadNoChanceTo) {
@@ -98,7 +98,7 @@ TEST_F(SelectionNoticeTest, IsSilentWhereTheMetricMovedOrHadNoChanceTo) {
 }
 
 TEST_F(SelectionNoticeTest, StandsInAComparisonOncePerCandidate) {
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   for (const std::int64_t seed : {1, 2})
     runs.push_back(tell({.name = "still",
                          .seed = seed,
@@ -117,7 +117,7 @@ TEST_F(SelectionNoticeTest, StandsInAComparisonOncePerCandidate) {
 }
 
 TEST_F(SelectionNoticeTest, TheRuleForTiesIsThatOfTheRuns) {
-  const RunRow by_loss = tell({.name = "new", .ties = "loss"}), by_first = tell({.name = "old"});
+  const store::RunRow by_loss = tell({.name = "new", .ties = "loss"}), by_first = tell({.name = "old"});
   EXPECT_EQ(ties_text({by_first}), "the earliest of equals");
   EXPECT_EQ(ties_text({by_loss}), "of equals that with the lowest dev/loss, then the latest");
   EXPECT_EQ(ties_text({by_loss, by_first}),
@@ -127,26 +127,26 @@ TEST_F(SelectionNoticeTest, TheRuleForTiesIsThatOfTheRuns) {
 }
 
 TEST_F(SelectionNoticeTest, ASearchJudgesByTheCheckpointThatTheRunWouldKeep) {
-  const RunRow run =
+  const store::RunRow run =
       tell({.name = "rungs", .curves = {{"dev/f1", {0.0, 0.0, 0.5}}, {"dev/loss", {3.0, 1.0, 2.0}}}});
   const auto loss_at = [&](std::int64_t step) {
-    return value_at(store(), run.number, "max dev/f1", "dev/loss", step);
+    return store::value_at(store(), run.number, "max dev/f1", "dev/loss", step);
   };
   EXPECT_EQ(loss_at(10), 3.0);
   EXPECT_EQ(loss_at(25), 1.0) << "of equal scores the one with the lower loss";
   EXPECT_EQ(loss_at(30), 2.0) << "the better score";
   EXPECT_TRUE(std::isnan(loss_at(5)));
-  const RunRow undefined =
+  const store::RunRow undefined =
       tell({.name = "nan", .curves = {{"dev/f1", {nan, nan}}, {"dev/loss", {3.0, 1.0}}}});
-  EXPECT_EQ(value_at(store(), undefined.number, "max dev/f1", "dev/loss", 20), 1.0);
-  EXPECT_TRUE(std::isnan(value_at(store(), undefined.number, "max dev/f1", "dev/f1", 20)));
+  EXPECT_EQ(store::value_at(store(), undefined.number, "max dev/f1", "dev/loss", 20), 1.0);
+  EXPECT_TRUE(std::isnan(store::value_at(store(), undefined.number, "max dev/f1", "dev/f1", 20)));
 }
 
 class ChosenSeedTest : public testing::ReplicatesTest {
  protected:
   /// Adds a search with one trial: the run of seed 1 chose it, those of the other seeds confirm it.
-  void search(const std::vector<RunRow>& chosen, const std::vector<RunRow>& fresh) {
-    Database& database = store().database();
+  void search(const std::vector<store::RunRow>& chosen, const std::vector<store::RunRow>& fresh) {
+    store::Database& database = store().database();
     database
         .cached(
             "INSERT INTO search (number, name, sweep, identity, backend, settings, space, created) "
@@ -155,20 +155,20 @@ class ChosenSeedTest : public testing::ReplicatesTest {
     database.cached("INSERT INTO search_trial (search, number, point, active) VALUES (1, 0, '[]', '[]')")
         .run();
     for (const auto* runs : {&chosen, &fresh})
-      for (const RunRow& run : *runs)
+      for (const store::RunRow& run : *runs)
         database.cached("INSERT INTO search_run (search, trial, run, confirms) VALUES (1, 0, ?, ?)")
             .run(run.number, runs == &fresh ? 1 : 0);
   }
 };
 
 TEST_F(ChosenSeedTest, DoesNotCountBesideFreshOnes) {
-  const RunRow chosen = tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}, {"dev/f1", 0.9}}});
-  std::vector<RunRow> fresh;
+  const store::RunRow chosen = tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}, {"dev/f1", 0.9}}});
+  std::vector<store::RunRow> fresh;
   for (const std::int64_t seed : {2, 3})
     fresh.push_back(tell({.name = "a", .seed = seed, .measures = {{"test/f1", 0.5}, {"dev/f1", 0.5}}}));
-  const RunRow other = tell({.name = "b", .seed = 1, .measures = {{"test/f1", 0.7}}});
+  const store::RunRow other = tell({.name = "b", .seed = 1, .measures = {{"test/f1", 0.7}}});
   search({chosen}, fresh);
-  const std::vector<RunRow> runs = {chosen, fresh[0], fresh[1], other};
+  const std::vector<store::RunRow> runs = {chosen, fresh[0], fresh[1], other};
   const Comparison comparison = collect_candidates(store(), runs, {.metric = {.name = "test/f1"}});
   const Candidate& candidate = comparison.candidates.at(0);
   EXPECT_EQ(candidate.values, (std::vector<double>{0.5, 0.5}));
@@ -184,8 +184,8 @@ TEST_F(ChosenSeedTest, DoesNotCountBesideFreshOnes) {
 }
 
 TEST_F(ChosenSeedTest, CountsWhereThereAreNoFreshOnes) {
-  const RunRow chosen = tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}}});
-  const RunRow failed = tell({.name = "a", .seed = 2, .measures = nullptr, .state = RunState::failed});
+  const store::RunRow chosen = tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}}});
+  const store::RunRow failed = tell({.name = "a", .seed = 2, .measures = nullptr, .state = store::RunState::failed});
   search({chosen}, {failed});
   const Comparison comparison =
       collect_candidates(store(), {chosen, failed}, {.metric = {.name = "test/f1"}});
@@ -194,4 +194,4 @@ TEST_F(ChosenSeedTest, CountsWhereThereAreNoFreshOnes) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

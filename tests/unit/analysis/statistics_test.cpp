@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 using Values = std::vector<double>;
@@ -148,4 +148,4 @@ TEST(Statistics, TheBootstrapIsThatOfItsSeed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

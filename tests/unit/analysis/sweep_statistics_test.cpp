@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::analysis {
 namespace {
 
 TEST(SweepStatistics, MainEffectsAsScipyHasThem) {
@@ -55,4 +55,4 @@ TEST(SweepStatistics, ExpectedBestIsTheMeanOverAllDraws) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::analysis

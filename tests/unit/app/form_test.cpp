@@ -6,7 +6,7 @@
 
 #include "app/run_session.hpp"
 
-namespace encore {
+namespace encore::app {
 namespace {
 
 struct Part {
@@ -113,4 +113,4 @@ TEST(Form, ASessionThatIsFilledByHandIsRefusedLikeACommand) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::app

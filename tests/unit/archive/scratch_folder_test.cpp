@@ -12,7 +12,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::archive {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST_F(ScratchFolderTest, FoldersThatMayBeInUseStay) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::archive

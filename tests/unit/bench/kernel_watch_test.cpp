@@ -14,7 +14,7 @@
 #include "kernels/products/product_label.hpp"
 #include "memory/device_memory.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 int heard = 0;
@@ -37,7 +37,7 @@ struct Matrices {
                   at(2, 5, 3));
   }
   const Device& device;
-  DeviceBuffer memory;
+  memory::DeviceBuffer memory;
 };
 
 TEST(KernelWatch, KernelsCountByLabelAndProductsByShape) {
@@ -57,7 +57,7 @@ TEST(KernelWatch, AllocationsAreCounted) {
   const Device device;
   const KernelWatch watch(device);
   EXPECT_EQ(watch.allocations(), 0);
-  const DeviceBuffer buffer("encore::test", 4096);
+  const memory::DeviceBuffer buffer("encore::test", 4096);
   EXPECT_EQ(watch.allocations(), 1);
   EXPECT_GE(watch.allocated_bytes(), 4096);
 }
@@ -79,35 +79,35 @@ TEST(KernelWatch, AToolThatListenedListensAgain) {
 }
 
 TEST(ProductLabel, IsReadBack) {
-  Product product;
+  kernels::Product product;
   const Tensor none;
   product.a = Tensor(nullptr, DType::bfloat16, {9, 4});
   product.b = Tensor(nullptr, DType::bfloat16, {9, 6});
   product.c = Tensor(nullptr, DType::float32, {4, 6});
   product.transpose_a = true;
-  EXPECT_EQ(product_label(product), "encore::gemm 4x6x9 tn bfloat16 float32");
-  const auto shape = parse_product_label(product_label(product));
+  EXPECT_EQ(kernels::product_label(product), "encore::gemm 4x6x9 tn bfloat16 float32");
+  const auto shape = kernels::parse_product_label(kernels::product_label(product));
   ASSERT_TRUE(shape.has_value());
   EXPECT_EQ(shape->flops(), 2.0 * 4 * 6 * 9);
   EXPECT_EQ(shape->bytes(), 2.0 * 9 * 4 + 2.0 * 9 * 6 + 4.0 * 4 * 6);
   for (const char* other : {"encore::gemm", "encore::gemm_pack", "encore::gemm 4x6 nn",
                             "encore::gemm 4x6x9 nn int32 float32", "theirs::gemm 4x6x9 nn float32 float32"})
-    EXPECT_FALSE(parse_product_label(other).has_value()) << other;
+    EXPECT_FALSE(kernels::parse_product_label(other).has_value()) << other;
 }
 
 TEST(FreeGemm, GivesWhatTheFixedOrderGives) {
   const Device device;
   const Matrices matrices(device);
-  const auto library = make_free_gemm();
+  const auto library = kernels::make_free_gemm();
   for (const bool transpose : {false, true}) {
     const Tensor a = matrices.at(0, 17, 31);
     const Tensor b = transpose ? matrices.at(1, 13, 31) : matrices.at(1, 31, 13);
     const Tensor c = matrices.at(2, 17, 13);
     std::vector<float> fixed(17 * 13), free(17 * 13);
     device.gemm().multiply(device, {a, b, c, false, transpose});
-    copy_to_host(device, c, fixed.data());
+    memory::copy_to_host(device, c, fixed.data());
     library->multiply(device, {a, b, c, false, transpose});
-    copy_to_host(device, c, free.data());
+    memory::copy_to_host(device, c, free.data());
     for (std::size_t i = 0; i < fixed.size(); ++i) EXPECT_NEAR(fixed[i], free[i], 1e-5) << i;
   }
 }
@@ -126,7 +126,7 @@ TEST(Machine, AWrongPrecisionIsRefused) {
 TEST(Machine, EveryQuantityIsThereAndItsWorkToo) {
   const Device device;
   MachineBench machine(device, {"float32"}, {32, 64});
-  const Samples samples = machine.measure();
+  const record::Samples samples = machine.measure();
   for (const char* quantity :
        {"copy", "triad", "launch", "launch_and_wait", "calibration", "gemm 32 float32", "gemm 64 float32"})
     EXPECT_GT(samples.at(quantity), 0.0) << quantity;
@@ -153,4 +153,4 @@ TEST(Machine, ALoopDoesEachOfItsTurns) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::bench

@@ -11,21 +11,21 @@
 #include "support/tiny_model.hpp"
 #include "train/training_step.hpp"
 
-namespace encore {
+namespace encore::bench {
 namespace {
 
 using namespace testing;
 
 struct Bench {
   Bench() : registry(load_builtin_plugins()), experiment(tiny_experiment(registry)), packed(tiny_batch()) {
-    experiment.train.precision = Precision::float32;
+    experiment.train.precision = config::Precision::float32;
     tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
     tiny->model.initialize(1);
   }
   Device device;
-  Registry registry;
-  Experiment experiment;
-  PackedBatch packed;
+  plugin_host::Registry registry;
+  config::Experiment experiment;
+  data::PackedBatch packed;
   std::unique_ptr<TinyModel> tiny;
 };
 
@@ -58,7 +58,7 @@ TEST(KernelWork, IsWhatTheFormulaSays) {
 TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
   Bench bench;
   bench.experiment.optimizer.type = "adamw";
-  ParameterBlock& parameters = bench.tiny->model.parameters();
+  memory::ParameterBlock& parameters = bench.tiny->model.parameters();
   parameters.make_states({"first_moment", "second_moment"});
   const auto work = [&](const char* label, double decay) {
     bench.experiment.optimizer.options.set("weight_decay", decay);
@@ -82,49 +82,49 @@ TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
 }
 
 /// Returns the labels of a whole step that are neither products nor have declared work.
-std::vector<std::string> labels_without_work(const Registry& registry, const Experiment& experiment,
+std::vector<std::string> labels_without_work(const plugin_host::Registry& registry, const config::Experiment& experiment,
                                              const std::string& optimizer_name) {
   const Device device;
-  PackedBatch packed = tiny_batch();
+  data::PackedBatch packed = tiny_batch();
   if (experiment.model.head.type == "crf") add_labelled(packed);
   TinyModel tiny(experiment, tiny_size(), registry, device, packed);
   tiny.model.initialize(1);
-  PluginTable table;
+  config::PluginTable table;
   fill_table(table, registry, Kind::optimizer, "optimizer", optimizer_name, {});
   const auto optimizer = registry.make_optimizer(table.type, table.options);
   tiny.model.parameters().make_states(optimizer->states());
-  TrainingStep update(tiny.model, *optimizer, 1.0);
+  train::TrainingStep update(tiny.model, *optimizer, 1.0);
   const KernelWatch watch(device);
   update.compute_gradient(tiny.batch, {1, 1});
   update.update(1e-3, 1);
   const StepShape shape = shape_of_step(tiny.model, experiment, tiny.model.precision(), packed);
   std::vector<std::string> missing;
   for (const auto& [label, time] : watch.kernels())
-    if (!parse_product_label(label) && !work_of_kernel(label, shape, time.calls)) missing.push_back(label);
+    if (!kernels::parse_product_label(label) && !work_of_kernel(label, shape, time.calls)) missing.push_back(label);
   return missing;
 }
 
 TEST(KernelWork, IsDeclaredForEveryKernelOfAStep) {
-  const Registry registry = load_builtin_plugins();
-  Experiment plain = tiny_experiment(registry);
+  const plugin_host::Registry registry = load_builtin_plugins();
+  config::Experiment plain = tiny_experiment(registry);
   plain.model.dropout = 0.1;
   plain.train.gradient_shards = 2;
-  Experiment gelu = tiny_experiment(registry);
-  gelu.model.positions = Positions::learned;
+  config::Experiment gelu = tiny_experiment(registry);
+  gelu.model.positions = config::Positions::learned;
   gelu.model.dropout = 0.1;
   gelu.model.norm =
       layer_table(registry, "norm", "rms_norm");  // a norm of sums, because norms come after them
   gelu.model.block[1] = layer_table(registry, "feed_forward", "feed_forward",
                                     {{"hidden", std::int64_t{12}}, {"activation", std::string("gelu")}});
-  Experiment gated = tiny_experiment(registry);
+  config::Experiment gated = tiny_experiment(registry);
   gated.model.norm = layer_table(registry, "norm", "rms_norm");
   gated.model.norm.key = "model.norm";
-  gated.model.norm_position = NormPosition::pre;
+  gated.model.norm_position = config::NormPosition::pre;
   gated.model.block = {layer_table(registry, "attention", "rotary_attention", {{"heads", std::int64_t{2}}}),
                        layer_table(registry, "feed_forward", "gated_feed_forward")};
   fill_table(gated.model.head, registry, Kind::head, "model.head", "crf", {});
-  for (Experiment* experiment : {&plain, &gelu, &gated})
-    for (const Precision precision : {Precision::float32, Precision::bfloat16})
+  for (config::Experiment* experiment : {&plain, &gelu, &gated})
+    for (const config::Precision precision : {config::Precision::float32, config::Precision::bfloat16})
       for (const char* optimizer : {"adamw", "lamb", "sgd"}) {
         experiment->train.precision = precision;
         EXPECT_EQ(labels_without_work(registry, *experiment, optimizer), std::vector<std::string>{})
@@ -134,8 +134,8 @@ TEST(KernelWork, IsDeclaredForEveryKernelOfAStep) {
 
 TEST(KernelWork, CopiesAreReadAsSumsAndWrittenAsActivations) {
   Bench bench;
-  bench.experiment.train.precision = Precision::bfloat16;
-  const Model model(bench.experiment, tiny_size(), bench.registry, bench.device);
+  bench.experiment.train.precision = config::Precision::bfloat16;
+  const model::Model model(bench.experiment, tiny_size(), bench.registry, bench.device);
   const StepShape shape = shape_of_step(model, bench.experiment, DType::bfloat16, bench.packed);
   // Two blocks of qkv, out, up, down, and the head's.
   EXPECT_EQ(shape.copied, 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12) + 5 * 8);
@@ -144,10 +144,10 @@ TEST(KernelWork, CopiesAreReadAsSumsAndWrittenAsActivations) {
 }
 
 TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
-  ModelTable table;
+  config::ModelTable table;
   table.layers = 5;
   table.groups = 2;  // blocks 0, 1, 2 and 3, 4
-  ParameterSlice slice;
+  memory::ParameterSlice slice;
   slice.path = "encoder.0.attention.qkv.bias";
   EXPECT_EQ(times_used(slice, table), 3);
   slice.path = "encoder.3.attention.qkv.bias";
@@ -180,11 +180,11 @@ TEST(BareProducts, AreTheProductsOfTheEncoder) {
 }
 
 /// The tiny model as an encoder, and one block of a decoder.
-Experiment translating(const Registry& registry) {
-  Experiment experiment = tiny_experiment(registry);
-  experiment.train.precision = Precision::float32;
-  const std::vector<LayerTable> block = experiment.model.block;
-  experiment.model.decoder = StackTable{
+config::Experiment translating(const plugin_host::Registry& registry) {
+  config::Experiment experiment = tiny_experiment(registry);
+  experiment.train.precision = config::Precision::float32;
+  const std::vector<config::LayerTable> block = experiment.model.block;
+  experiment.model.decoder = config::StackTable{
       .layers = 1,
       .block = {block[0], layer_table(registry, "cross", "cross_attention", {{"heads", std::int64_t{2}}}),
                 block[1]}};
@@ -192,14 +192,14 @@ Experiment translating(const Registry& registry) {
   return experiment;
 }
 
-ModelSize translating_size() {
+model::ModelSize translating_size() {
   return {.vocabulary = 11, .columns = {{.name = targets_column, .space = Space::target, .truth = true}}};
 }
 
 TEST(BareProducts, OfADecoderMultiplyTheRowsOfItsTextAndOfTheSource) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
-  const Model model(translating(registry), translating_size(), registry, device);
+  const plugin_host::Registry registry = load_builtin_plugins();
+  const model::Model model(translating(registry), translating_size(), registry, device);
   const BatchSize rows = rows_of_texts(20, 7);
   const BareProducts products(device, model.network(), DType::float32, rows);
   const double own = 24 * 8 + 8 * 8 + 12 * 8 + 8 * 12, cross = 8 * 8 + 8 * 8, of_source = 16 * 8;
@@ -214,10 +214,10 @@ TEST(BareProducts, OfADecoderMultiplyTheRowsOfItsTextAndOfTheSource) {
 
 TEST(KernelWork, WithADecoderIsKnownOfWhatDoesNotWorkOnRows) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
-  const Experiment experiment = translating(registry);
-  const Model model(experiment, translating_size(), registry, device);
-  PackedBatch packed = tiny_batch();
+  const plugin_host::Registry registry = load_builtin_plugins();
+  const config::Experiment experiment = translating(registry);
+  const model::Model model(experiment, translating_size(), registry, device);
+  data::PackedBatch packed = tiny_batch();
   packed.target = packed;
   const StepShape shape = shape_of_step(model, experiment, DType::float32, packed);
   for (const char* of_rows : {"encore::layer_norm", "encore::attention", "encore::embedding_backward",
@@ -244,7 +244,7 @@ TEST(Labels, OfAStepAreMeaningful) {
 TEST(OrderCost, EveryReductionIsTimed) {
   const Bench bench;
   const OrderCost cost(bench.device, bench.tiny->model, bench.experiment.model, DType::float32, 18);
-  const Samples samples = cost.measure(bench.tiny->batch.shards().front().batch.tokens);
+  const record::Samples samples = cost.measure(bench.tiny->batch.shards().front().batch.tokens);
   for (const Reduction& reduction : reductions()) {
     EXPECT_NE(reduction.kernels.empty(), reduction.fixed.empty()) << reduction.name;
     if (reduction.fixed == "gemm") continue;  // StepCase times it, and the free one
@@ -256,4 +256,4 @@ TEST(OrderCost, EveryReductionIsTimed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::bench

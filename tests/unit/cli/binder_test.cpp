@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 struct Sample {
@@ -19,9 +19,9 @@ struct Sample {
   bool json = false;
 };
 
-Form<Sample> sample_form() {
+app::Form<Sample> sample_form() {
   using S = Sample;
-  return Form<S>("sample", {"sample FILE [WORD]...", "Does nothing.", {{"exp sample a.txt", "an example"}}})
+  return app::Form<S>("sample", {"sample FILE [WORD]...", "Does nothing.", {{"exp sample a.txt", "an example"}}})
       .option("seed", &S::seed, "N", "a number")
       .flag("json", &S::json, "as JSON")
       .option("set,S", &S::set, "KEY=VALUE", "key=value")
@@ -47,7 +47,7 @@ struct Call {
 std::string refusal(const Arguments& arguments) {
   try {
     const Call call(arguments);
-  } catch (const UsageError& error) {
+  } catch (const app::UsageError& error) {
     return error.what();
   }
   return "accepted";
@@ -96,9 +96,9 @@ TEST(Binder, RefusesAbbreviationsRepetitionsAndWrongNumbers) {
   } small;
   std::ostringstream out;
   Console console(out, out);
-  EXPECT_THROW(read_request(Form<Small>("small", {"small FILE", "", {}}).argument("file", &Small::file),
+  EXPECT_THROW(read_request(app::Form<Small>("small", {"small FILE", "", {}}).argument("file", &Small::file),
                             {"a", "b"}, &small, console),
-               UsageError);
+               app::UsageError);
 }
 
 TEST(Binder, TheDatabaseIsThatOfTheOptionThenOfTheEnvironmentThenTheDefault) {
@@ -107,7 +107,7 @@ TEST(Binder, TheDatabaseIsThatOfTheOptionThenOfTheEnvironmentThenTheDefault) {
   EXPECT_EQ(database_of(Call({}).console), "/data/all.db");
   ::unsetenv("ENCORE_DB");
   EXPECT_EQ(database_of(Call({}).console), "encore.db");
-  EXPECT_THROW(database_of(Call({"--db", ""}).console), UsageError);
+  EXPECT_THROW(database_of(Call({"--db", ""}).console), app::UsageError);
 }
 
 TEST(Binder, HelpHasSynopsisOptionsDefaultsAndExample) {
@@ -120,4 +120,4 @@ TEST(Binder, HelpHasSynopsisOptionsDefaultsAndExample) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -9,7 +9,7 @@
 #include "store/store.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -61,13 +61,13 @@ TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
   const testing::TemporaryFolder folder;
   const std::string path = (folder / "e.db").string();
   {
-    Store store(path, OpenMode::create);
+    store::Store store(path, store::OpenMode::create);
     for (const char* name : {"wide-s1", "wide-s2", "deep"}) {
-      Specification specification;
+      record::Specification specification;
       specification.name = name;
       specification.question = name;
       specification.backend = "openmp";
-      RunExtras extras;
+      store::RunExtras extras;
       extras.sweep = store.add_sweep("wide", "wide.toml", "");
       extras.tags = {"paper"};
       specification.config = {{"model", {{"width", 16}}}};
@@ -89,4 +89,4 @@ TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -12,7 +12,7 @@
 #include "report/checklist.hpp"
 #include "support/places.hpp"
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 /// Returns the names of all components of the build.
@@ -56,7 +56,7 @@ TEST(Components, HelpAndOptionsOfEveryVerbNeedNoComponent) {
     std::ostringstream out;
     Console console(out, out);
     EXPECT_FALSE(verb.form().fields().empty()) << verb.name;
-    EXPECT_THROW(verb.run({"--no-such-option"}, console), UsageError) << verb.name;
+    EXPECT_THROW(verb.run({"--no-such-option"}, console), app::UsageError) << verb.name;
   }
 }
 
@@ -67,10 +67,10 @@ TEST(Components, HelpOfReportListsWhatTheComponentCanWrite) {
     formats += (formats.empty() ? "" : ", ") + format.name;
     endings += (endings.empty() ? "" : ", ") + format.extensions.front();
   }
-  for (const std::string& name : checklist_names()) checklists += (checklists.empty() ? "" : ", ") + name;
+  for (const std::string& name : report::checklist_names()) checklists += (checklists.empty() ? "" : ", ") + name;
   for (const std::string& list : {formats, endings, checklists})
     EXPECT_NE(help.find(list), std::string::npos) << list << "\n" << help;
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 TEST(Curve, PlainCharactersShowTheShape) {
@@ -41,4 +41,4 @@ TEST(Curve, LabelsAreScaled) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -7,14 +7,14 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
-EvaluateAnswer answer_in(const char* text) {
-  return from_json_object<EvaluateAnswer>(nlohmann::json::parse(text));
+record::EvaluateAnswer answer_in(const char* text) {
+  return from_json_object<record::EvaluateAnswer>(nlohmann::json::parse(text));
 }
 
-const EvaluateAnswer labelled = answer_in(R"({"step": 12, "file": "test.conll", "sha256": "ab",
+const record::EvaluateAnswer labelled = answer_in(R"({"step": 12, "file": "test.conll", "sha256": "ab",
   "files": [{"file": "test.conll", "sha256": "ab"}, {"file": "more.conll", "sha256": "cd"}], "examples": 3,
   "counts": [{"name": "words", "value": 41}, {"name": "cut words", "value": 2}, {"name": "cut sentences", "value": 0}],
   "notes": ["a label of 3 spans does not stand in the training set"],
@@ -25,7 +25,7 @@ const EvaluateAnswer labelled = answer_in(R"({"step": 12, "file": "test.conll", 
     {"name": "confusion", "reducer": "matrix", "columns": ["confusion"]}],
   "matrices": {"confusion": {"PER": {"PER": 3}}}})");
 
-const EvaluateAnswer generated = answer_in(
+const record::EvaluateAnswer generated = answer_in(
     R"({"step": 7, "file": "text.txt", "sha256": "ab", "files": [{"file": "text.txt", "sha256": "ab"}], "examples": 1, "counts": [], "notes": [],
   "measures": {"perplexity": 31.4159, "speed": 12, "unknown": 1},
   "definitions": [{"name": "perplexity", "better": "lower"}, {"name": "speed", "unit": "tokens/s"}], "matrices": {}})");
@@ -59,8 +59,8 @@ TEST(EvaluationText, SeveralRunsHaveALineEach) {
 TEST(EvaluationText, AnAnswerWithAMeasureThatMeansNothingIsRefused) {
   nlohmann::json broken = to_json_object(generated);
   broken["definitions"][0]["reducer"] = "guess";
-  EXPECT_THROW(from_json_object<EvaluateAnswer>(broken), Error);
+  EXPECT_THROW(from_json_object<record::EvaluateAnswer>(broken), Error);
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 TEST(RunDisplay, ProgressNamesStepEpochLossSpeedRateAndTimeLeft) {
@@ -54,7 +54,7 @@ TEST(RunDisplay, MeasuresShowTheScoresOfOneSplitTheSelectedOneFirst) {
       {.name = "dev/loss", .meaning = {.name = "loss", .better = Better::lower}}};
   define(metrics, {.name = "dev/recall", .meaning = {.name = "recall", .fraction = true}});
   define(metrics, {.name = "test/bleu", .meaning = {.name = "bleu", .title = "BLEU"}});
-  const MeasuredValues dev = {
+  const record::MeasuredValues dev = {
       {"dev/loss", 0.3125}, {"dev/f1/PER", 0.1}, {"dev/f1", 0.5432}, {"dev/new", 7}, {"dev/recall", 0.5}};
   EXPECT_EQ(measures_text(dev, metrics, "dev/f1"), "dev F1 54.32  recall 50.00  loss 0.3125  new 7");
   EXPECT_EQ(measures_text(dev, metrics, "dev/loss"), "dev loss 0.3125  F1 54.32  recall 50.00  new 7");
@@ -68,10 +68,10 @@ TEST(RunDisplay, WithoutATerminalEveryScoreIsALineWithTheTime) {
   LiveLines lines(out, Terminal{});
   RunDisplay display("tiny", console, lines, 0, false, "dev/f1");
   display.defined(dev_f1);
-  display.happened(Progressed{.step = 5, .total_steps = 20, .epoch = 1, .loss = 0.5});
+  display.happened(record::Progressed{.step = 5, .total_steps = 20, .epoch = 1, .loss = 0.5});
   display.stepped(4, 0.75);
   display.stepped(5, 0.25);
-  display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
+  display.happened(record::Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
   const std::string text = out.str();
   EXPECT_TRUE(text.ends_with(" tiny  step 5  epoch 1  train loss 0.5  dev F1 25.00\n")) << text;
   EXPECT_EQ(text[2], ':') << text;
@@ -84,11 +84,11 @@ TEST(RunDisplay, TheTrainingLossIsTheMeanSinceTheLastScores) {
   RunDisplay display("tiny", console, lines, 0, false, "dev/f1");
   display.defined(dev_f1);
   display.stepped(1, 4.0);
-  display.happened(Evaluated{.step = 1, .measures = {{"dev/f1", 0.25}}});
+  display.happened(record::Evaluated{.step = 1, .measures = {{"dev/f1", 0.25}}});
   display.stepped(2, 1.0);
   display.stepped(3, 2.0);
-  display.happened(Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
-  display.happened(Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
+  display.happened(record::Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
+  display.happened(record::Evaluated{.step = 3, .measures = {{"dev/f1", 0.5}}});
   const std::string text = out.str();
   EXPECT_NE(text.find("step 1  train loss 4  dev F1 25.00\n"), std::string::npos) << text;
   EXPECT_NE(text.find("step 3  train loss 1.5  dev F1 50.00\n"), std::string::npos) << text;
@@ -111,7 +111,7 @@ TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
     LiveLines lines(out, Terminal{.live = true});
     RunDisplay display("tiny", console, lines, 0, false, "dev/f1");
     display.defined(dev_f1);
-    display.happened(Progressed{.step = 5, .total_steps = 20});
+    display.happened(record::Progressed{.step = 5, .total_steps = 20});
     display.silent({.seconds = 40, .usual_step = 0.02, .stepped = true});
   }
   const std::string text = out.str();
@@ -123,13 +123,13 @@ TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
   Console console(out, out);
   LiveLines lines(out, Terminal{});
   RunDisplay display("tiny", console, lines, 0, true);
-  display.happened(Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
-  display.happened(Logged{.text = "hidden"});
-  display.happened(Logged{.level = LogLevel::warning, .text = "shown"});
+  display.happened(record::Evaluated{.step = 5, .epoch = 1, .measures = {{"dev/f1", 0.25}}});
+  display.happened(record::Logged{.text = "hidden"});
+  display.happened(record::Logged{.level = record::LogLevel::warning, .text = "shown"});
   const std::string text = out.str();
   EXPECT_TRUE(text.ends_with(" tiny  warning: shown\n")) << text;
   EXPECT_EQ(text.find("hidden"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 std::string line_of(const std::string& text, int line) {
@@ -17,11 +17,11 @@ std::string line_of(const std::string& text, int line) {
 }
 
 TEST(RunList, AColumnOfCsvStandsThereOnce) {
-  RunRow run;
+  store::RunRow run;
   run.number = 1;
   run.name = "a";
   run.seed = 7;
-  RunList list{.runs = {run}, .scores = {RunScore()}, .seconds = {1.5}};
+  app::RunList list{.runs = {run}, .scores = {store::RunScore()}, .seconds = {1.5}};
   list.columns = {{.name = "model.dropout", .title = "dropout", .values = {{1, 0.00327243}}},
                   {.name = "seed", .title = "seed", .values = {{1, 7}}},
                   {.name = "model.dropout", .title = "dropout", .values = {{1, 0.00327243}}}};
@@ -33,4 +33,4 @@ TEST(RunList, AColumnOfCsvStandsThereOnce) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

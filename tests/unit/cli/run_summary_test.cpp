@@ -8,7 +8,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 class SampleText : public ::testing::Test {
@@ -58,4 +58,4 @@ TEST_F(SampleText, IsThereWithoutPredictionsToo) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

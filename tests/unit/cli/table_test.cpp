@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 TEST(Table, AlignsColumnsByDisplayedWidth) {
@@ -70,16 +70,16 @@ TEST(Table, RefusesARowOfAnotherLength) {
 }
 
 TEST(Csv, QuotesOnlyWhatNeedsIt) {
-  EXPECT_EQ(csv_record({"a", "b c", "1,5", "say \"x\""}), "a,b c,\"1,5\",\"say \"\"x\"\"\"\r\n");
-  EXPECT_EQ(csv_record({""}), "\r\n");
+  EXPECT_EQ(document::csv_record({"a", "b c", "1,5", "say \"x\""}), "a,b c,\"1,5\",\"say \"\"x\"\"\"\r\n");
+  EXPECT_EQ(document::csv_record({""}), "\r\n");
 }
 
 TEST(Csv, TextThatASpreadsheetWouldComputeIsText) {
-  EXPECT_EQ(csv_record({"=1+1", "+x", "-a", "@f", "\tt", "\rt", "a=b"}),
+  EXPECT_EQ(document::csv_record({"=1+1", "+x", "-a", "@f", "\tt", "\rt", "a=b"}),
             "'=1+1,'+x,'-a,'@f,'\tt,\"'\rt\",a=b\r\n");
-  EXPECT_EQ(csv_record({"-0.5", "-1e-05", "-inf", "-nan", "-1;x", "-0.5-A1"}),
+  EXPECT_EQ(document::csv_record({"-0.5", "-1e-05", "-inf", "-nan", "-1;x", "-0.5-A1"}),
             "-0.5,-1e-05,-inf,-nan,'-1;x,'-0.5-A1\r\n");
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -7,28 +7,28 @@
 #include <cmath>
 #include <cstring>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 TEST(TensorBoard, TheChecksumIsCrc32c) {
-  EXPECT_EQ(crc32c("123456789"), 0xE3069283u);            // the check value of CRC-32/ISCSI
-  EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8A9136AAu);  // RFC 3720, B.4
-  EXPECT_EQ(crc32c(""), 0u);
+  EXPECT_EQ(app::crc32c("123456789"), 0xE3069283u);            // the check value of CRC-32/ISCSI
+  EXPECT_EQ(app::crc32c(std::string(32, '\0')), 0x8A9136AAu);  // RFC 3720, B.4
+  EXPECT_EQ(app::crc32c(""), 0u);
 }
 
 TEST(TensorBoard, ARecordIsLengthChecksumDataChecksum) {
-  const std::string record = tensorboard_record("abc");
+  const std::string record = app::tensorboard_record("abc");
   ASSERT_EQ(record.size(), 8u + 4u + 3u + 4u);
   EXPECT_EQ(record.substr(0, 8), std::string("\x03\0\0\0\0\0\0\0", 8));
   EXPECT_EQ(record.substr(12, 3), "abc");
   std::uint32_t stored = 0;
   std::memcpy(&stored, record.data() + 15, 4);
   const std::uint32_t turned = stored - 0xa282ead8u;
-  EXPECT_EQ((turned >> 17) | (turned << 15), crc32c("abc"));
+  EXPECT_EQ((turned >> 17) | (turned << 15), app::crc32c("abc"));
 }
 
 TEST(TensorBoard, AScalarIsAnEventOfProtobuf) {
-  const std::string event = tensorboard_scalar("dev/f1", 300, 0.5, 1.0).substr(12);
+  const std::string event = app::tensorboard_scalar("dev/f1", 300, 0.5, 1.0).substr(12);
   const std::string expected(
       "\x09\0\0\0\0\0\0\xf0\x3f"  // wall_time = 1.0
       "\x10\xac\x02"              // step = 300
@@ -42,11 +42,11 @@ TEST(TensorBoard, AScalarIsAnEventOfProtobuf) {
 }
 
 TEST(TensorBoard, ANumberThatIsNotFiniteStaysOne) {
-  const std::string event = tensorboard_scalar("x", 1, std::nan(""), 0.0);
+  const std::string event = app::tensorboard_scalar("x", 1, std::nan(""), 0.0);
   float value = 0.0f;
   std::memcpy(&value, event.data() + event.size() - 8, 4);
   EXPECT_TRUE(std::isnan(value));
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

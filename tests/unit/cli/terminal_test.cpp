@@ -7,7 +7,7 @@
 #include <functional>
 #include <sstream>
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 TEST(Terminal, WidthCountsWideAndCombiningCharacters) {
@@ -70,4 +70,4 @@ TEST(LiveLines, MoreThanTheTerminalIsHighAreCounted) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

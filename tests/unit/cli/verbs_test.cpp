@@ -10,7 +10,7 @@
 
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 void for_each_verb(const std::function<void(const Verb& verb, const std::string& name)>& look) {
@@ -29,8 +29,8 @@ std::string help_of(const Verb& verb) {
 
 /// Whether the verb has a field of this name.
 bool has(const Verb& verb, const std::string& name) {
-  const FormFields form = verb.form();
-  return std::ranges::find(form.fields(), name, &FormField::name) != form.fields().end();
+  const app::FormFields form = verb.form();
+  return std::ranges::find(form.fields(), name, &app::FormField::name) != form.fields().end();
 }
 
 TEST(Verbs, EachHasAHelpWithAnExampleOfItself) {
@@ -68,7 +68,7 @@ TEST(Verbs, EachWithATableHasCsv) {
 TEST(Verbs, NoFormHasANameOrALetterTwice) {
   for_each_verb([](const Verb& verb, const std::string& name) {
     std::set<std::string> names;
-    for (const FormField& field : fields_of(verb.form()))
+    for (const app::FormField& field : fields_of(verb.form()))
       for (const std::string& one : {field.name, field.letter})
         if (!one.empty()) {
           EXPECT_TRUE(names.insert(one).second) << name << ": " << one;
@@ -80,11 +80,11 @@ TEST(Verbs, AnUnknownOneNamesTheNearest) {
   try {
     find_verb("shwo");
     FAIL();
-  } catch (const UsageError& error) {
+  } catch (const app::UsageError& error) {
     EXPECT_STREQ(error.what(), "unknown verb \"shwo\"; did you mean \"show\"? (exp help lists all)");
   }
-  EXPECT_THROW(find_verb("transmogrify"), UsageError);
+  EXPECT_THROW(find_verb("transmogrify"), app::UsageError);
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

@@ -11,7 +11,7 @@
 #include "base/terminal_filter.hpp"
 #include "cli/terminal.hpp"
 
-namespace encore {
+namespace encore::cli {
 namespace {
 
 TEST(WrappedText, NoLineIsWiderThanItMayBe) {
@@ -89,4 +89,4 @@ TEST(TerminalFilter, AFailureToWriteIsSeen) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::cli

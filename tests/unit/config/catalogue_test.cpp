@@ -10,7 +10,7 @@
 #include "config/experiment_file.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -80,4 +80,4 @@ TEST_F(UnbuiltPlugins, AManifestBesideTheListIsWhatCounts) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

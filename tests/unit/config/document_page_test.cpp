@@ -14,7 +14,7 @@
 #include "support/places.hpp"
 #include "unit/config/sample_catalogue.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 const std::vector<std::string> pages = {ENCORE_SOURCE_DIR "/docs/reference/options.md",
@@ -84,4 +84,4 @@ TEST(Markdown, RefusesAMarkWithoutASchemaOrAnEnd) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

@@ -8,7 +8,7 @@
 
 #include "base/limits.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 Problems many(int count) {
@@ -47,4 +47,4 @@ TEST(Problems, OfThousandsNoMoreAreTaken) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

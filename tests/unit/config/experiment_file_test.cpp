@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -247,4 +247,4 @@ TEST_F(DocumentTest, RejectsInvalidPluginFolders) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

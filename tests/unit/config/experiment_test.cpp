@@ -12,7 +12,7 @@
 #include "config/resolve.hpp"
 #include "unit/config/sample_catalogue.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 using nlohmann::json;
@@ -220,4 +220,4 @@ TEST(Experiment, DataMayBeListsSharesAndAPercentage) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

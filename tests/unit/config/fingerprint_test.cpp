@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 TEST(Fingerprint, EqualFingerprintsDoNotDiffer) {
@@ -85,4 +85,4 @@ TEST_F(FingerprintProblem, TheRebuildCommandFitsThePlace) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

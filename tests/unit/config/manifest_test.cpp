@@ -13,7 +13,7 @@
 
 #include "elf_file.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 namespace fs = std::filesystem;
@@ -398,4 +398,4 @@ TEST_F(ManifestTest, SaysWhatIsWrongWithATaskOrAReader) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 const Origins sample = {
@@ -45,4 +45,4 @@ TEST(Origin, RefusesAnUnknownSource) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

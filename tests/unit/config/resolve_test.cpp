@@ -9,7 +9,7 @@
 #include "config/experiment_file.hpp"
 #include "unit/config/sample_catalogue.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 using sample::changed;
@@ -606,4 +606,4 @@ TEST(Resolve, ReportsAllProblemsOfAFile) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

@@ -28,8 +28,8 @@ inline std::vector<Measure> ner_measures() {
           fraction("recall/{label}", false)};
 }
 
-inline Catalogue catalogue() {
-  Manifest manifest;
+inline config::Catalogue catalogue() {
+  config::Manifest manifest;
   manifest.name = "sample";
   manifest.version = "1.0.0";
   manifest.fingerprint = "sdk=1;";
@@ -93,7 +93,7 @@ inline Catalogue catalogue() {
                       .optional("names", OptionType::path, rule("a file of labels")),
        .gives = {"text", "label"}},
   };
-  Catalogue catalogue;
+  config::Catalogue catalogue;
   catalogue.add(std::move(manifest));
   return catalogue;
 }

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 using nlohmann::json;
@@ -78,4 +78,4 @@ TEST(SchemaJson, RefusesAValueOfAnotherType) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

@@ -8,7 +8,7 @@
 
 #include "elf_file.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 class SharedObjectTest : public ::testing::Test {
@@ -66,4 +66,4 @@ TEST_F(SharedObjectTest, OtherFilesAreNone) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

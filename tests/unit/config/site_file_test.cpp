@@ -6,7 +6,7 @@
 
 #include "config/error.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 std::string problems_of(const std::string& text) {
@@ -127,4 +127,4 @@ TEST(SiteFile, OneThatCannotBeReadIsNamed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

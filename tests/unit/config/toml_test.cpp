@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 std::string toml_problem(const std::string& text) {
@@ -168,4 +168,4 @@ TEST(Value, SetsAPathAndMakesTablesOnTheWay) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

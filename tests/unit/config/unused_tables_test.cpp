@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 using Notes = std::vector<std::string>;
@@ -55,4 +55,4 @@ TEST(UnusedTables, InvalidTomlFilesHaveNoNotes) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

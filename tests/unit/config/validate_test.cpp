@@ -11,7 +11,7 @@
 #include "config/resolve_path.hpp"
 #include "config/toml.hpp"
 
-namespace encore {
+namespace encore::config {
 namespace {
 
 Schema schema() {
@@ -195,4 +195,4 @@ TEST(Paths, RefuseAVariableThatIsNotSet) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::config

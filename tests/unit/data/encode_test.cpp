@@ -8,7 +8,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 using Values = std::vector<std::int32_t>;
@@ -208,4 +208,4 @@ TEST(ExampleSet, NamesAColumnItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::data

@@ -12,7 +12,7 @@
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 using Numbers = std::vector<std::int32_t>;
@@ -55,7 +55,7 @@ TEST(Packer, LaysSequencesSideBySide) {
 
 TEST(Packer, PadsWithSequencesOfTheirOwn) {
   const ExampleSet set = set_of_lengths({3, 2, 4});
-  PackedBatch batch = packed(set, {0, 1}, targets_needed(), {Batching::padded, 0, 7});
+  PackedBatch batch = packed(set, {0, 1}, targets_needed(), {config::Batching::padded, 0, 7});
   EXPECT_EQ(batch.ids, (Numbers{10, 10, 10, 11, 11, 7}));
   EXPECT_EQ(batch.offsets, (Numbers{0, 3, 5, 6}));
   EXPECT_EQ(batch.positions, (Numbers{0, 1, 2, 0, 1, 2}));
@@ -63,10 +63,10 @@ TEST(Packer, PadsWithSequencesOfTheirOwn) {
   EXPECT_EQ(batch.borders, (Numbers{0, 1, 2, 3}));
   EXPECT_EQ(batch.columns[0].integers.back(), -1);
   EXPECT_EQ(batch.real_tokens, 5);
-  batch = packed(set, {0, 2}, targets_needed(), {Batching::padded, 6, 0});
+  batch = packed(set, {0, 2}, targets_needed(), {config::Batching::padded, 6, 0});
   EXPECT_EQ(batch.size().tokens, 12);
   EXPECT_EQ(batch.real_tokens, 7);
-  EXPECT_THROW(packed(set, {2}, targets_needed(), {Batching::padded, 3, 0}), std::logic_error);
+  EXPECT_THROW(packed(set, {2}, targets_needed(), {config::Batching::padded, 3, 0}), std::logic_error);
 }
 
 /// Example 0: sequences of 2 and 3 rows; example 1: one of 1 row. Each sequence has a weight, and some rows
@@ -137,7 +137,7 @@ TEST(Packer, LaysASecondTextBesideTheFirst) {
   EXPECT_EQ(batch.size().target.squares, 10);
   EXPECT_EQ(batch.real_tokens, 7);
   EXPECT_EQ(testing::message_of<Error>([&] {
-              Packer(translations(), needs, {Batching::padded, 0, 0});
+              Packer(translations(), needs, {config::Batching::padded, 0, 0});
             }),
             "examples with a second text cannot be padded; set train.batching = \"packed\"");
 }
@@ -194,7 +194,7 @@ TEST(Packer, BringsSegmentsToAModelThatReadsThem) {
   const BatchNeeds needs = {.vocabulary = 100, .segments = 2};
   const ExampleSet set = joined({0, 0, 1, 1, 0, 0});
   EXPECT_EQ(packed(set, {1, 0}, needs).segments, (Numbers{0, 0, 0, 0, 1, 1}));
-  EXPECT_EQ(packed(set, {1, 0}, needs, {Batching::padded, 0, 7}).segments, (Numbers{0, 0, 0, 0, 0, 0, 1, 1}))
+  EXPECT_EQ(packed(set, {1, 0}, needs, {config::Batching::padded, 0, 7}).segments, (Numbers{0, 0, 0, 0, 0, 0, 1, 1}))
       << "padding is of segment 0";
   EXPECT_TRUE(packed(set, {1, 0}, {.vocabulary = 100}).segments.empty()) << "a model without segments";
   EXPECT_TRUE(packed(set_of_lengths({3}), {0}, needs).segments.empty()) << "a task without segments";
@@ -307,4 +307,4 @@ TEST(CutShards, CoversTheBatchInOrderEvenWithTooManyShards) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::data

@@ -54,26 +54,26 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
 TEST(Vocabulary, ComesBackFromAFile) {
   const TemporaryFolder folder;
   const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "##é", "a"};
-  write_bytes(folder / "vocab.txt", encore::vocabulary_text(tokens));
-  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), tokens);
+  write_bytes(folder / "vocab.txt", encore::data::vocabulary_text(tokens));
+  EXPECT_EQ(encore::data::load_vocabulary(folder / "vocab.txt"), tokens);
   write_bytes(folder / "windows.txt", "\xEF\xBB\xBF[PAD]\r\n[UNK]\r\n##é\r\na");
-  EXPECT_EQ(encore::load_vocabulary(folder / "windows.txt"), tokens);
+  EXPECT_EQ(encore::data::load_vocabulary(folder / "windows.txt"), tokens);
 }
 
 TEST(Vocabulary, KeepsMergesBehindItsPieces) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines = {"<unk>", "a", "b", "ab", "#version: 0.2", "a b"};
-  EXPECT_EQ(encore::token_count(lines), 4U);
-  EXPECT_EQ(encore::token_count(std::span(lines).first(3)), 3U);
-  write_bytes(folder / "vocab.txt", encore::vocabulary_text(lines));
-  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), lines);
+  EXPECT_EQ(encore::data::token_count(lines), 4U);
+  EXPECT_EQ(encore::data::token_count(std::span(lines).first(3)), 3U);
+  write_bytes(folder / "vocab.txt", encore::data::vocabulary_text(lines));
+  EXPECT_EQ(encore::data::load_vocabulary(folder / "vocab.txt"), lines);
   write_bytes(folder / "vocab.json", R"({"ab": 3, "<unk>": 0, "a": 1, "b": 2})");
   EXPECT_EQ(message_of<Error>([&] {
-              encore::load_vocabulary(folder / "vocab.json");
+              encore::data::load_vocabulary(folder / "vocab.json");
             }).find("cannot read the list of merges " + (folder / "merges.txt").string()),
             0U);
   write_bytes(folder / "merges.txt", "#version: 0.2 - Trained by `huggingface/tokenizers`\r\na b\r\n");
-  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.json"), lines);
+  EXPECT_EQ(encore::data::load_vocabulary(folder / "vocab.json"), lines);
 }
 
 TEST(Vocabulary, RejectsAnInvalidFile) {
@@ -81,7 +81,7 @@ TEST(Vocabulary, RejectsAnInvalidFile) {
   const std::string path = (folder / "vocab.txt").string();
   const auto refusal = [&](const std::string& bytes) {
     write_bytes(path, bytes);
-    return message_of<Error>([&] { encore::load_vocabulary(path); });
+    return message_of<Error>([&] { encore::data::load_vocabulary(path); });
   };
   EXPECT_EQ(refusal("[PAD]\na\n"),
             path + ": the vocabulary has no [UNK]; add a line [UNK], the token for words it cannot build");
@@ -89,7 +89,7 @@ TEST(Vocabulary, RejectsAnInvalidFile) {
   EXPECT_EQ(refusal("[UNK]\n\na\n"), path + ":2: an empty line in a vocabulary; every line is one token");
   EXPECT_EQ(refusal("[UNK]\n\xFF\n").find(path + ":2: the vocabulary is not UTF-8"), 0u);
   EXPECT_EQ(
-      message_of<Error>([&] { encore::load_vocabulary(folder / "none"); }).find("cannot read the vocabulary"),
+      message_of<Error>([&] { encore::data::load_vocabulary(folder / "none"); }).find("cannot read the vocabulary"),
       0u);
 }
 
@@ -119,7 +119,7 @@ TEST(Vocabulary, EndsLinesWithAnyLineEnd) {
   TemporaryFolder folder;
   for (const std::string end : {"\n", "\r\n", "\r"}) {
     write_bytes(folder / "vocab.txt", "[UNK]" + end + "a" + end + "b" + end);
-    EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), (std::vector<std::string>{"[UNK]", "a", "b"}));
+    EXPECT_EQ(encore::data::load_vocabulary(folder / "vocab.txt"), (std::vector<std::string>{"[UNK]", "a", "b"}));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-namespace encore {
+namespace encore::data {
 namespace {
 
 using Cuts = std::vector<std::array<std::int32_t, 3>>;
@@ -65,4 +65,4 @@ TEST(TokenCuts, OfATokenOfMegabytes) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::data

@@ -20,10 +20,10 @@ namespace encore::samples {
 using Corners = std::array<std::pair<double, double>, 4>;
 
 /// The box of the letters: from the base line up by the height of a capital, down by a descender.
-inline Corners corners(const Label& label) {
-  const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0);
-  const double from = label.anchor == Label::Anchor::start    ? 0.0
-                      : label.anchor == Label::Anchor::middle ? -width / 2
+inline Corners corners(const document::Label& label) {
+  const double width = document::text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0);
+  const double from = label.anchor == document::Label::Anchor::start    ? 0.0
+                      : label.anchor == document::Label::Anchor::middle ? -width / 2
                                                               : -width;
   const double up = -0.72 * label.size, down = 0.2 * label.size;
   const double turn = -label.angle * std::numbers::pi / 180.0;
@@ -56,30 +56,30 @@ inline bool overlap(const Corners& a, const Corners& b) {
 }
 
 template <typename Shape>
-std::vector<Shape> shapes_of(const Drawing& drawing) {
+std::vector<Shape> shapes_of(const document::Drawing& drawing) {
   std::vector<Shape> found;
-  for (const Shape2d& shape : drawing.shapes)
+  for (const document::Shape2d& shape : drawing.shapes)
     if (const auto* one = std::get_if<Shape>(&shape)) found.push_back(*one);
   return found;
 }
 
 /// Crosses mark values that are not finite.
-inline std::size_t crosses(const Drawing& drawing, bool with_title = true) {
-  const auto markers = shapes_of<Marker>(drawing);
-  return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const Marker& marker) {
+inline std::size_t crosses(const document::Drawing& drawing, bool with_title = true) {
+  const auto markers = shapes_of<document::Marker>(drawing);
+  return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const document::Marker& marker) {
     return marker.shape == 4 && marker.title.empty() != with_title;
   }));
 }
 
-inline bool says(const Drawing& drawing, const std::string& text) {
-  return std::ranges::any_of(shapes_of<Label>(drawing),
-                             [&](const Label& label) { return label.text == text; });
+inline bool says(const document::Drawing& drawing, const std::string& text) {
+  return std::ranges::any_of(shapes_of<document::Label>(drawing),
+                             [&](const document::Label& label) { return label.text == text; });
 }
 
 /// Expects no label outside of the drawing, and no two on top of each other.
-inline void expect_on_paper_and_apart(const Drawing& drawing) {
+inline void expect_on_paper_and_apart(const document::Drawing& drawing) {
   std::vector<std::pair<Corners, std::string>> boxes;
-  for (const Label& label : shapes_of<Label>(drawing)) {
+  for (const document::Label& label : shapes_of<document::Label>(drawing)) {
     const Corners box = corners(label);
     for (const auto& [x, y] : box) {
       EXPECT_TRUE(x >= -0.5 && x <= drawing.width + 0.5) << '"' << label.text << "\" reaches x " << x;

@@ -12,7 +12,7 @@
 #include "unit/document/boxes.hpp"
 #include "unit/document/sample_document.hpp"
 
-namespace encore {
+namespace encore::document {
 namespace {
 
 using samples::crosses;
@@ -222,4 +222,4 @@ TEST(Text, NamesAreCutSoThatTheyStayApart) {
     for (const std::string& name : names) EXPECT_LE(text_width(name, 10), 80.0) << name;
 }
 
-}  // namespace encore
+}  // namespace encore::document

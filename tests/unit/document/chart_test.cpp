@@ -13,7 +13,7 @@
 #include "unit/document/boxes.hpp"
 #include "unit/document/sample_document.hpp"
 
-namespace encore {
+namespace encore::document {
 namespace {
 
 using samples::crosses;
@@ -304,4 +304,4 @@ TEST(Charts, EveryLabelHasContrastWithWhatLiesUnderIt) {
   EXPECT_GT(on_areas, 20u) << "cells of matrices, boxes of architectures";
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <regex>
 
-namespace encore {
+namespace encore::document {
 namespace {
 
 /// "#1f2226" after the n-th "--soft:" of the style sheet: of the light, then of the dark page.
@@ -75,4 +75,4 @@ TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
   EXPECT_GE(edges, 16u) << "the focus ring and the lines under entities";
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -25,11 +25,11 @@ inline double noise(std::uint64_t counter) {
   return static_cast<double>((word ^ (word >> 31)) >> 11) / 9007199254740992.0;
 }
 
-inline LineChart loss_curves(std::size_t steps = 4000) {
-  LineChart chart{{"step"}, {"train/loss", "nats", Axis::Scale::logarithmic}, {}};
+inline document::LineChart loss_curves(std::size_t steps = 4000) {
+  document::LineChart chart{{"step"}, {"train/loss", "nats", document::Axis::Scale::logarithmic}, {}};
   const std::vector<std::string> names = {"baseline", "rotary positions", "label smoothing 0.1"};
   for (std::size_t s = 0; s < names.size(); ++s) {
-    Series series{names[s], {}, {}};
+    document::Series series{names[s], {}, {}};
     for (std::size_t i = 0; i < steps; ++i) {
       const double t = static_cast<double>(i) / static_cast<double>(steps);
       const double level = 0.02 + 0.015 * static_cast<double>(s) +
@@ -45,9 +45,9 @@ inline LineChart loss_curves(std::size_t steps = 4000) {
   return chart;
 }
 
-inline LineChart schedule() {
-  LineChart chart{{"step"}, {"learning rate"}, {}};
-  Series series{"", {}, {}};
+inline document::LineChart schedule() {
+  document::LineChart chart{{"step"}, {"learning rate"}, {}};
+  document::Series series{"", {}, {}};
   for (int i = 0; i <= 200; ++i) {
     series.x.push_back(i * 64.0);
     series.y.push_back(i < 20 ? 5e-4 * i / 20.0 : 5e-4 * (200 - i) / 180.0);
@@ -56,11 +56,11 @@ inline LineChart schedule() {
   return chart;
 }
 
-inline ScatterChart seeds() {
-  ScatterChart chart{
+inline document::ScatterChart seeds() {
+  document::ScatterChart chart{
       {""}, {"test/f1", "%"}, {"baseline", "rotary positions", "label smoothing 0.1", "no warm-up"}, {}};
   const std::vector<double> means = {52.4, 54.1, 53.2, 47.9};
-  ScatterChart::Group runs{"one seed", {}}, mean{"mean, 95 % interval", {}};
+  document::ScatterChart::Group runs{"one seed", {}}, mean{"mean, 95 % interval", {}};
   for (std::size_t c = 0; c < means.size(); ++c) {
     for (std::size_t s = 0; s < 5; ++s)
       runs.points.push_back({static_cast<double>(c),
@@ -76,7 +76,7 @@ inline ScatterChart seeds() {
   return chart;
 }
 
-inline BarChart importance() {
+inline document::BarChart importance() {
   return {{"share of the variance of dev/f1 explained"},
           true,
           {{"optimizer.learning_rate", 0.412, 0.36, 0.47},
@@ -87,8 +87,8 @@ inline BarChart importance() {
            {"batch_size", -0.006, -0.02, 0.01}}};
 }
 
-inline BarChart label_counts() {
-  BarChart chart{{"entities"}, false, {}};
+inline document::BarChart label_counts() {
+  document::BarChart chart{{"entities"}, false, {}};
   const std::vector<std::pair<std::string, double>> counts = {{"person", 660},        {"location", 548},
                                                               {"group", 264},         {"corporation", 221},
                                                               {"creative-work", 140}, {"product", 142}};
@@ -96,8 +96,8 @@ inline BarChart label_counts() {
   return chart;
 }
 
-inline Histogram lengths() {
-  Histogram chart{{"length of a sentence", "tokens"}, {"sentences"}, 0.0, 8.0, {}, 128.0, "cut at"};
+inline document::Histogram lengths() {
+  document::Histogram chart{{"length of a sentence", "tokens"}, {"sentences"}, 0.0, 8.0, {}, 128.0, "cut at"};
   for (int i = 0; i < 24; ++i) {
     const double x = (i + 0.5) * 8.0;
     chart.counts.push_back(std::floor(900.0 * x / 26.0 * std::exp(-x / 26.0)));
@@ -105,7 +105,7 @@ inline Histogram lengths() {
   return chart;
 }
 
-inline MatrixChart confusion() {
+inline document::MatrixChart confusion() {
   return {"truth",
           "prediction",
           {"O", "person", "location", "group", "corporation", "creative-work", "product"},
@@ -119,23 +119,23 @@ inline MatrixChart confusion() {
 }
 
 /// Two heads over one sentence, and a wave of values below and above 0.
-inline HeatMapChart weights() {
-  HeatMapChart chart{.row_title = "tokens that ask",
+inline document::HeatMapChart weights() {
+  document::HeatMapChart chart{.row_title = "tokens that ask",
                      .column_title = "tokens that they look at",
                      .value_title = "attention weight, by its root; a row sums to 1",
                      .rows = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
                      .columns = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
                      .panels = {{"encoder.0.attention, head 0", {}}, {"encoder.0.attention, head 1", {}}},
                      .across = 2,
-                     .shade = HeatMapChart::Shade::root};
+                     .shade = document::HeatMapChart::Shade::root};
   for (std::size_t i = 0; i < 64; ++i) {
     chart.panels[0].values.push_back(i % 9 == 0 ? 0.86 : 0.02);
     chart.panels[1].values.push_back(i % 8 == 7 ? 0.65 : 0.05);
   }
   return chart;
 }
-inline HeatMapChart waves() {
-  HeatMapChart chart{.row_title = "position",
+inline document::HeatMapChart waves() {
+  document::HeatMapChart chart{.row_title = "position",
                      .column_title = "channel",
                      .value_title = "PE",
                      .panels = {{"", {}}},
@@ -146,8 +146,8 @@ inline HeatMapChart waves() {
   return chart;
 }
 
-inline ParallelChart trials(std::size_t count = 48) {
-  ParallelChart chart;
+inline document::ParallelChart trials(std::size_t count = 48) {
+  document::ParallelChart chart;
   chart.dimensions = {{"learning_rate", {}, true},
                       {"width"},
                       {"dropout"},
@@ -166,35 +166,35 @@ inline ParallelChart trials(std::size_t count = 48) {
   return chart;
 }
 
-inline TimelineChart workers() {
-  TimelineChart chart;
+inline document::TimelineChart workers() {
+  document::TimelineChart chart;
   chart.lanes = {"openmp:0", "openmp:1", "cuda:0"};
-  chart.legend = {{Tone::good, "complete"}, {Tone::fifth, "stopped, resumed later"}, {Tone::bad, "failed"}};
+  chart.legend = {{document::Tone::good, "complete"}, {document::Tone::fifth, "stopped, resumed later"}, {document::Tone::bad, "failed"}};
   std::vector<double> at(3, 0.0);
   for (std::size_t i = 0; i < 30; ++i) {
     const std::size_t lane = i % 3;
     const double length = (lane == 2 ? 240.0 : 700.0) * (0.6 + 0.8 * noise(i + 900));
-    const Tone tone = i == 11 ? Tone::bad : i % 13 == 5 ? Tone::fifth : Tone::good;
+    const document::Tone tone = i == 11 ? document::Tone::bad : i % 13 == 5 ? document::Tone::fifth : document::Tone::good;
     chart.bars.push_back({lane, at[lane], at[lane] + length, "wnut17-" + std::to_string(i + 1), tone});
     at[lane] += length + 12.0;
   }
   return chart;
 }
 
-inline FlowChart architecture() {
-  FlowChart chart;
-  chart.boxes = {{"token and position embedding", "30,522 x 384; 11,917,056 parameters", Tone::fourth, {}},
-                 {"self_attention", "6 heads of 64; 591,360 parameters", Tone::first, 0},
-                 {"layer_norm", "768 parameters", Tone::eighth, {}},
-                 {"feed_forward", "1,536 wide, GELU; 1,181,568 parameters", Tone::third, 2},
-                 {"layer_norm", "768 parameters", Tone::eighth, {}},
-                 {"linear head", "13 labels; 5,005 parameters", Tone::second, {}}};
+inline document::FlowChart architecture() {
+  document::FlowChart chart;
+  chart.boxes = {{"token and position embedding", "30,522 x 384; 11,917,056 parameters", document::Tone::fourth, {}},
+                 {"self_attention", "6 heads of 64; 591,360 parameters", document::Tone::first, 0},
+                 {"layer_norm", "768 parameters", document::Tone::eighth, {}},
+                 {"feed_forward", "1,536 wide, GELU; 1,181,568 parameters", document::Tone::third, 2},
+                 {"layer_norm", "768 parameters", document::Tone::eighth, {}},
+                 {"linear head", "13 labels; 5,005 parameters", document::Tone::second, {}}};
   chart.groups = {{"encoder", 1, 4, 12}};
   return chart;
 }
 
-inline TableBlock results() {
-  TableBlock table{"results-test-f1",
+inline document::TableBlock results() {
+  document::TableBlock table{"results-test-f1",
                    "Entity F1 on the test set, mean over five seeds with the 95 % interval of Student's t.",
                    {{"model"},
                     {"n", "", true},
@@ -212,14 +212,14 @@ inline TableBlock results() {
       std::string whole = std::to_string(value);
       return whole.substr(0, whole.find('.') + 1 + static_cast<std::size_t>(digits));
     };
-    std::vector<TableCell> row = {name,
-                                  TableCell(text(n, 0).substr(0, 1), n),
-                                  TableCell(text(mean, 2), mean),
-                                  interval.empty() ? TableCell() : TableCell(interval),
-                                  TableCell(text(precision, 2), precision),
-                                  TableCell(text(recall, 2), recall),
-                                  difference.empty() ? TableCell() : TableCell(difference),
-                                  std::isnan(p) ? TableCell() : TableCell(text(p, 3), p)};
+    std::vector<document::TableCell> row = {name,
+                                  document::TableCell(text(n, 0).substr(0, 1), n),
+                                  document::TableCell(text(mean, 2), mean),
+                                  interval.empty() ? document::TableCell() : document::TableCell(interval),
+                                  document::TableCell(text(precision, 2), precision),
+                                  document::TableCell(text(recall, 2), recall),
+                                  difference.empty() ? document::TableCell() : document::TableCell(difference),
+                                  std::isnan(p) ? document::TableCell() : document::TableCell(text(p, 3), p)};
     row[2].best = best;
     table.rows.push_back(row);
   };
@@ -233,96 +233,96 @@ inline TableBlock results() {
 }
 
 /// A table that is wider than any phone.
-inline TableBlock all_trials() {
-  TableBlock table{"trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
+inline document::TableBlock all_trials() {
+  document::TableBlock table{"trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
   for (const char* name : {"learning_rate", "width", "layers", "heads", "dropout", "batch_size",
                            "warmup_steps", "dev/f1", "test/f1"})
     table.columns.push_back({name, "", true});
   table.columns.push_back({"wall time", "s", true});
   for (std::size_t i = 0; i < 12; ++i) {
-    std::vector<TableCell> row = {"trial-" + std::to_string(i + 1), i == 4 ? "failed" : "complete"};
+    std::vector<document::TableCell> row = {"trial-" + std::to_string(i + 1), i == 4 ? "failed" : "complete"};
     for (std::size_t k = 0; k < 10; ++k) {
       const double value = std::floor(1000.0 * noise(i * 31 + k)) / 10.0;
-      row.push_back(i == 4 && k > 6 ? TableCell() : TableCell(std::to_string(value).substr(0, 4), value));
+      row.push_back(i == 4 && k > 6 ? document::TableCell() : document::TableCell(std::to_string(value).substr(0, 4), value));
     }
     table.rows.push_back(row);
   }
   return table;
 }
 
-inline Document sample_document() {
-  Document document;
+inline document::Document sample_document() {
+  document::Document document;
   document.title = "Do rotary positions help on noisy text?";
   document.subtitle = "wnut17 \u00B7 4 models \u00B7 5 seeds";
   document.facts = {{"runs", "15 of 16 complete"},         {"verified", "12 of 15, equal bits"},
                     {"compute", "7.4 h, 0.31 kWh"},        {"commit", "5d1b12d, clean"},
                     {"first run", "2026-03-02 09:14 UTC"}, {"device", "1 x H200"}};
   document.abstract = {
-      Paragraph{Text(std::vector<Span>{
+      document::Paragraph{document::Text(std::vector<document::Span>{
           {"Rotary positions reach "},
-          {"54.13 %", Span::Kind::strong},
+          {"54.13 %", document::Span::Kind::strong},
           {" entity F1 on the test set (95 % interval 53.24 to 55.03, n = 5), 1.73 points above the "
            "baseline (paired t, Holm-corrected p = 0.012); see "},
-          {"", Span::Kind::reference, "results-test-f1"},
+          {"", document::Span::Kind::reference, "results-test-f1"},
           {"."}})},
-      Paragraph{"All runs but one finished. Twelve were trained again and gave equal bits."}};
+      document::Paragraph{"All runs but one finished. Twelve were trained again and gave equal bits."}};
 
-  Section results_section{"results", "Results"};
+  document::Section results_section{"results", "Results"};
   results_section.blocks = {
-      Paragraph{"One question per table. Every run of the sweep is counted, also what failed."}, results(),
-      Notice{Text(std::vector<Span>{{"The run "},
-                                    {"no-warm-up-6", Span::Kind::code},
+      document::Paragraph{"One question per table. Every run of the sweep is counted, also what failed."}, results(),
+      document::Notice{document::Text(std::vector<document::Span>{{"The run "},
+                                    {"no-warm-up-6", document::Span::Kind::code},
                                     {" diverged at step 1,200; it is shown as a cross and has no score."}})},
-      Figure{"seeds", "Test F1 of every seed with the mean and its interval.",
+      document::Figure{"seeds", "Test F1 of every seed with the mean and its interval.",
              "Test F1 by model: rotary positions 54.1, label smoothing 53.2, baseline 52.4, no warm-up 47.9 "
              "percent.",
              seeds()}};
-  Section errors{"errors", "What is confused"};
-  errors.blocks = {Figure{"confusion", "Confusion matrix of words, summed over five seeds.",
+  document::Section errors{"errors", "What is confused"};
+  errors.blocks = {document::Figure{"confusion", "Confusion matrix of words, summed over five seeds.",
                           "Most errors are entities taken for O.", confusion()},
-                   Paragraph{Text(std::vector<Span>{{"Dr "},
-                                                    {"Ayesha Khan", Span::Kind::right, "person"},
+                   document::Paragraph{document::Text(std::vector<document::Span>{{"Dr "},
+                                                    {"Ayesha Khan", document::Span::Kind::right, "person"},
                                                     {" of "},
-                                                    {"Acme", Span::Kind::missed, "corporation"},
+                                                    {"Acme", document::Span::Kind::missed, "corporation"},
                                                     {" moved to "},
-                                                    {"Big Easy", Span::Kind::wrong, "group"},
+                                                    {"Big Easy", document::Span::Kind::wrong, "group"},
                                                     {" last spring."}})}};
   results_section.sections = {errors};
 
-  Section curves{"curves", "Training"};
+  document::Section curves{"curves", "Training"};
   curves.blocks = {
-      Figure{"loss",
+      document::Figure{"loss",
              "Training loss with the range over seeds. A cross marks a step whose loss was not finite.",
              "Three falling curves of the loss, ending near 0.02, 0.035 and 0.05 nats.", loss_curves()},
-      Figure{"schedule", "Learning rate: linear warm-up over 1,280 steps, then linear decay to zero.",
+      document::Figure{"schedule", "Learning rate: linear warm-up over 1,280 steps, then linear decay to zero.",
              "The learning rate rises to 0.0005 at step 1,280 and falls to zero at 12,800.", schedule()},
-      Figure{"workers", "Runs on workers.", "Three workers, thirty runs, one failed.", workers()}};
-  Section sweep{"sweep", "The sweep"};
-  sweep.blocks = {Figure{"parallel", "All trials of the sweep.",
+      document::Figure{"workers", "Runs on workers.", "Three workers, thirty runs, one failed.", workers()}};
+  document::Section sweep{"sweep", "The sweep"};
+  sweep.blocks = {document::Figure{"parallel", "All trials of the sweep.",
                          "48 trials over five axes; the best has a learning rate near 1e-4.", trials()},
-                  Figure{"importance", "Importance of the parameters (functional ANOVA).",
+                  document::Figure{"importance", "Importance of the parameters (functional ANOVA).",
                          "The learning rate explains 41 percent.", importance()},
                   all_trials()};
-  Section method{"method", "Method"};
+  document::Section method{"method", "Method"};
   method.blocks = {
-      Figure{"architecture", "The model. Boxes give sizes and parameters.",
+      document::Figure{"architecture", "The model. Boxes give sizes and parameters.",
              "Embedding, twelve blocks of attention and feed-forward with residuals, and a linear head.",
              architecture()},
-      Figure{"lengths", "Lengths of the training sentences.",
+      document::Figure{"lengths", "Lengths of the training sentences.",
              "Most sentences have 10 to 60 tokens; 128 is the limit.", lengths()},
-      Figure{"weights", "What two heads look at.", "One head looks at its own token, one at the last.",
+      document::Figure{"weights", "What two heads look at.", "One head looks at its own token, one at the last.",
              weights()},
-      Figure{"waves", "Sines of positions.", "Waves that grow shorter from left to right.", waves()},
-      Figure{"labels", "Entities in the training set.", "660 persons, 548 locations, then fewer.",
+      document::Figure{"waves", "Sines of positions.", "Waves that grow shorter from left to right.", waves()},
+      document::Figure{"labels", "Entities in the training set.", "660 persons, 548 locations, then fewer.",
              label_counts()},
-      ItemList{{Text(std::vector<Span>{{"optimizer "}, {"adamw", Span::Kind::code}, {", weight decay 0.01"}}),
+      document::ItemList{{document::Text(std::vector<document::Span>{{"optimizer "}, {"adamw", document::Span::Kind::code}, {", weight decay 0.01"}}),
                 "gradient clipping at 1.0",
-                Text(std::vector<Span>{{"early stopping: "}, {"none", Span::Kind::emphasis}})}}};
-  Section again{"reproduction", "Reproduction"};
-  again.blocks = {Listing{"sh",
+                document::Text(std::vector<document::Span>{{"early stopping: "}, {"none", document::Span::Kind::emphasis}})}}};
+  document::Section again{"reproduction", "Reproduction"};
+  again.blocks = {document::Listing{"sh",
                           "git checkout 5d1b12d\n./exp build\nexp run experiments/wnut17.toml -S "
                           "model.width=384 -S optimizer.learning_rate=1e-4\nexp verify wnut17"},
-                  Listing{"toml", "[model]\nwidth = 384\nlayers = 12\n"}};
+                  document::Listing{"toml", "[model]\nwidth = 384\nlayers = 12\n"}};
   document.sections = {results_section, curves, sweep, method, again};
   return document;
 }
@@ -368,21 +368,21 @@ inline std::string foreign_tag(const std::string& markdown) {
   return {};
 }
 
-inline Document hostile_document() {
+inline document::Document hostile_document() {
   const std::vector<std::string> names = hostile_names();
-  Document document;
+  document::Document document;
   document.title = names[0] + names[7];
   document.subtitle = names[3];
-  document.abstract = {Paragraph{names[1]}};
-  TableBlock table{
+  document.abstract = {document::Paragraph{names[1]}};
+  document::TableBlock table{
       "table <\"'|>", names[4], {{names[0]}, {names[1], names[3], true}, {names[13]}}, {}, {names[3]}};
-  ItemList list;
-  std::vector<Span> spans;
-  LineChart lines{{names[0], names[3]}, {names[4], names[8]}, {}};
-  BarChart bars{{names[9]}, true, {}};
-  ScatterChart scatter{{names[2]}, {names[3]}, names, {{names[0], {}}}};
-  MatrixChart matrix{names[0], names[3], names, {}};
-  HeatMapChart map{.row_title = names[0],
+  document::ItemList list;
+  std::vector<document::Span> spans;
+  document::LineChart lines{{names[0], names[3]}, {names[4], names[8]}, {}};
+  document::BarChart bars{{names[9]}, true, {}};
+  document::ScatterChart scatter{{names[2]}, {names[3]}, names, {{names[0], {}}}};
+  document::MatrixChart matrix{names[0], names[3], names, {}};
+  document::HeatMapChart map{.row_title = names[0],
                    .column_title = names[3],
                    .value_title = names[1],
                    .rows = names,
@@ -390,15 +390,15 @@ inline Document hostile_document() {
                    .panels = {{names[4], std::vector<double>(names.size() * names.size(), 0.5)},
                               {names[2], {nan, 7.0, -3.0}}},
                    .across = 2};
-  ParallelChart parallel;
-  TimelineChart timeline{names, {}, {{Tone::good, names[3]}, {Tone::bad, names[13]}}};
-  FlowChart flow;
+  document::ParallelChart parallel;
+  document::TimelineChart timeline{names, {}, {{document::Tone::good, names[3]}, {document::Tone::bad, names[13]}}};
+  document::FlowChart flow;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto x = static_cast<double>(i);
-    table.rows.push_back({names[i], TableCell(names[i], x), names[(i + 1) % names.size()]});
+    table.rows.push_back({names[i], document::TableCell(names[i], x), names[(i + 1) % names.size()]});
     list.items.push_back(names[i]);
-    for (const auto kind : {Span::Kind::plain, Span::Kind::strong, Span::Kind::code, Span::Kind::right,
-                            Span::Kind::wrong, Span::Kind::missed})
+    for (const auto kind : {document::Span::Kind::plain, document::Span::Kind::strong, document::Span::Kind::code, document::Span::Kind::right,
+                            document::Span::Kind::wrong, document::Span::Kind::missed})
       spans.push_back({names[i], kind, names[i]});
     lines.series.push_back(
         {names[i], {0, 1, 2, nan}, {x, nan, x + 1, std::numeric_limits<double>::infinity()}});
@@ -408,20 +408,20 @@ inline Document hostile_document() {
     parallel.dimensions.push_back({names[i]});
     if (i % 3 == 0) parallel.dimensions.back().categories = names;
     parallel.lines.push_back({names[i], std::vector<double>(names.size(), i == 2 ? nan : x)});
-    timeline.bars.push_back({i, x, x + 5.0, names[i], Tone::good});
-    flow.boxes.push_back({names[i], names[(i + 3) % names.size()], Tone::first, {}});
+    timeline.bars.push_back({i, x, x + 5.0, names[i], document::Tone::good});
+    flow.boxes.push_back({names[i], names[(i + 3) % names.size()], document::Tone::first, {}});
   }
   flow.boxes[4].skip_from = 1;
   flow.groups = {{names[3], 2, 5, 12}};
-  Section section{"section <\"'|>", names[0]};
-  section.blocks = {Notice{names[3]}, table, list, Paragraph{Text(spans)}};
+  document::Section section{"section <\"'|>", names[0]};
+  section.blocks = {document::Notice{names[3]}, table, list, document::Paragraph{document::Text(spans)}};
   for (const std::string& name : names)
-    section.blocks.push_back(Listing{"sh", name + "\n\\end{verbatim}\n```\n"});
-  Section inner{"section-<\"'|>", names[4]};
+    section.blocks.push_back(document::Listing{"sh", name + "\n\\end{verbatim}\n```\n"});
+  document::Section inner{"section-<\"'|>", names[4]};
   int number = 0;
-  for (const Chart& chart : std::vector<Chart>{lines, bars, scatter, matrix, map, parallel, timeline, flow})
+  for (const document::Chart& chart : std::vector<document::Chart>{lines, bars, scatter, matrix, map, parallel, timeline, flow})
     inner.blocks.push_back(
-        Figure{"figure/" + std::to_string(++number) + "/../<\">", names[0], names[1] + names[13], chart});
+        document::Figure{"figure/" + std::to_string(++number) + "/../<\">", names[0], names[1] + names[13], chart});
   section.sections = {inner};
   document.sections = {section};
   for (const std::string& name : names) document.facts.emplace_back(name, name);

@@ -14,7 +14,7 @@
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 
-namespace encore {
+namespace encore::document {
 namespace {
 
 std::vector<OutputFile> every_format(const Document& document, const std::string& name) {
@@ -64,4 +64,4 @@ TEST(Samples, AThousandRunsAndAMillionPointsStaySmall) {
   EXPECT_LT(files.front().bytes.size(), 1500000u);
 }
 
-}  // namespace encore
+}  // namespace encore::document

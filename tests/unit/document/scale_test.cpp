@@ -8,7 +8,7 @@
 #include "base/number_text.hpp"
 #include "document/scale.hpp"
 
-namespace encore {
+namespace encore::document {
 namespace {
 
 std::vector<std::string> labels(double low, double high, int most, bool logarithmic = false) {
@@ -98,4 +98,4 @@ TEST(Numbers, AreTheSameEverywhere) {
   EXPECT_EQ(short_text(1e20), "1e20");
 }
 
-}  // namespace encore
+}  // namespace encore::document

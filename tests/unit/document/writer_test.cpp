@@ -20,7 +20,7 @@
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 
-namespace encore {
+namespace encore::document {
 namespace {
 
 namespace fs = std::filesystem;
@@ -369,4 +369,4 @@ TEST(Text, IsCleanedAndCut) {
   EXPECT_LE(text_width(shortened(std::string(10000, 'm'), 80, 11), 11), 80.0);
 }
 
-}  // namespace encore
+}  // namespace encore::document

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 constexpr std::int32_t end = 0;
@@ -101,4 +101,4 @@ TEST(BeamSearch, OutputsThatDidNotEndComeBehindThoseThatDid) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// Token p has the logit p: the last one is the best.
@@ -16,9 +16,9 @@ std::vector<std::vector<NextToken>> best_of(std::int64_t tokens, std::int64_t co
   std::vector<float> values(static_cast<std::size_t>(2 * tokens));
   std::iota(values.begin(), values.begin() + tokens, 0.0F);
   std::copy_n(values.begin(), tokens, values.begin() + tokens);
-  const DeviceBuffer memory("logits", values.size() * sizeof(float));
+  const memory::DeviceBuffer memory("logits", values.size() * sizeof(float));
   const Tensor logits(memory.data(), DType::float32, {2, tokens});
-  copy_from_host(device, values.data(), logits);
+  memory::copy_from_host(device, values.data(), logits);
   return BestTokens(device, count).of(logits);
 }
 
@@ -44,4 +44,4 @@ TEST(BestTokens, AreEnoughForTheWidestBeam) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

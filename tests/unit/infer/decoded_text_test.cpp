@@ -21,7 +21,7 @@
 #include "unigram.hpp"
 #endif
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using Numbers = std::vector<std::int32_t>;
@@ -234,4 +234,4 @@ TEST(DecodedText, OfUnigramWithByteFallbackIsStreamedAsItIsStored) {
 #endif
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -10,7 +10,7 @@
 #include "support/counted_allocations.hpp"
 #include "unit/infer/engine_fixture.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using namespace testing;
@@ -28,15 +28,15 @@ std::ostream& operator<<(std::ostream& out, const Taken& taken) {
              << " primitives";
 }
 
-class EngineAllocation : public EngineTest, public ::testing::WithParamInterface<Precision> {
+class EngineAllocation : public EngineTest, public ::testing::WithParamInterface<config::Precision> {
  protected:
   void SetUp() override {
-    if (GetParam() == Precision::bfloat16 && !device_.gemm().multiplies(DType::bfloat16))
+    if (GetParam() == config::Precision::bfloat16 && !device_.gemm().multiplies(DType::bfloat16))
       GTEST_SKIP() << "no bfloat16 products on this backend";
     EngineTest::SetUp();
-    const bool half = GetParam() == Precision::bfloat16;
+    const bool half = GetParam() == config::Precision::bfloat16;
     train({half ? "train.precision=bfloat16" : "train.precision=float32", "model.width=128"});
-    engine_.emplace(run_, Specification::load(run_).plugin_folders, device_, Weights::chosen);
+    engine_.emplace(run_, record::Specification::load(run_).plugin_folders, device_, Weights::chosen);
     engine_->make_batch_invariant();
   }
 
@@ -62,7 +62,7 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
   }
   /// The outputs, a block each, are the answer and do not count.
   Taken answered(const std::vector<int>& lengths) {
-    const EncodedSet set = engine_->encode(engine_->task().from_text(texts_of(lengths)));
+    const tasks::EncodedSet set = engine_->encode(engine_->task().from_text(texts_of(lengths)));
     Evaluation answer;
     Taken taken = taken_by([&] { answer = engine_->run(set); });
     for (const Outputs::Values& values : answer.outputs.all())
@@ -79,7 +79,7 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
   /// What the products of a model take where nothing is planned: a library may prepare each shape, and take
   /// memory of its own for it.
   bool products_prepare() const {
-    const bool may = GetParam() == Precision::bfloat16 || std::string(ENCORE_BACKEND_NAME) != "openmp";
+    const bool may = GetParam() == config::Precision::bfloat16 || std::string(ENCORE_BACKEND_NAME) != "openmp";
     return may && device_.gemm().prepared() > 0;
   }
 
@@ -106,7 +106,7 @@ TEST_P(EngineAllocation, APassOfASeenBucketTakesNone) {
     EXPECT_GT(ask(longer).kokkos, 0) << "a larger bucket";
     EXPECT_EQ(ask(longer), Taken());
     EXPECT_EQ(ask(seen), Taken());
-    engine_.emplace(run_, Specification::load(run_).plugin_folders, device_, Weights::chosen);
+    engine_.emplace(run_, record::Specification::load(run_).plugin_folders, device_, Weights::chosen);
     engine_->make_batch_invariant();
   }
 }
@@ -131,9 +131,9 @@ TEST_P(EngineAllocation, GrowingInputsAreSeldomPlanned) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, EngineAllocation,
-                         ::testing::Values(Precision::float32, Precision::bfloat16), [](const auto& info) {
-                           return info.param == Precision::bfloat16 ? "bfloat16" : "float32";
+                         ::testing::Values(config::Precision::float32, config::Precision::bfloat16), [](const auto& info) {
+                           return info.param == config::Precision::bfloat16 ? "bfloat16" : "float32";
                          });
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -19,20 +19,20 @@ namespace encore::testing {
 namespace fs = std::filesystem;
 
 /// Keeps the answer and the files of a run.
-class Answer final : public Observer {
+class Answer final : public train::Observer {
  public:
   void measures(std::span<const Measure>) override {}
-  void happened(const Event& event) override {
-    handle(
-        event, [&](const Wrote& file) { files[file.path] = file.sha256; },
-        [&](const Concluded& conclusion) {
+  void happened(const record::Event& event) override {
+    record::handle(
+        event, [&](const record::Wrote& file) { files[file.path] = file.sha256; },
+        [&](const record::Concluded& conclusion) {
           best_step = conclusion.best_step;
-          for (const MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
+          for (const record::MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
         });
   }
-  void resumed(const Resumption&) override {}
-  void stepped(const StepReport&) override {}
-  void scoring(Split, const EvaluationProgress&) override {}
+  void resumed(const train::Resumption&) override {}
+  void stepped(const train::StepReport&) override {}
+  void scoring(data::Split, const infer::EvaluationProgress&) override {}
   void saving() override {}
 
   std::map<std::string, std::string> files;
@@ -40,10 +40,10 @@ class Answer final : public Observer {
   std::int64_t best_step = 0;
 };
 
-class NobodyAsks final : public Control {
+class NobodyAsks final : public train::Control {
  public:
   explicit NobodyAsks(int stop_after = 0) : left_(stop_after) {}
-  Request poll() override { return left_ > 0 && --left_ == 0 ? Request::stop : Request::none; }
+  train::Request poll() override { return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none; }
   std::string why_not_owner() override { return ""; }
 
  private:
@@ -60,21 +60,21 @@ class EngineTest : public ::testing::Test {
   Answer train(const std::vector<std::string>& overrides = {}, int stop_after = 0) {
     Answer answer;
     NobodyAsks control(stop_after);
-    const Specification specification = testing::tiny_specification(folder_.path(), overrides);
+    const record::Specification specification = testing::tiny_specification(folder_.path(), overrides);
     specification.save(run_);
-    Session session(specification, run_, 1, device_, TokenCache{fs::path()});
-    Trainer(session.parts(answer, control)).run();
+    train::Session session(specification, run_, 1, device_, tasks::TokenCache{fs::path()});
+    train::Trainer(session.parts(answer, control)).run();
     return answer;
   }
-  Engine engine(Weights weights = Weights::chosen) const {
-    return {run_, Specification::load(run_).plugin_folders, device_, weights};
+  infer::Engine engine(infer::Weights weights = infer::Weights::chosen) const {
+    return {run_, record::Specification::load(run_).plugin_folders, device_, weights};
   }
-  std::string refusal(Weights weights = Weights::chosen) const {
+  std::string refusal(infer::Weights weights = infer::Weights::chosen) const {
     return message_of<Error>([&] { engine(weights); });
   }
-  Evaluation score_test_set(Engine& engine) const {
+  infer::Evaluation score_test_set(infer::Engine& engine) const {
     return engine.run(
-        engine.encode(read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
+        engine.encode(tasks::read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
   }
   std::string file(const char* name) const { return (run_ / name).string(); }
   /// Flips a bit of the last byte.

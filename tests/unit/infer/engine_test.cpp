@@ -11,7 +11,7 @@
 #include "tasks/prediction_file.hpp"
 #include "unit/infer/engine_fixture.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using namespace testing;
@@ -21,7 +21,7 @@ TEST_F(EngineTest, ScoresAsTheRunDidInEveryPrecision) {
     fs::remove_all(run_);
     fs::create_directory(run_);
     const Answer answer = train({"train.precision=" + precision});
-    ASSERT_TRUE(answer.files.contains(weights_file));
+    ASSERT_TRUE(answer.files.contains(record::weights_file));
     Engine loaded = engine();
     EXPECT_EQ(loaded.step(), answer.best_step);
     EXPECT_TRUE(loaded.notes().empty());
@@ -35,7 +35,7 @@ TEST_F(EngineTest, ARunWithoutAWeightsFileGivesEqualBits) {
     fs::create_directory(run_);
     train({"train.precision=" + precision});
     Engine with = engine();
-    fs::remove(run_ / weights_file);
+    fs::remove(run_ / record::weights_file);
     Engine without = engine();
     EXPECT_TRUE(without.notes().empty());
     EXPECT_EQ(with.step(), without.step());
@@ -56,7 +56,7 @@ TEST_F(EngineTest, NeedsNeitherSpoolNorCheckpointOfAConcludedRun) {
 
 TEST_F(EngineTest, AnInterruptedRunIsLoadedFromItsCheckpoint) {
   train({}, 9);
-  EXPECT_FALSE(fs::exists(run_ / weights_file));
+  EXPECT_FALSE(fs::exists(run_ / record::weights_file));
   EXPECT_EQ(engine().step(), 8);
 }
 
@@ -81,7 +81,7 @@ TEST_F(EngineTest, AVectorIsTheMeanOfTheStatesOfItsText) {
   engine.run(engine.encode(engine.task().from_text(texts)));
   const Tensor logits = engine.model().evaluation_tensor("head.logits");  // (N, K)
   const std::vector<double> scores = testing::to_host(device_, logits);
-  const ParameterBlock& parameters = engine.model().parameters();
+  const memory::ParameterBlock& parameters = engine.model().parameters();
   const std::vector<double> weight =
       testing::to_host(device_, parameters.adapted(parameters.find("head.weight")));
   const std::vector<double> bias =
@@ -145,7 +145,7 @@ TEST_F(EngineTest, ScoresOfALinearHeadAreTheSoftmaxOfItsLogits) {
   Engine engine = this->engine();
   const std::vector<std::string> texts = {"in Paris slept"};
   const Records records = engine.task().from_text(texts);
-  const EncodedSet set = engine.encode(records);
+  const tasks::EncodedSet set = engine.encode(records);
   const Records answers = engine.answer(records, set, Scores::with).answers;
   const std::vector<double> logits =
       testing::to_host(device_, engine.model().evaluation_tensor("head.logits"));
@@ -164,7 +164,7 @@ std::vector<std::string> answer_lines(Engine& engine, std::span<const std::strin
   const Records records = engine.task().from_text(texts);
   const Records answers = engine.answer(records, engine.encode(records), scores).answers;
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < answers.size(); ++i) lines.push_back(answer_json(answers, i));
+  for (std::size_t i = 0; i < answers.size(); ++i) lines.push_back(tasks::answer_json(answers, i));
   return lines;
 }
 
@@ -190,7 +190,7 @@ TEST_F(EngineTest, ScoresAreAddedOnRequestAndChangeNoOtherBit) {
       EXPECT_EQ(alone.at(0), scored[i]) << head << ": does not depend on the rest of the batch";
     }
     EXPECT_GT(found, 1U) << head;
-    const EncodedSet set = asked.encode(asked.task().from_text(texts));
+    const tasks::EncodedSet set = asked.encode(asked.task().from_text(texts));
     EXPECT_THROW(asked.run(set).outputs.get(marginals_output), Error) << "computed on request only";
   }
 }
@@ -215,10 +215,10 @@ TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
   train();
   Engine whole = engine();
   const Evaluation before = score_test_set(whole);
-  damage(run_ / weights_file);
+  damage(run_ / record::weights_file);
   Engine loaded = engine();
   ASSERT_EQ(loaded.notes().size(), 1u);
-  EXPECT_TRUE(loaded.notes()[0].starts_with(file(weights_file) + ": tensor \"head.bias\" is damaged: "))
+  EXPECT_TRUE(loaded.notes()[0].starts_with(file(record::weights_file) + ": tensor \"head.bias\" is damaged: "))
       << loaded.notes()[0];
   EXPECT_TRUE(loaded.notes()[0].ends_with("; using the best checkpoint, that of step " +
                                           std::to_string(loaded.step()) + ", in its place"))
@@ -234,13 +234,13 @@ TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
 
 TEST_F(EngineTest, WeightsOfAnotherQuestionAreRefused) {
   train({"seed=4"});
-  fs::copy_file(run_ / weights_file, folder_ / "other");
+  fs::copy_file(run_ / record::weights_file, folder_ / "other");
   fs::remove_all(run_);
   fs::create_directory(run_);
   train();
-  fs::remove(run_ / weights_file);
-  fs::copy_file(folder_ / "other", run_ / weights_file);
-  EXPECT_TRUE(refusal().starts_with(file(weights_file) + " belongs to another experiment (question "))
+  fs::remove(run_ / record::weights_file);
+  fs::copy_file(folder_ / "other", run_ / record::weights_file);
+  EXPECT_TRUE(refusal().starts_with(file(record::weights_file) + " belongs to another experiment (question "))
       << refusal();
   EXPECT_TRUE(
       refusal().ends_with("put the run's own file back, or remove it: then the best checkpoint is used"));
@@ -280,9 +280,9 @@ TEST_F(EngineTest, DamagedLabelsAreNamedByTheirFile) {
   };
   EXPECT_EQ(refused(""), file(knowledge_file) + ": a list of labels needs at least one label");
   EXPECT_EQ(refused("O\nB-PER\nO\n"), file(knowledge_file) + ": the list of labels names \"O\" twice");
-  fs::remove(run_ / weights_file);
+  fs::remove(run_ / record::weights_file);
   EXPECT_NE(refused("O\nB-PER\n"), "no error") << "the head has another number of classes";
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -6,7 +6,7 @@
 #include "infer/quantization.hpp"
 #include "unit/infer/engine_fixture.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using namespace testing;
@@ -17,19 +17,19 @@ class Int8Test : public EngineTest {
     if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "integer weights are for the host";
     EngineTest::SetUp();
   }
-  EncodedSet sample(Engine& engine) const {
+  tasks::EncodedSet sample(Engine& engine) const {
     return engine.encode(
-        read_set(engine.reader(), {(folder_ / "dev.conll").string()}, "development set").records);
+        tasks::read_set(engine.reader(), {(folder_ / "dev.conll").string()}, "development set").records);
   }
   /// Quantizes as the worker's quantize does.
   Quantization write(const QuantizationOptions& options = {}) {
     Engine engine = this->engine(Weights::copied);
-    const EncodedSet set = sample(engine);
+    const tasks::EncodedSet set = sample(engine);
     Quantization found = quantize(engine, loss_on(engine, set), options);
     rounded_loss_ = engine.loss(set);
-    save_integer_weights(run_, options.bits == 4 ? int4_weights_file : int8_weights_file, engine.model(),
+    save_integer_weights(run_, options.bits == 4 ? record::int4_weights_file : record::int8_weights_file, engine.model(),
                          found.stored(),
-                         {.question = Specification::load(run_).question,
+                         {.question = record::Specification::load(run_).question,
                           .step = engine.step(),
                           .int8 = found.products(),
                           .made_from = engine.digest()});
@@ -38,7 +38,7 @@ class Int8Test : public EngineTest {
   std::string refused(const QuantizationOptions& options) {
     return message_of<Error>([&] { write(options); });
   }
-  std::string int8_file() const { return file(int8_weights_file); }
+  std::string int8_file() const { return file(record::int8_weights_file); }
 
   double rounded_loss_ = 0.0;
 };
@@ -85,7 +85,7 @@ TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfTokensAreRounded) {
   ASSERT_FALSE(found.matrices.empty());
   Engine model = engine();
   for (const QuantizedMatrix& matrix : found.matrices) {
-    const ParameterSlice& slice = model.model().parameters().find(matrix.path);
+    const memory::ParameterSlice& slice = model.model().parameters().find(matrix.path);
     EXPECT_EQ(slice.spec.shape.size(), 2U) << matrix.path;
     EXPECT_EQ(matrix.product, !slice.spec.token_rows) << matrix.path;
     EXPECT_FALSE(matrix.kept());
@@ -104,7 +104,7 @@ TEST_F(Int8Test, OfFourBitsTheFileGivesTheModelThatWasMeasured) {
     EXPECT_EQ(read.model().quantized_products(), found.products()) << precision;
     const Quantization bytes = write({.tolerance = 10.0});
     EXPECT_NE(found.quantized_cost, bytes.quantized_cost) << precision;
-    EXPECT_LT(fs::file_size(file(int4_weights_file)), fs::file_size(int8_file())) << precision;
+    EXPECT_LT(fs::file_size(file(record::int4_weights_file)), fs::file_size(int8_file())) << precision;
   }
 }
 
@@ -138,8 +138,8 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
   Engine engine = this->engine(Weights::copied);
   const EncodedTexts encoded = engine.encode_texts(texts);
   static_cast<void>(quantize(engine, distance_of(engine, encoded.set), {.bits = 4, .tolerance = between}));
-  save_integer_weights(run_, int4_weights_file, engine.model(), mixed.stored(),
-                       {.question = Specification::load(run_).question,
+  save_integer_weights(run_, record::int4_weights_file, engine.model(), mixed.stored(),
+                       {.question = record::Specification::load(run_).question,
                         .step = engine.step(),
                         .int8 = mixed.products(),
                         .made_from = engine.digest()});
@@ -168,7 +168,7 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   train();
   EXPECT_EQ(refusal(Weights::int8), int8_file() + " is missing; exp quantize writes it again");
   EXPECT_EQ(refusal(Weights::int4),
-            file(int4_weights_file) + " is missing; exp quantize --bits 4 writes it again");
+            file(record::int4_weights_file) + " is missing; exp quantize --bits 4 writes it again");
   write({.tolerance = 10.0});
   const std::string whole = read_bytes(int8_file());
   damage(int8_file());
@@ -182,15 +182,15 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
 
   // The run is trained to other weights: another seed would be another question, so only the numbers are
   // changed.
-  WeightsFile file(run_);
-  std::vector<TensorSlice> tensors;
+  record::WeightsFile file(run_);
+  std::vector<record::TensorSlice> tensors;
   std::map<std::string, std::vector<std::byte>> bytes;
   for (const auto& [name, entry] : file.tensors().tensors()) {
     bytes[name].assign(entry.bytes.begin(), entry.bytes.end());
     tensors.push_back({name, entry.dtype, entry.shape, bytes[name]});
   }
   bytes.begin()->second.front() ^= std::byte{1};
-  save_weights(run_, tensors, file.facts(), 1);
+  record::save_weights(run_, tensors, file.facts(), 1);
   EXPECT_EQ(refusal(Weights::int8), int8_file() +
                                         " was made from other weights than the run has now; "
                                         "exp quantize writes it again");
@@ -200,13 +200,13 @@ TEST_F(Int8Test, AFileOfAnotherModelIsRefused) {
   train();
   write({.tolerance = 10.0});
   const std::string whole = read_bytes(int8_file());
-  const WeightsFile file(run_, int8_weights_file);
-  std::vector<TensorSlice> tensors;
+  const record::WeightsFile file(run_, record::int8_weights_file);
+  std::vector<record::TensorSlice> tensors;
   for (const auto& [name, entry] : file.tensors().tensors())
     if (!name.ends_with("/scales")) tensors.push_back({name, entry.dtype, entry.shape, entry.bytes});
-  WeightsFacts facts = file.facts();
+  record::WeightsFacts facts = file.facts();
   facts.tensors.clear();
-  save_weights(run_, tensors, facts, 1, {}, int8_weights_file);
+  record::save_weights(run_, tensors, facts, 1, {}, record::int8_weights_file);
   EXPECT_TRUE(refusal(Weights::int8).find("/scales\" does not have one scale for each of its rows") !=
               std::string::npos)
       << refusal(Weights::int8);
@@ -230,4 +230,4 @@ TEST_F(Int8Test, DoublesAreRefused) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 /// softmax of these is 0.5, 0.3, 0.15, 0.05.
@@ -103,4 +103,4 @@ TEST(NextToken, LogitsThatAreNotNumbersStillGiveAToken) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

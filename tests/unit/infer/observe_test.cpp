@@ -6,7 +6,7 @@
 
 #include "unit/infer/engine_fixture.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using namespace testing;
@@ -18,21 +18,21 @@ class ObserveTest : public EngineTest {
 
 TEST_F(ObserveTest, ARunLeavesTheReferenceOfItsDevelopmentSet) {
   const Answer answer = train();
-  ASSERT_TRUE(answer.files.contains(reference_file));
-  const std::optional<TextReference> reference = find_reference(run_);
+  ASSERT_TRUE(answer.files.contains(record::reference_file));
+  const std::optional<record::TextReference> reference = record::find_reference(run_);
   ASSERT_TRUE(reference.has_value());
   EXPECT_EQ(reference->source, "dev");
   EXPECT_EQ(reference->step, answer.best_step);
 
   Engine loaded = engine();
-  const Records records = read_set(loaded.reader(), {dev()}, "dev set").records;
-  const EncodedSet set = loaded.encode(records);
+  const Records records = tasks::read_set(loaded.reader(), {dev()}, "dev set").records;
+  const tasks::EncodedSet set = loaded.encode(records);
   const Outputs outputs = loaded.run(set).outputs;
   const Records labelled = loaded.task().label(records, set.set, outputs);
   const Observed observed{loaded.task(), loaded.tokenizer(), set.set, outputs, labelled};
   EXPECT_EQ(reference_of(observed, "dev", loaded.step()), *reference) << "an Engine gives the same";
 
-  const std::vector<TextFacts> facts = observe(observed, {});
+  const std::vector<record::TextFacts> facts = observe(observed, {});
   ASSERT_EQ(static_cast<std::int64_t>(facts.size()), reference->histograms.texts);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     EXPECT_EQ(facts[i].tokens, static_cast<std::int64_t>(set.set.ids(i).size()));
@@ -51,17 +51,17 @@ TEST_F(ObserveTest, ARunLeavesTheReferenceOfItsDevelopmentSet) {
 TEST_F(ObserveTest, WithoutAReferenceNothingElseChanges) {
   const Answer answer = train();
   const std::string digest = engine().digest();
-  fs::remove(run_ / reference_file);
+  fs::remove(run_ / record::reference_file);
   EXPECT_EQ(engine().digest(), digest);
-  EXPECT_FALSE(find_reference(run_).has_value());
+  EXPECT_FALSE(record::find_reference(run_).has_value());
 }
 
 /// Three inputs of one row each, with outputs of a size that a test can follow.
 class SmallOutputs : public ObserveTest {
  protected:
-  TextFacts facts_of(const OutputRule& rule, const std::vector<float>& row,
-                     const EmbeddingCloud& cloud = {}) {
-    if (!fs::exists(run_ / weights_file)) train();
+  record::TextFacts facts_of(const OutputRule& rule, const std::vector<float>& row,
+                     const record::EmbeddingCloud& cloud = {}) {
+    if (!fs::exists(run_ / record::weights_file)) train();
     Engine loaded = engine();
     const std::vector<std::int32_t> lengths = {2}, ids = {loaded.tokenizer().special(Special::start),
                                                           loaded.tokenizer().special(Special::unknown)};
@@ -88,10 +88,10 @@ TEST_F(SmallOutputs, ConfidenceComesFromWhateverTheHeadGives) {
 TEST_F(SmallOutputs, DistanceComesFromAnEmbedding) {
   const OutputRule rule{
       .name = embedding_output, .space = Space::sequences, .type = ColumnType::numbers, .width = 2};
-  const EmbeddingCloud cloud{{0.0, 0.0}, {1.0, 4.0}};
+  const record::EmbeddingCloud cloud{{0.0, 0.0}, {1.0, 4.0}};
   EXPECT_NEAR(*facts_of(rule, {1.0F, 2.0F}, cloud).distance, 1.0, 1e-6);
   EXPECT_FALSE(facts_of(rule, {1.0F, 2.0F}).distance.has_value()) << "nothing to measure it by";
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -11,46 +11,46 @@
 #include "support/tiny_model.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using testing::message_of;
 using testing::TemporaryFolder;
 
 /// Every parameter of the body of a small BERT.
-void make_bert(Experiment& experiment) {
-  ModelTable& model = experiment.model;
-  model.positions = Positions::learned;
+void make_bert(config::Experiment& experiment) {
+  config::ModelTable& model = experiment.model;
+  model.positions = config::Positions::learned;
   model.max_positions = 12;
   model.segments = 2;
-  model.embedding_scale = EmbeddingScale::none;
+  model.embedding_scale = config::EmbeddingScale::none;
   model.embedding_norm = true;
 }
 
-ModelSize size_with_classes(std::int64_t classes) {
-  ModelSize size = testing::tiny_size();
+model::ModelSize size_with_classes(std::int64_t classes) {
+  model::ModelSize size = testing::tiny_size();
   size.labels.resize(static_cast<std::size_t>(classes));
   return size;
 }
 
 class PretrainedTest : public ::testing::Test {
  protected:
-  std::unique_ptr<Model> make_model(std::int64_t classes = 5, bool pooler = false) const {
-    Experiment experiment = testing::tiny_experiment(registry_);
+  std::unique_ptr<model::Model> make_model(std::int64_t classes = 5, bool pooler = false) const {
+    config::Experiment experiment = testing::tiny_experiment(registry_);
     make_bert(experiment);
-    experiment.train.precision = Precision::float32;
+    experiment.train.precision = config::Precision::float32;
     experiment.model.head.options.set("pooler", pooler);
-    return std::make_unique<Model>(experiment, size_with_classes(classes), registry_, device_);
+    return std::make_unique<model::Model>(experiment, size_with_classes(classes), registry_, device_);
   }
 
   /// The tensors of a folder with a model's values, which a test may change before it writes them.
-  void take(const Model& model) {
-    for (const ParameterSlice& slice : model.parameters().slices()) {
-      const Tensor values = ParameterBlock::slice(model.parameters().values(), slice);
+  void take(const model::Model& model) {
+    for (const memory::ParameterSlice& slice : model.parameters().slices()) {
+      const Tensor values = memory::ParameterBlock::slice(model.parameters().values(), slice);
       std::vector<std::byte>& bytes = memory_.emplace_back(values.bytes());
-      copy_to_host(device_, values, bytes.data());
-      const Safetensors::Entry entry = {values.dtype, slice.spec.shape, bytes};
-      for (const TensorSlice& tensor : testing::bert_tensors(slice.path, entry, PretrainedHead::classes))
+      memory::copy_to_host(device_, values, bytes.data());
+      const record::Safetensors::Entry entry = {values.dtype, slice.spec.shape, bytes};
+      for (const record::TensorSlice& tensor : testing::bert_tensors(slice.path, entry, pretrained::PretrainedHead::classes))
         tensors_[tensor.name] = tensor;
     }
   }
@@ -61,27 +61,27 @@ class PretrainedTest : public ::testing::Test {
         .name = name, .dtype = dtype, .shape = std::move(shape), .bytes = memory_.emplace_back(bytes)};
   }
   std::filesystem::path write() const {
-    std::vector<TensorSlice> list;
+    std::vector<record::TensorSlice> list;
     for (const auto& [name, tensor] : tensors_) list.push_back(tensor);
-    save_safetensors(folder_ / "model.safetensors", list, {});
+    record::save_safetensors(folder_ / "model.safetensors", list, {});
     testing::write_bytes(folder_ / "config.json", R"({"model_type": "bert"})");
     return folder_.path();
   }
-  std::string refusal(Model& model) const {
+  std::string refusal(model::Model& model) const {
     const std::string text = message_of<Error>([&] { load_pretrained(model, write()); });
     const std::string file = (folder_ / "model.safetensors").string() + ": ";
     EXPECT_TRUE(text.starts_with(file)) << text;
     return text.substr(std::min(file.size(), text.size()));
   }
-  std::vector<double> values(const Model& model) const {
+  std::vector<double> values(const model::Model& model) const {
     return testing::to_host(device_, model.parameters().values());
   }
 
   Device device_;
-  Registry registry_ = testing::load_builtin_plugins();
+  plugin_host::Registry registry_ = testing::load_builtin_plugins();
   TemporaryFolder folder_;
   std::list<std::vector<std::byte>> memory_;
-  std::map<std::string, TensorSlice> tensors_;
+  std::map<std::string, record::TensorSlice> tensors_;
 };
 
 TEST_F(PretrainedTest, GivesEveryParameterItsBits) {
@@ -109,9 +109,9 @@ TEST_F(PretrainedTest, SaysWhatIsNewAndWhatIsLeft) {
   const auto plain = make_model(7);
   plain->initialize(9);
   taker->initialize(9, weights.fresh);
-  const auto of = [&](const Model& model, const char* path) {
+  const auto of = [&](const model::Model& model, const char* path) {
     return testing::to_host(
-        device_, ParameterBlock::slice(model.parameters().values(), model.parameters().find(path)));
+        device_, memory::ParameterBlock::slice(model.parameters().values(), model.parameters().find(path)));
   };
   EXPECT_EQ(of(*taker, "head.weight"), of(*plain, "head.weight"));
   EXPECT_EQ(of(*taker, "embedding.tokens"), of(*donor, "embedding.tokens"));
@@ -121,7 +121,7 @@ TEST_F(PretrainedTest, RefusesABodyThatIsNotTheModels) {
   const auto model = make_model();
   model->initialize(1);
   take(*model);
-  const std::map<std::string, TensorSlice> whole = tensors_;
+  const std::map<std::string, record::TensorSlice> whole = tensors_;
   tensors_.erase("bert.encoder.layer.1.attention.self.key.bias");
   EXPECT_EQ(refusal(*model),
             "it lacks \"bert.encoder.layer.1.attention.self.key.bias\", which parameter "
@@ -154,12 +154,12 @@ TEST_F(PretrainedTest, RejectsAModelThatIsNotABert) {
   const auto donor = make_model();
   donor->initialize(1);
   take(*donor);
-  Experiment experiment = testing::tiny_experiment(registry_);
+  config::Experiment experiment = testing::tiny_experiment(registry_);
   make_bert(experiment);
-  experiment.model.norm_position = NormPosition::pre;
-  Model model(experiment, testing::tiny_size(), registry_, device_);
+  experiment.model.norm_position = config::NormPosition::pre;
+  model::Model model(experiment, testing::tiny_size(), registry_, device_);
   EXPECT_EQ(refusal(model), "a BERT has no tensor for parameter \"encoder.norm.bias\" of the model");
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -8,7 +8,7 @@
 #include "infer/attention.hpp"
 #include "wordpiece.hpp"
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -24,7 +24,7 @@ Names names(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::int32_t> tokens;
   tokenizer.encode(text, tokens);
   Names all;
-  for (const AttentionToken& token : shown_tokens(tokenizer, tokens)) {
+  for (const record::AttentionToken& token : shown_tokens(tokenizer, tokens)) {
     EXPECT_FALSE(token.special) << token.text;
     all.push_back(token.text);
   }
@@ -41,7 +41,7 @@ TEST(ShownTokens, SpecialOnesHaveTheirNames) {
   wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"});
   const std::vector<std::int32_t> tokens = {2, 4, 1, 3};
-  const std::vector<AttentionToken> shown = shown_tokens(tokenizer, tokens);
+  const std::vector<record::AttentionToken> shown = shown_tokens(tokenizer, tokens);
   const Names texts = {"[CLS]", "a", "[UNK]", "[SEP]"};
   const std::vector<bool> special = {true, false, true, true};
   ASSERT_EQ(shown.size(), 4U);
@@ -61,4 +61,4 @@ TEST(ShownTokens, WhiteSpaceAndPartsOfCharactersAreVisible) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

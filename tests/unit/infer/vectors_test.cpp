@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace encore {
+namespace encore::infer {
 namespace {
 
 const Vectors vectors = {2, {1, 0, /**/ 5, 0, /**/ 0, 2, /**/ -1, 0, /**/ 0, 0, /**/ 3, 3}};
@@ -67,4 +67,4 @@ TEST(Vectors, TakeOthersBehindThem) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::infer

@@ -22,10 +22,10 @@ using kernels::Activation;
 using kernels::Transpose;
 using Digests = std::map<std::string, std::string>;
 
-std::string digest(const std::vector<const OwnedTensor*>& tensors) {
+std::string digest(const std::vector<const contract::OwnedTensor*>& tensors) {
   device().fence();
   std::uint64_t hash = 14695981039346656037ULL;
-  for (const OwnedTensor* tensor : tensors)
+  for (const contract::OwnedTensor* tensor : tensors)
     for (const double value : tensor->values())
       for (std::uint64_t bits = std::bit_cast<std::uint64_t>(value), byte = 0; byte < 8; ++byte, bits >>= 8)
         hash = (hash ^ (bits & 0xFFU)) * 1099511628211ULL;
@@ -38,21 +38,21 @@ std::string digest(const std::vector<const OwnedTensor*>& tensors) {
 Digests digests_of_kernels(DType type) {
   const Device& gpu = device();
   const DType sums = sum_type(type);
-  const OwnedBatch batch({1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31});
+  const contract::OwnedBatch batch({1, 40, 3, 150, 17, 33, 64, 5, 2, 90, 28, 31});
   const std::int64_t N = batch.batch().size.tokens, C = 96, F = 320, H = 6, V = 17;
   Digests result;
-  const auto put = [&](const std::string& name, const std::vector<const OwnedTensor*>& tensors) {
+  const auto put = [&](const std::string& name, const std::vector<const contract::OwnedTensor*>& tensors) {
     result[name + "." + name_of(type)] = digest(tensors);
   };
-  const OwnedTensor x = random_tensor(type, {N, C}, 1), dy = random_tensor(type, {N, F}, 2),
+  const contract::OwnedTensor x = random_tensor(type, {N, C}, 1), dy = random_tensor(type, {N, F}, 2),
                     weight = random_tensor(type, {F, C}, 3);
-  const OwnedTensor bias = random_tensor(sums, {F}, 4);
-  OwnedTensor y(type, {N, F}), dx(type, {N, C}), dweight(sums, {F, C}), dbias(sums, {F});
+  const contract::OwnedTensor bias = random_tensor(sums, {F}, 4);
+  contract::OwnedTensor y(type, {N, F}), dx(type, {N, C}), dweight(sums, {F, C}), dbias(sums, {F});
   kernels::linear(gpu, x, weight, bias, Activation::relu, y);
   put("linear", {&y});
   kernels::linear_backward_input(gpu, dy, weight, dx);
   put("linear_backward_input", {&dx});
-  const OwnedTensor saved = random_tensor(type, {N, C}, 13);
+  const contract::OwnedTensor saved = random_tensor(type, {N, C}, 13);
   for (const Activation function : {Activation::relu, Activation::gelu}) {
     kernels::linear_backward_input(gpu, dy, weight, dx, function, saved);
     put(function == Activation::relu ? "linear_backward_input_relu" : "linear_backward_input_gelu", {&dx});
@@ -75,17 +75,17 @@ Digests digests_of_kernels(DType type) {
     put(name + "_backward", {&y});
   }
 
-  const OwnedTensor gain = random_tensor(sums, {C}, 5), norm_bias = random_tensor(sums, {C}, 6),
+  const contract::OwnedTensor gain = random_tensor(sums, {C}, 5), norm_bias = random_tensor(sums, {C}, 6),
                     g = random_tensor(type, {N, C}, 7);
-  OwnedTensor normed(type, {N, C}), mean(sums, {N}), rstd(sums, {N}), dgain(sums, {C}), dnorm_bias(sums, {C});
+  contract::OwnedTensor normed(type, {N, C}), mean(sums, {N}), rstd(sums, {N}), dgain(sums, {C}), dnorm_bias(sums, {C});
   kernels::layer_norm(gpu, x, gain, norm_bias, 1e-5, normed, mean, rstd);
   kernels::layer_norm_backward(gpu, x, gain, mean, rstd, g, dx, dgain, dnorm_bias);
   put("layer_norm", {&normed, &mean, &rstd});
   put("layer_norm_backward", {&dx, &dgain, &dnorm_bias});
 
   const kernels::AttentionOptions options{.heads = H, .dropout = 0.1, .training = true, .key = {1, 2, 3}};
-  const OwnedTensor qkv = random_tensor(type, {N, 3 * C}, 8);
-  OwnedTensor out(type, {N, C}), log_sum(sums, {N, H}), dqkv(type, {N, 3 * C});
+  const contract::OwnedTensor qkv = random_tensor(type, {N, 3 * C}, 8);
+  contract::OwnedTensor out(type, {N, C}), log_sum(sums, {N, H}), dqkv(type, {N, 3 * C});
   self_attention(batch, options, qkv, out, log_sum);
   self_attention_backward(batch, options, qkv, out, log_sum, g, dqkv);
   put("attention", {&out, &log_sum});
@@ -114,8 +114,8 @@ Digests digests_of_kernels(DType type) {
   self_attention_backward(batch, strided, qkv, out, log_sum, g, dqkv);
   put("strided_attention", {&out, &log_sum});
   put("strided_attention_backward", {&dqkv});
-  const OwnedTensor distances = random_tensor(sums, {32, H}, 17);
-  OwnedTensor spread(sums, {H, 300}), ddistances(sums, {N, 2 * H}), ddistance_table(sums, {32, H});
+  const contract::OwnedTensor distances = random_tensor(sums, {32, H}, 17);
+  contract::OwnedTensor spread(sums, {H, 300}), ddistances(sums, {N, 2 * H}), ddistance_table(sums, {32, H});
   kernels::distance_bias(gpu, {}, distances, spread);
   const kernels::AttentionOptions biased{.heads = H, .scaled = false, .bias = spread};
   self_attention(batch, biased, qkv, out, log_sum);
@@ -127,7 +127,7 @@ Digests digests_of_kernels(DType type) {
   put("rotary", {&dqkv});
 
   const std::int64_t B = batch.batch().size.sequences, S = C * (C / H + 1), R = 20;
-  OwnedTensor features(sums, {N, 2 * C}), lines(sums, {B, S}), dlines(sums, {B, S}), norms(sums, {N, H}),
+  contract::OwnedTensor features(sums, {N, 2 * C}), lines(sums, {B, S}), dlines(sums, {B, S}), norms(sums, {N, H}),
       dnorms(sums, {N, H});
   kernels::linear_attention(gpu, batch, H, part(qkv, 0), part(qkv, 1), part(qkv, 2), features, lines, norms,
                             out);
@@ -137,8 +137,8 @@ Digests digests_of_kernels(DType type) {
   put("linear_attention", {&features, &lines, &norms, &out});
   put("linear_attention_backward", {&dlines, &dnorms, &dqkv});
 
-  const OwnedTensor qr = random_tensor(type, {2 * R, C}, 15), kr = random_tensor(type, {2 * R, C}, 16);
-  OwnedTensor weights(sums, {batch.batch().size.squares, H}), dscores(sums, {batch.batch().size.squares, H}),
+  const contract::OwnedTensor qr = random_tensor(type, {2 * R, C}, 15), kr = random_tensor(type, {2 * R, C}, 16);
+  contract::OwnedTensor weights(sums, {batch.batch().size.squares, H}), dscores(sums, {batch.batch().size.squares, H}),
       dqr(type, {2 * R, C}), dkr(type, {2 * R, C});
   kernels::disentangled_attention(gpu, batch, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), qr, kr,
                                   weights, out);
@@ -153,10 +153,10 @@ Digests digests_of_kernels(DType type) {
   put("rms_norm", {&normed, &rstd});
   put("rms_norm_backward", {&dx, &dgain});
 
-  const auto sum_of = [&](const OwnedTensor& trunk, const OwnedTensor& branch) {
+  const auto sum_of = [&](const contract::OwnedTensor& trunk, const contract::OwnedTensor& branch) {
     return ResidualSum(trunk, branch, batch, {0.1, {1, 2, 3}});
   };
-  OwnedTensor summed(type, {N, C}), dbranch(type, {N, C});
+  contract::OwnedTensor summed(type, {N, C}), dbranch(type, {N, C});
   kernels::copy(gpu, x, summed);
   kernels::layer_norm(gpu, sum_of(g, summed), gain, norm_bias, 1e-5, normed, mean, rstd);
   kernels::layer_norm_backward(gpu, summed, gain, mean, rstd, g, sum_of(dx, dbranch), dgain, dnorm_bias);
@@ -168,7 +168,7 @@ Digests digests_of_kernels(DType type) {
   put("rms_norm_of_sum", {&normed, &summed, &rstd});
   put("rms_norm_of_sum_backward", {&dx, &dbranch, &dgain});
   for (const kernels::Gate function : {kernels::Gate::geglu, kernels::Gate::swiglu}) {
-    OwnedTensor half(type, {N, F / 2}), dhalf = random_tensor(type, {N, F / 2}, 12), whole(type, {N, F});
+    contract::OwnedTensor half(type, {N, F / 2}), dhalf = random_tensor(type, {N, F / 2}, 12), whole(type, {N, F});
     kernels::gate(gpu, function, dy, half);
     kernels::gate_backward(gpu, function, dy, dhalf, whole);
     put(function == kernels::Gate::geglu ? "geglu" : "swiglu", {&half, &whole});
@@ -176,15 +176,15 @@ Digests digests_of_kernels(DType type) {
 
   kernels::dropout_add(gpu, batch, {1, 2, 3}, 0.1, x, g, out);
   put("dropout_add", {&out});
-  const OwnedTensor table = random_tensor(sums, {V, C}, 9), positions = random_tensor(sums, {150, C}, 10);
-  OwnedTensor dtable(sums, {V, C}), dpositions(sums, {150, C});
+  const contract::OwnedTensor table = random_tensor(sums, {V, C}, 9), positions = random_tensor(sums, {150, C}, 10);
+  contract::OwnedTensor dtable(sums, {V, C}), dpositions(sums, {150, C});
   kernels::embedding(gpu, batch, table, 2.0, positions, out);
   kernels::embedding_backward(gpu, batch, g, 2.0, dtable);
   kernels::positions_backward(gpu, batch, g, dpositions);
   put("embedding", {&out});
   put("embedding_backward", {&dtable, &dpositions});
-  const OwnedTensor segments = random_tensor(sums, {2, C}, 14);
-  OwnedTensor dsegments(sums, {2, C}), numbers(DType::int32, {N});
+  const contract::OwnedTensor segments = random_tensor(sums, {2, C}, 14);
+  contract::OwnedTensor dsegments(sums, {2, C}), numbers(DType::int32, {N});
   Values halves(static_cast<std::size_t>(N), 1.0);
   std::fill_n(halves.begin(), N / 2, 0.0);
   numbers.set(halves);
@@ -195,23 +195,23 @@ Digests digests_of_kernels(DType type) {
   put("embedding_of_segments", {&out});
   put("segments_backward", {&dsegments});
 
-  OwnedTensor losses(sums, {N}), dlogits(type, {N, C}), targets(DType::int32, {N}),
+  contract::OwnedTensor losses(sums, {N}), dlogits(type, {N, C}), targets(DType::int32, {N}),
       total(DType::float64, {1});
   kernels::fill(gpu, 3.0, targets);
   kernels::softmax_cross_entropy(gpu, x, targets, 0.1, losses);
   kernels::softmax_cross_entropy_backward(gpu, x, targets, 0.1, 0.5, dlogits);
   put("softmax_cross_entropy", {&losses, &dlogits});
   const std::int64_t sequences = batch.batch().size.sequences;
-  const OwnedTensor span_logits = random_tensor(type, {N, 2}, 13);
-  OwnedTensor span_losses(sums, {sequences}), dspan(type, {N, 2}), span_rows(DType::int32, {sequences});
+  const contract::OwnedTensor span_logits = random_tensor(type, {N, 2}, 13);
+  contract::OwnedTensor span_losses(sums, {sequences}), dspan(type, {N, 2}), span_rows(DType::int32, {sequences});
   kernels::fill(gpu, 0.0, span_rows);
   kernels::span_cross_entropy(gpu, batch, span_logits, span_rows, span_rows, span_losses);
   kernels::span_cross_entropy_backward(gpu, batch, span_logits, span_rows, span_rows, 0.5, dspan);
   put("span_cross_entropy", {&span_losses, &dspan});
-  const OwnedTensor large = random_tensor(type, {100003}, 11);
+  const contract::OwnedTensor large = random_tensor(type, {100003}, 11);
   kernels::sum_of_squares(gpu, large, static_cast<double*>(total.tensor().data));
   put("sum_of_squares", {&total});
-  OwnedTensor start(sums, {V, C});
+  contract::OwnedTensor start(sums, {V, C});
   kernels::initialize(gpu, {"table", {V, C}, Initializer::normal, 0.1}, {1, 2, 3}, start);
   put("initialize", {&start});
   return result;

@@ -39,10 +39,10 @@ TEST_P(DistillationLoss, LossAndGradientOfRowsWithATarget) {
   const bool coarse = size_of(type) == 2;
   for (const std::int64_t classes : {1, 2, 9, 33, 150})
     for (const Case& of : cases) {
-      const OwnedTensor logits = random_tensor(type, {5, classes}, 1, 2.0),
+      const contract::OwnedTensor logits = random_tensor(type, {5, classes}, 1, 2.0),
                         teacher = random_tensor(type, {5, classes}, 2, 2.0);
-      const OwnedTensor targets = integers({0, -1, classes - 1, classes / 2, -1});
-      OwnedTensor losses(sum_type(type), {5}), normalizers(sum_type(type), {5, 5}),
+      const contract::OwnedTensor targets = integers({0, -1, classes - 1, classes / 2, -1});
+      contract::OwnedTensor losses(sum_type(type), {5}), normalizers(sum_type(type), {5, 5}),
           dlogits(type, {5, classes});
       losses.fill(NAN);
       normalizers.fill(NAN);
@@ -81,8 +81,8 @@ TEST_P(DistillationLoss, LossAndGradientOfRowsWithATarget) {
 
 TEST_P(DistillationLoss, IsZeroForATeacherOfTheSameScores) {
   const auto [type, tolerance] = GetParam();
-  const OwnedTensor logits = random_tensor(type, {4, 9}, 3, 3.0), targets = integers({0, 3, 8, -1});
-  OwnedTensor losses(sum_type(type), {4}), normalizers(sum_type(type), {4, 5}), dlogits(type, {4, 9});
+  const contract::OwnedTensor logits = random_tensor(type, {4, 9}, 3, 3.0), targets = integers({0, 3, 8, -1});
+  contract::OwnedTensor losses(sum_type(type), {4}), normalizers(sum_type(type), {4, 5}), dlogits(type, {4, 9});
   const Distillation alone = {.temperature = 3.0, .hard_weight = 0.0};
   kernels::distillation_loss(device(), logits, logits, targets, 0.0, alone, losses, normalizers);
   expect_close(losses, Values(4, 0.0), 1e-5, "losses");
@@ -93,10 +93,10 @@ TEST_P(DistillationLoss, IsZeroForATeacherOfTheSameScores) {
 
 TEST_P(DistillationLoss, TakesATeacherOfAnyType) {
   const auto [type, tolerance] = GetParam();
-  const OwnedTensor logits = random_tensor(type, {3, 9}, 1, 2.0), targets = integers({0, 3, 8});
+  const contract::OwnedTensor logits = random_tensor(type, {3, 9}, 1, 2.0), targets = integers({0, 3, 8});
   for (const DType other : {DType::float64, DType::float32, DType::bfloat16}) {
-    const OwnedTensor teacher = random_tensor(other, {3, 9}, 2, 2.0);
-    OwnedTensor losses(sum_type(type), {3}), normalizers(sum_type(type), {3, 5});
+    const contract::OwnedTensor teacher = random_tensor(other, {3, 9}, 2, 2.0);
+    contract::OwnedTensor losses(sum_type(type), {3}), normalizers(sum_type(type), {3, 5});
     kernels::distillation_loss(device(), logits, teacher, targets, 0.0, cases[0].distillation, losses,
                                normalizers);
     Values expected;
@@ -113,7 +113,7 @@ TEST_P(DistillationLoss, TakesATeacherOfAnyType) {
 
 TEST_P(DistillationLoss, HugeScoresDoNotOverflow) {
   const auto type = GetParam().type;
-  OwnedTensor logits(type, {1, 2}), teacher(type, {1, 2}), losses(sum_type(type), {1}),
+  contract::OwnedTensor logits(type, {1, 2}), teacher(type, {1, 2}), losses(sum_type(type), {1}),
       normalizers(sum_type(type), {1, 5}), dlogits(type, {1, 2});
   logits.set({1000.0, -1000.0});
   teacher.set({-1000.0, 1000.0});
@@ -129,12 +129,12 @@ INSTANTIATE_TEST_SUITE_P(Precisions, DistillationLoss, ::testing::ValuesIn(preci
                          precision_name);
 
 TEST(DistillationLossRefuses, WrongShapesTypesAndNumbers) {
-  const OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}),
+  const contract::OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}),
       normalizers(DType::float32, {2, 5}), two = integers({0, 1});
   const auto loss = [&](Tensor teacher, Tensor kept, const Distillation& of) {
     kernels::distillation_loss(device(), logits, teacher, two, 0.0, of, losses, kept);
   };
-  EXPECT_REFUSED(loss(OwnedTensor(DType::float32, {2, 4}), normalizers, {}),
+  EXPECT_REFUSED(loss(contract::OwnedTensor(DType::float32, {2, 4}), normalizers, {}),
                  "teacher is float32 (2, 4), expected float32 (2, 3)");
   EXPECT_REFUSED(loss(logits, losses, {}), "normalizers is float32 (2), expected float32 (2, 5)");
   EXPECT_REFUSED(loss(logits, normalizers, {.temperature = 0.0}), "the temperature is above 0");

@@ -28,11 +28,11 @@ Values expected_dropout(const std::vector<std::int64_t>& lengths, std::int64_t w
 TEST_P(DropoutKernel, ScalesWhatItKeepsAndAddsTheResidual) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{3, 0, 1, 5};
-  const OwnedBatch batch(lengths);
+  const contract::OwnedBatch batch(lengths);
   for (const std::int64_t width : {1, 2, 5, 33, 64, 128, 130, 384, 1024})
     for (const double probability : {0.0, 0.1, 0.5, 0.9}) {
-      const OwnedTensor x = random_tensor(type, {9, width}, 1), residual = random_tensor(type, {9, width}, 2);
-      OwnedTensor y(type, {9, width});
+      const contract::OwnedTensor x = random_tensor(type, {9, width}, 1), residual = random_tensor(type, {9, width}, 2);
+      contract::OwnedTensor y(type, {9, width});
       y.fill(NAN);
       const Values expected = expected_dropout(lengths, width, probability, x.values());
       kernels::dropout(device(), batch, key, probability, x, y);
@@ -51,9 +51,9 @@ TEST_P(DropoutKernel, ScalesWhatItKeepsAndAddsTheResidual) {
 TEST_P(DropoutKernel, RowsThatArePickedHaveTheMaskOfTheirPlace) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{3, 0, 1, 5, 0};
-  const OwnedBatch batch(lengths);
+  const contract::OwnedBatch batch(lengths);
   for (const std::int64_t width : {1, 5, 33, 130, 256}) {
-    const OwnedTensor x = random_tensor(type, {9, width}, 1);
+    const contract::OwnedTensor x = random_tensor(type, {9, width}, 1);
     const Values all = expected_dropout(lengths, width, 0.5, x.values()), from = x.values();
     const std::vector<std::int64_t> rows = {8, 0, 3, 3,
                                             9};  // 9: an empty sequence begins behind the last row
@@ -64,7 +64,7 @@ TEST_P(DropoutKernel, RowsThatArePickedHaveTheMaskOfTheirPlace) {
         in.push_back(from[at]);
         expected.push_back(all[at]);
       }
-    OwnedTensor some(type, {5, width}), y(type, {5, width});
+    contract::OwnedTensor some(type, {5, width}), y(type, {5, width});
     some.set(in);
     kernels::dropout(device(), batch, integers(rows), key, 0.5, some, y);
     expect_close(y, expected, tolerance, "dropout of picked rows");
@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(Precisions, DropoutKernel, ::testing::ValuesIn(precisio
 
 TEST(DropoutMask, DropsTheWantedShare) {
   const std::int64_t width = 1024;
-  const OwnedBatch batch(std::vector<std::int64_t>(20, 16));
-  OwnedTensor x(DType::float32, {320, width}), y(DType::float32, {320, width});
+  const contract::OwnedBatch batch(std::vector<std::int64_t>(20, 16));
+  contract::OwnedTensor x(DType::float32, {320, width}), y(DType::float32, {320, width});
   x.fill(1.0);
   kernels::dropout(device(), batch, key, 0.1, x, y);
   device().fence();
@@ -89,8 +89,8 @@ TEST(DropoutMask, DropsTheWantedShare) {
 }
 
 TEST(DropoutMask, DiffersBetweenStepsStreamsAndSeeds) {
-  const OwnedBatch batch({8});
-  OwnedTensor x(DType::float32, {8, 64}), y(DType::float32, {8, 64});
+  const contract::OwnedBatch batch({8});
+  contract::OwnedTensor x(DType::float32, {8, 64}), y(DType::float32, {8, 64});
   x.fill(1.0);
   std::vector<Values> seen;
   for (const RandomKey& other : {key, RandomKey{12, 22, 33}, RandomKey{11, 23, 33}, RandomKey{11, 22, 34}}) {
@@ -102,8 +102,8 @@ TEST(DropoutMask, DiffersBetweenStepsStreamsAndSeeds) {
 }
 
 TEST(DropoutRefuses, ProbabilitiesOutsideTheirRangeAndWrongShapes) {
-  const OwnedBatch batch({2});
-  const OwnedTensor x(DType::float32, {2, 4}), other(DType::float32, {3, 4});
+  const contract::OwnedBatch batch({2});
+  const contract::OwnedTensor x(DType::float32, {2, 4}), other(DType::float32, {3, 4});
   EXPECT_REFUSED(kernels::dropout(device(), batch, key, 1.0, x, x), "a dropout probability lies in [0, 1)");
   EXPECT_REFUSED(kernels::dropout(device(), batch, key, -0.1, x, x), "a dropout probability lies in [0, 1)");
   EXPECT_REFUSED(kernels::dropout(device(), batch, key, 0.1, other, other),

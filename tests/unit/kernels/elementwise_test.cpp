@@ -16,7 +16,7 @@ double normal_distribution(double x) {
 TEST_P(Elementwise, ActivationsAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t count : {0, 1, 33, 5000}) {
-    const OwnedTensor x = random_tensor(type, {count}, 1, 2.0), dy = random_tensor(type, {count}, 2);
+    const contract::OwnedTensor x = random_tensor(type, {count}, 1, 2.0), dy = random_tensor(type, {count}, 2);
     const Values in = x.values(), gradient = dy.values();
     Values relu = in, relu_gradient = gradient, gelu = in, gelu_gradient = gradient, tanh = in;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -27,7 +27,7 @@ TEST_P(Elementwise, ActivationsAndTheirDerivatives) {
       gelu[i] *= normal_distribution(in[i]);
       gelu_gradient[i] *= normal_distribution(in[i]) + in[i] * density;
     }
-    OwnedTensor y(type, {count}), dx(type, {count});
+    contract::OwnedTensor y(type, {count}), dx(type, {count});
     kernels::activation(device(), Activation::relu, x, y);
     expect_close(y, relu, 0.0, "relu");
     kernels::activation_backward(device(), Activation::relu, y, dy, dx);
@@ -79,8 +79,8 @@ std::pair<double, double> opening(kernels::Gate function, double x) {
 TEST_P(Elementwise, SiluAndSigmoidAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t count : {0, 1, 33, 5000}) {
-    OwnedTensor x = random_tensor(type, {count}, 1, 3.0), y(type, {count}), dx(type, {count});
-    const OwnedTensor dy = random_tensor(type, {count}, 2);
+    contract::OwnedTensor x = random_tensor(type, {count}, 1, 3.0), y(type, {count}), dx(type, {count});
+    const contract::OwnedTensor dy = random_tensor(type, {count}, 2);
     if (count > 1) {  // where e^-x overflows, and where it is nothing
       Values far = x.values();
       far[0] = -1000.0;
@@ -112,8 +112,8 @@ TEST_P(Elementwise, GatesAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t rows : {0, 1, 7})
     for (const std::int64_t hidden : {1, 3, 33, 500}) {
-      OwnedTensor x = random_tensor(type, {rows, 2 * hidden}, 1, 3.0);
-      const OwnedTensor dy = random_tensor(type, {rows, hidden}, 2);
+      contract::OwnedTensor x = random_tensor(type, {rows, 2 * hidden}, 1, 3.0);
+      const contract::OwnedTensor dy = random_tensor(type, {rows, hidden}, 2);
       if (rows > 0) {  // where e^-x overflows the gate is shut
         Values far = x.values();
         far[0] = -1000.0;
@@ -133,7 +133,7 @@ TEST_P(Elementwise, GatesAndTheirDerivatives) {
           expected_dx[at] = gradient[i] * b * slope;
           expected_dx[at + width] = gradient[i] * open;
         }
-        OwnedTensor y(type, {rows, hidden}), dx(type, {rows, 2 * hidden});
+        contract::OwnedTensor y(type, {rows, hidden}), dx(type, {rows, 2 * hidden});
         y.fill(NAN);
         dx.fill(NAN);
         kernels::gate(device(), function, x, y);
@@ -148,7 +148,7 @@ TEST_P(Elementwise, GatesAndTheirDerivatives) {
 }
 
 TEST_P(Elementwise, ReluLetsANanThrough) {
-  OwnedTensor x(GetParam().type, {1});
+  contract::OwnedTensor x(GetParam().type, {1});
   x.fill(NAN);
   kernels::activation(device(), Activation::relu, x, x);
   device().fence();
@@ -157,8 +157,8 @@ TEST_P(Elementwise, ReluLetsANanThrough) {
 
 TEST_P(Elementwise, AddAndFill) {
   const auto [type, tolerance] = GetParam();
-  const OwnedTensor x = random_tensor(type, {7, 5000}, 1);
-  OwnedTensor y = random_tensor(type, {7, 5000}, 2);
+  const contract::OwnedTensor x = random_tensor(type, {7, 5000}, 1);
+  contract::OwnedTensor y = random_tensor(type, {7, 5000}, 2);
   const Values expected = plus(x.values(), y.values());
   kernels::add(device(), x, y);
   expect_close(y, expected, tolerance, "add");
@@ -170,7 +170,7 @@ TEST_P(Elementwise, RowsAreScaledByAFactorEach) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t rows : {0, 1, 7})
     for (const std::int64_t width : {1, 3, 33, 500}) {
-      OwnedTensor x = random_tensor(type, {rows, width}, 1),
+      contract::OwnedTensor x = random_tensor(type, {rows, width}, 1),
                   factors = random_tensor(DType::float32, {rows}, 2);
       Values expected = x.values();
       const Values by = factors.values();
@@ -179,11 +179,11 @@ TEST_P(Elementwise, RowsAreScaledByAFactorEach) {
       kernels::scale_rows(device(), factors, x);
       expect_close(x, expected, tolerance, "scale_rows");
     }
-  OwnedTensor line = random_tensor(type, {5}, 1), factors(DType::float32, {5});
+  contract::OwnedTensor line = random_tensor(type, {5}, 1), factors(DType::float32, {5});
   factors.fill(0.0);
   kernels::scale_rows(device(), factors, line);
   expect_close(line, Values(5, 0.0), 0.0, "scale_rows of a vector");
-  EXPECT_REFUSED(kernels::scale_rows(device(), OwnedTensor(DType::float32, {4}), line),
+  EXPECT_REFUSED(kernels::scale_rows(device(), contract::OwnedTensor(DType::float32, {4}), line),
                  "factors is float32 (4), expected float32 (5)");
 }
 
@@ -195,7 +195,7 @@ TEST(Copy, ConvertsBetweenAllFloatingPointTypes) {
   if (is_activation(DType::float16)) types.push_back(DType::float16);
   for (const DType from : types)
     for (const DType to : types) {
-      OwnedTensor x(from, {3}), y(to, {3});
+      contract::OwnedTensor x(from, {3}), y(to, {3});
       x.set({1.5, -2.0, 0.0});
       kernels::copy(device(), x, y);
       expect_close(y, {1.5, -2.0, 0.0}, 0.0, std::string(name_of(from)) + " to " + name_of(to));
@@ -203,15 +203,15 @@ TEST(Copy, ConvertsBetweenAllFloatingPointTypes) {
 }
 
 TEST(Copy, FillsIntegers) {
-  OwnedTensor y(DType::int32, {4});
+  contract::OwnedTensor y(DType::int32, {4});
   kernels::fill(device(), -1.0, y);
   expect_close(y, Values(4, -1.0), 0.0, "fill");
 }
 
 TEST(AppendRows, PutsRowsAtTheirPositionsAndLeavesTheOthers) {
-  const OwnedBatch rows({1, 0, 2}, OwnedBatch::default_vocabulary, {}, {3, 2, 0}), cache({5, 5, 5});
-  const OwnedTensor x = random_tensor(DType::float32, {3, 5}, 1);
-  OwnedTensor y(DType::float32, {15, 2});
+  const contract::OwnedBatch rows({1, 0, 2}, contract::OwnedBatch::default_vocabulary, {}, {3, 2, 0}), cache({5, 5, 5});
+  const contract::OwnedTensor x = random_tensor(DType::float32, {3, 5}, 1);
+  contract::OwnedTensor y(DType::float32, {15, 2});
   y.fill(7.0);
   kernels::append_rows(device(), rows, {x, 2, 2}, cache, y);
   device().fence();
@@ -223,24 +223,24 @@ TEST(AppendRows, PutsRowsAtTheirPositionsAndLeavesTheOthers) {
   EXPECT_EQ(y.values(), expected);
 }
 TEST(AppendRows, RefusesWhatHasNoRoom) {
-  const OwnedTensor x(DType::float32, {2, 2}), y(DType::float32, {4, 2}), narrow(DType::float32, {4, 1});
-  const OwnedBatch two({2}, OwnedBatch::default_vocabulary, {}, {3}), cache({4});
+  const contract::OwnedTensor x(DType::float32, {2, 2}), y(DType::float32, {4, 2}), narrow(DType::float32, {4, 1});
+  const contract::OwnedBatch two({2}, contract::OwnedBatch::default_vocabulary, {}, {3}), cache({4});
   EXPECT_REFUSED(kernels::append_rows(device(), two, x, cache, y),
                  "a sequence of 5 rows, and the cache has room for 4");
-  EXPECT_REFUSED(kernels::append_rows(device(), OwnedBatch({1, 1}), x, cache, y),
+  EXPECT_REFUSED(kernels::append_rows(device(), contract::OwnedBatch({1, 1}), x, cache, y),
                  "rows of 2 sequences and a cache of 1");
-  EXPECT_REFUSED(kernels::append_rows(device(), OwnedBatch({2}), x, cache, narrow), "y is float32 (4, 1)");
+  EXPECT_REFUSED(kernels::append_rows(device(), contract::OwnedBatch({2}), x, cache, narrow), "y is float32 (4, 1)");
 }
 
 TEST(ElementwiseRefuses, OtherSizesAndTypes) {
-  const OwnedTensor x(DType::float32, {3}), longer(DType::float32, {4}), wide(DType::float64, {3}),
+  const contract::OwnedTensor x(DType::float32, {3}), longer(DType::float32, {4}), wide(DType::float64, {3}),
       whole(DType::int32, {3});
   EXPECT_REFUSED(kernels::add(device(), x, longer), "x is float32 (3), y is float32 (4)");
   EXPECT_REFUSED(kernels::add(device(), x, wide), "y is float64 (3)");
   EXPECT_REFUSED(kernels::add(device(), whole, whole), "no kernel computes on elements of type int32");
   EXPECT_REFUSED(kernels::copy(device(), x, longer), "y is float32 (4)");
   EXPECT_REFUSED(kernels::activation(device(), Activation::relu, x, wide), "y is float64 (3)");
-  const OwnedTensor row(DType::float32, {1, 3}), pair(DType::float32, {1, 6});
+  const contract::OwnedTensor row(DType::float32, {1, 3}), pair(DType::float32, {1, 6});
   EXPECT_REFUSED(kernels::gate(device(), kernels::Gate::geglu, row, row),
                  "x is float32 (1, 3), expected float32 (1, 6)");
   EXPECT_REFUSED(kernels::gate_backward(device(), kernels::Gate::swiglu, pair, row, row),

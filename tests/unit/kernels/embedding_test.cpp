@@ -6,8 +6,8 @@
 namespace encore::test {
 namespace {
 
-OwnedTensor as_double(const OwnedTensor& tensor) {
-  OwnedTensor wide(DType::float64, {tensor.tensor().extent(0), tensor.tensor().extent(1)});
+contract::OwnedTensor as_double(const contract::OwnedTensor& tensor) {
+  contract::OwnedTensor wide(DType::float64, {tensor.tensor().extent(0), tensor.tensor().extent(1)});
   wide.set(tensor.values());
   return wide;
 }
@@ -26,15 +26,15 @@ TEST_P(Embedding, ForwardAndBackward) {
   const DType sums = sum_type(type);
   const std::vector<std::int64_t> lengths{4, 0, 1, 9};
   const std::int64_t vocabulary = 5;  // so that tokens repeat
-  const OwnedBatch batch(lengths, vocabulary);
+  const contract::OwnedBatch batch(lengths, vocabulary);
   const Values ids = ids_of(batch.batch());
   for (const std::int64_t width : {1, 6, 33}) {
     const auto C = static_cast<std::size_t>(width);
-    const OwnedTensor table = random_tensor(sums, {vocabulary, width}, 1),
+    const contract::OwnedTensor table = random_tensor(sums, {vocabulary, width}, 1),
                       positions = random_tensor(sums, {10, width}, 2);
-    const OwnedTensor dy = random_tensor(type, {14, width}, 3);
-    OwnedTensor y(type, {14, width}), dtable = random_tensor(sums, {vocabulary, width}, 4);
-    OwnedTensor dpositions = random_tensor(sums, {10, width}, 5);
+    const contract::OwnedTensor dy = random_tensor(type, {14, width}, 3);
+    contract::OwnedTensor y(type, {14, width}), dtable = random_tensor(sums, {vocabulary, width}, 4);
+    contract::OwnedTensor dpositions = random_tensor(sums, {10, width}, 5);
     const Values tokens = table.values(), places = positions.values(), gradient = dy.values();
     Values expected, expected_dtable = dtable.values(), expected_dpositions = dpositions.values();
     std::size_t row = 0;
@@ -60,13 +60,13 @@ TEST_P(Embedding, TokensWithRowsInManyBlocks) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t vocabulary : {1, 2, 3, 40, 1000})
     for (const std::int64_t count : {1, 63, 64, 65, 128, 700}) {
-      const OwnedBatch batch({count}, vocabulary);
+      const contract::OwnedBatch batch({count}, vocabulary);
       const RowSet& rows = batch.batch();
       const Values ids = ids_of(rows);
       for (const std::int64_t width : {1, 33}) {
         const auto C = static_cast<std::size_t>(width);
-        const OwnedTensor dy = random_tensor(type, {count, width}, 3);
-        OwnedTensor dtable = random_tensor(sum_type(type), {vocabulary, width}, 4);
+        const contract::OwnedTensor dy = random_tensor(type, {count, width}, 3);
+        contract::OwnedTensor dtable = random_tensor(sum_type(type), {vocabulary, width}, 4);
         const Values gradient = dy.values();
         Values expected = dtable.values();
         for (std::size_t row = 0; row < ids.size(); ++row)
@@ -85,8 +85,8 @@ TEST_P(Embedding, SegmentsForwardAndBackward) {
   const auto [type, tolerance] = GetParam();
   const DType sums = sum_type(type);
   const std::vector<std::int64_t> lengths{60, 0, 1, 90};  // more than two blocks of rows
-  const OwnedBatch batch(lengths, 5);
-  const OwnedTensor numbers = [] {
+  const contract::OwnedBatch batch(lengths, 5);
+  const contract::OwnedTensor numbers = [] {
     std::vector<std::int64_t> values;
     for (std::int64_t row = 0; row < 151; ++row) values.push_back(row % 7 == 0 ? 2 : row / 40 % 2);
     return integers(values);
@@ -96,13 +96,13 @@ TEST_P(Embedding, SegmentsForwardAndBackward) {
     rows.segments = given ? numbers.tensor() : Tensor();
     for (const std::int64_t width : {1, 6, 33}) {
       const auto C = static_cast<std::size_t>(width);
-      const OwnedTensor table = random_tensor(sums, {5, width}, 1),
+      const contract::OwnedTensor table = random_tensor(sums, {5, width}, 1),
                         positions = random_tensor(sums, {90, width}, 2),
                         segments = random_tensor(sums, {4, width}, 3),
                         dy = random_tensor(type, {151, width}, 4);
-      OwnedTensor without(DType::float64, {151, width}), y(type, {151, width}),
+      contract::OwnedTensor without(DType::float64, {151, width}), y(type, {151, width}),
           dsegments = random_tensor(sums, {4, width}, 5);
-      const OwnedTensor wide_table = as_double(table), wide_positions = as_double(positions);
+      const contract::OwnedTensor wide_table = as_double(table), wide_positions = as_double(positions);
       kernels::embedding(device(), rows, wide_table, 3.0, wide_positions, without);
       device().fence();
       Values expected = without.values(), expected_gradient = dsegments.values();
@@ -123,7 +123,7 @@ TEST_P(Embedding, SegmentsForwardAndBackward) {
 
 TEST_P(Embedding, SinusoidalTable) {
   const auto [type, tolerance] = GetParam();
-  OwnedTensor table(type, {300, 6});
+  contract::OwnedTensor table(type, {300, 6});
   kernels::sinusoidal_positions(device(), table);
   Values expected;
   for (int position = 0; position < 300; ++position)
@@ -139,23 +139,23 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Embedding, ::testing::ValuesIn(precisions(2
                          precision_name);
 
 TEST(EmbeddingRefuses, SequencesBeyondTheTableAndOddWidths) {
-  const OwnedBatch batch({4});
-  const OwnedTensor table(DType::float32, {17, 2}), short_table(DType::float32, {3, 2}),
+  const contract::OwnedBatch batch({4});
+  const contract::OwnedTensor table(DType::float32, {17, 2}), short_table(DType::float32, {3, 2}),
       y(DType::float32, {4, 2});
   EXPECT_REFUSED(kernels::embedding(device(), batch, table, 1.0, short_table, y),
                  "a sequence of 4 tokens, positions_table has 3 rows");
   EXPECT_REFUSED(kernels::positions_backward(device(), batch, y, short_table), "dpositions has 3 rows");
-  const OwnedTensor positions(DType::float32, {4, 2}), narrow(DType::float32, {2, 3}),
+  const contract::OwnedTensor positions(DType::float32, {4, 2}), narrow(DType::float32, {2, 3}),
       none(DType::float32, {0, 2});
   EXPECT_REFUSED(kernels::embedding(device(), batch, table, 1.0, positions, narrow, y),
                  "segments_table is float32 (2, 3), expected float32 (2, 2)");
   EXPECT_REFUSED(kernels::segments_backward(device(), batch, y, none), "dsegments has no row");
   RowSet short_segments = batch.batch();
-  const OwnedTensor three = integers({0, 1, 0});
+  const contract::OwnedTensor three = integers({0, 1, 0});
   short_segments.segments = three.tensor();
   EXPECT_REFUSED(kernels::segments_backward(device(), short_segments, y, table),
                  "rows.segments is int32 (3), expected int32 (4)");
-  EXPECT_REFUSED(kernels::sinusoidal_positions(device(), OwnedTensor(DType::float32, {4, 3})),
+  EXPECT_REFUSED(kernels::sinusoidal_positions(device(), contract::OwnedTensor(DType::float32, {4, 3})),
                  "need an even width, not 3");
 }
 

@@ -6,7 +6,7 @@ namespace encore::test {
 namespace {
 
 Values initialized(const ParameterSpec& spec, std::uint64_t seed = 1, DType type = DType::float64) {
-  OwnedTensor tensor(type, spec.shape);
+  contract::OwnedTensor tensor(type, spec.shape);
   tensor.fill(NAN);
   kernels::initialize(device(), spec, {seed, 2, 0}, tensor);
   device().fence();
@@ -75,7 +75,7 @@ TEST(Initialize, SeedsDifferAndRepeat) {
 TEST(InitializeRefuses, VectorsForXavierAndOtherShapes) {
   EXPECT_REFUSED(initialized({"bias", {5}, Initializer::xavier_uniform}),
                  "Xavier initialisation is for matrices");
-  OwnedTensor tensor(DType::float32, {4});
+  contract::OwnedTensor tensor(DType::float32, {4});
   EXPECT_REFUSED(kernels::initialize(device(), {"bias", {5}, Initializer::zeros}, {}, tensor),
                  "parameter bias is float32 (4)");
 }

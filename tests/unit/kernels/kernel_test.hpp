@@ -43,14 +43,14 @@ inline std::string precision_name(const ::testing::TestParamInfo<Precision>& inf
   return name_of(info.param.type);
 }
 
-inline OwnedTensor random_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed,
+inline contract::OwnedTensor random_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed,
                                  double deviation = 1.0) {
-  OwnedTensor tensor(type, shape);
-  tensor.set(normal_values(tensor.tensor().size(), seed, deviation));
+  contract::OwnedTensor tensor(type, shape);
+  tensor.set(contract::normal_values(tensor.tensor().size(), seed, deviation));
   return tensor;
 }
-inline OwnedTensor integers(const std::vector<std::int64_t>& values, DType type = DType::int32) {
-  OwnedTensor tensor(type, {static_cast<std::int64_t>(values.size())});
+inline contract::OwnedTensor integers(const std::vector<std::int64_t>& values, DType type = DType::int32) {
+  contract::OwnedTensor tensor(type, {static_cast<std::int64_t>(values.size())});
   tensor.set(Values(values.begin(), values.end()));
   return tensor;
 }
@@ -63,7 +63,7 @@ inline void expect_close(const Values& values, const Values& reference, double t
                 std::abs(values[i] - reference[i]) <= tolerance * (1.0 + std::abs(reference[i])))
         << what << " at " << i << ": " << values[i] << " instead of " << reference[i];
 }
-inline void expect_close(const OwnedTensor& actual, const Values& reference, double tolerance,
+inline void expect_close(const contract::OwnedTensor& actual, const Values& reference, double tolerance,
                          const std::string& what) {
   device().fence();
   expect_close(actual.values(), reference, tolerance, what);

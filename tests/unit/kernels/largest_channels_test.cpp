@@ -14,10 +14,10 @@ struct LargestChannels : ::testing::TestWithParam<Precision> {
     Values channels, values, log_sums;
   };
 
-  Found find(const OwnedTensor& x, std::int64_t count) const {
+  Found find(const contract::OwnedTensor& x, std::int64_t count) const {
     const DType sums = sum_type(GetParam().type);
     const std::int64_t rows = x.tensor().extent(0);
-    OwnedTensor channels(DType::int32, {rows, count}), values(sums, {rows, count}), log_sums(sums, {rows});
+    contract::OwnedTensor channels(DType::int32, {rows, count}), values(sums, {rows, count}), log_sums(sums, {rows});
     values.fill(NAN);
     log_sums.fill(NAN);
     kernels::largest_channels(device(), x, channels, values, log_sums);
@@ -25,7 +25,7 @@ struct LargestChannels : ::testing::TestWithParam<Precision> {
     return {channels.values(), values.values(), log_sums.values()};
   }
 
-  void expect_sorted(const OwnedTensor& x, std::int64_t count) const {
+  void expect_sorted(const contract::OwnedTensor& x, std::int64_t count) const {
     const Values in = x.values();
     const auto rows = static_cast<std::size_t>(x.tensor().extent(0)),
                width = static_cast<std::size_t>(x.tensor().extent(1));
@@ -60,7 +60,7 @@ TEST_P(LargestChannels, ComeInTheirOrderWhateverTheWidth) {
 }
 
 TEST_P(LargestChannels, OfEqualValuesTheSmallerNumberComesFirst) {
-  OwnedTensor x(GetParam().type, {2, 200});
+  contract::OwnedTensor x(GetParam().type, {2, 200});
   Values in(400, -1.0);
   for (const std::size_t c : {7, 63, 64, 130, 199}) in[c] = 2.0;
   in[200 + 150] = 5.0;
@@ -69,7 +69,7 @@ TEST_P(LargestChannels, OfEqualValuesTheSmallerNumberComesFirst) {
 }
 
 TEST_P(LargestChannels, RisingAndFallingRowsAndNoRows) {
-  OwnedTensor x(GetParam().type, {2, 130});
+  contract::OwnedTensor x(GetParam().type, {2, 130});
   Values in(260);
   for (std::size_t c = 0; c < 130; ++c) {
     in[c] = static_cast<double>(c) / 8.0;
@@ -77,11 +77,11 @@ TEST_P(LargestChannels, RisingAndFallingRowsAndNoRows) {
   }
   x.set(in);
   expect_sorted(x, 9);
-  expect_sorted(OwnedTensor(GetParam().type, {0, 12}), 3);
+  expect_sorted(contract::OwnedTensor(GetParam().type, {0, 12}), 3);
 }
 
 TEST_P(LargestChannels, ValuesThatAreNotNumbersGiveExistingChannels) {
-  OwnedTensor x(GetParam().type, {2, 70});
+  contract::OwnedTensor x(GetParam().type, {2, 70});
   Values in(140, NAN);
   for (std::size_t c = 70; c < 140; ++c) in[c] = -INFINITY;
   x.set(in);
@@ -92,7 +92,7 @@ TEST_P(LargestChannels, ValuesThatAreNotNumbersGiveExistingChannels) {
 }
 
 TEST_P(LargestChannels, RefusesMoreThanThereAre) {
-  const OwnedTensor x = random_tensor(GetParam().type, {2, 70}, 1);
+  const contract::OwnedTensor x = random_tensor(GetParam().type, {2, 70}, 1);
   EXPECT_REFUSED(find(x, 65), "from 1 to 64 channels");
   EXPECT_REFUSED(find(random_tensor(GetParam().type, {2, 3}, 1), 4), "no more than the row has");
 }

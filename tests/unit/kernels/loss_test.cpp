@@ -11,10 +11,10 @@ TEST_P(CrossEntropy, LossAndGradientWithAndWithoutSmoothing) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t classes : {1, 2, 9, 33, 150})
     for (const double smoothing : {0.0, 0.1}) {
-      const OwnedTensor logits = random_tensor(type, {5, classes}, 1, 3.0);
-      const OwnedTensor targets = integers({0, -1, classes - 1, classes / 2, -1});
-      OwnedTensor losses(sum_type(type), {5}), dlogits(type, {5, classes});
-      OwnedTensor normalizers(sum_type(type), {5, 2}), same_losses(sum_type(type), {5}),
+      const contract::OwnedTensor logits = random_tensor(type, {5, classes}, 1, 3.0);
+      const contract::OwnedTensor targets = integers({0, -1, classes - 1, classes / 2, -1});
+      contract::OwnedTensor losses(sum_type(type), {5}), dlogits(type, {5, classes});
+      contract::OwnedTensor normalizers(sum_type(type), {5, 2}), same_losses(sum_type(type), {5}),
           same_dlogits(type, {5, classes});
       losses.fill(NAN);
       const Values z = logits.values(), wanted = targets.values();
@@ -48,14 +48,14 @@ TEST_P(CrossEntropy, LossAndGradientWithAndWithoutSmoothing) {
 
 TEST_P(CrossEntropy, HugeLogitsDoNotOverflow) {
   const auto [type, tolerance] = GetParam();
-  OwnedTensor logits(type, {1, 2}), losses(sum_type(type), {1});
+  contract::OwnedTensor logits(type, {1, 2}), losses(sum_type(type), {1});
   logits.set({1000.0, -1000.0});
   kernels::softmax_cross_entropy(device(), logits, integers({1}), 0.0, losses);
   expect_close(losses, {2000.0}, 1e-2, "loss");
 }
 
 TEST_P(CrossEntropy, ArgmaxTakesTheFirstOfEquals) {
-  OwnedTensor logits(GetParam().type, {3, 4}), predictions(DType::int32, {3});
+  contract::OwnedTensor logits(GetParam().type, {3, 4}), predictions(DType::int32, {3});
   logits.set({0, 3, 3, 1, -5, -6, -7, -5, 1, 2, 3, 4});
   kernels::argmax(device(), logits, predictions);
   expect_close(predictions, {1, 0, 3}, 0.0, "predictions");
@@ -75,8 +75,8 @@ void expect_elementwise(const Precision& precision, const Forward& forward, cons
                         const Value& value, const Derivative& derivative) {
   const auto [type, tolerance] = precision;
   for (const std::int64_t classes : {1, 2, 9, 33, 150}) {
-    const OwnedTensor x = random_tensor(type, {5, classes}, 1, 3.0), known = integers(known_rows);
-    OwnedTensor targets(DType::float32, {5, classes}), losses(sum_type(type), {5}), dx(type, {5, classes});
+    const contract::OwnedTensor x = random_tensor(type, {5, classes}, 1, 3.0), known = integers(known_rows);
+    contract::OwnedTensor targets(DType::float32, {5, classes}), losses(sum_type(type), {5}), dx(type, {5, classes});
     Values wanted(static_cast<std::size_t>(5 * classes));
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<double>(i % 5) / 4.0;
     targets.set(wanted);
@@ -130,7 +130,7 @@ TEST_P(ElementwiseLoss, SquaredErrorAndItsGradient) {
 
 TEST_P(ElementwiseLoss, HugeLogitsDoNotOverflow) {
   const auto type = GetParam().type;
-  OwnedTensor logits(type, {1, 4}), targets(DType::float32, {1, 4}), losses(sum_type(type), {1}),
+  contract::OwnedTensor logits(type, {1, 4}), targets(DType::float32, {1, 4}), losses(sum_type(type), {1}),
       scores(DType::float32, {1, 4});
   logits.set({1000.0, -1000.0, 1000.0, -1000.0});
   targets.set({1.0, 0.0, 0.0, 1.0});
@@ -142,46 +142,46 @@ TEST_P(ElementwiseLoss, HugeLogitsDoNotOverflow) {
 
 TEST_P(ElementwiseLoss, SigmoidOfOddShapes) {
   for (const std::int64_t classes : {1, 33}) {
-    const OwnedTensor x = random_tensor(GetParam().type, {7, classes}, 2, 3.0);
-    OwnedTensor y(DType::float32, {7, classes});
+    const contract::OwnedTensor x = random_tensor(GetParam().type, {7, classes}, 2, 3.0);
+    contract::OwnedTensor y(DType::float32, {7, classes});
     kernels::sigmoid(device(), x, y);
     Values expected = x.values();
     for (double& value : expected) value = 1.0 / (1.0 + std::exp(-value));
     expect_close(y, expected, 3e-7, "y");
   }
-  OwnedTensor none(DType::float32, {0, 3});
-  kernels::sigmoid(device(), OwnedTensor(GetParam().type, {0, 3}), none);
+  contract::OwnedTensor none(DType::float32, {0, 3});
+  kernels::sigmoid(device(), contract::OwnedTensor(GetParam().type, {0, 3}), none);
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, ElementwiseLoss, ::testing::ValuesIn(precisions(3e-6, 1e-13, 1e-2)),
                          precision_name);
 
 TEST(ElementwiseLossRefuses, WrongShapesAndTypes) {
-  const OwnedTensor x(DType::float32, {2, 3}), targets(DType::float32, {2, 3}), losses(DType::float32, {2}),
+  const contract::OwnedTensor x(DType::float32, {2, 3}), targets(DType::float32, {2, 3}), losses(DType::float32, {2}),
       known = integers({0, 0});
   EXPECT_REFUSED(kernels::binary_cross_entropy(device(), x, x, integers({0, 0, 0}), losses),
                  "known is int32 (3), expected int32 (2)");
-  EXPECT_REFUSED(kernels::squared_error(device(), x, OwnedTensor(DType::float32, {2}), known, losses),
+  EXPECT_REFUSED(kernels::squared_error(device(), x, contract::OwnedTensor(DType::float32, {2}), known, losses),
                  "targets is float32 (2), expected float32 (2, 3)");
   EXPECT_REFUSED(kernels::binary_cross_entropy_backward(device(), x, targets, known, 1.0,
-                                                        OwnedTensor(DType::float64, {2, 3})),
+                                                        contract::OwnedTensor(DType::float64, {2, 3})),
                  "dlogits is float64 (2, 3), expected float32 (2, 3)");
   EXPECT_REFUSED(
-      kernels::squared_error(device(), OwnedTensor(DType::float32, {2, 0}), targets, known, losses),
+      kernels::squared_error(device(), contract::OwnedTensor(DType::float32, {2, 0}), targets, known, losses),
       "at least one class");
-  EXPECT_REFUSED(kernels::sigmoid(device(), x, OwnedTensor(DType::float64, {2, 3})),
+  EXPECT_REFUSED(kernels::sigmoid(device(), x, contract::OwnedTensor(DType::float64, {2, 3})),
                  "y is float64 (2, 3), expected float32 (2, 3)");
 }
 
 TEST(CrossEntropyRefuses, WrongTargetsAndSmoothing) {
-  const OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}), three = integers({0, 1, 2}),
+  const contract::OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}), three = integers({0, 1, 2}),
                                                                                  two = integers({0, 1});
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, three, 0.0, losses),
                  "targets is int32 (3), expected int32 (2)");
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, two, 0.0, losses, losses), "normalizers");
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, two, 1.0, losses),
                  "label smoothing lies in [0, 1)");
-  EXPECT_REFUSED(kernels::argmax(device(), OwnedTensor(DType::float32, {2, 0}), two), "at least one class");
+  EXPECT_REFUSED(kernels::argmax(device(), contract::OwnedTensor(DType::float32, {2, 0}), two), "at least one class");
 }
 
 }  // namespace

@@ -7,18 +7,18 @@ namespace {
 
 class Reduce : public ::testing::TestWithParam<Precision> {};
 
-double read(const OwnedTensor& tensor) {
+double read(const contract::OwnedTensor& tensor) {
   device().fence();
   return tensor.values()[0];
 }
-double* data(const OwnedTensor& tensor) {
+double* data(const contract::OwnedTensor& tensor) {
   return static_cast<double*>(tensor.tensor().data);
 }
 
 TEST_P(Reduce, SumAndSumOfSquares) {
   const DType type = GetParam().type;
   for (const std::int64_t count : {0, 1, 33, 8192, 8193, 100003}) {
-    const OwnedTensor x = random_tensor(type, {count}, 1), result(DType::float64, {1});
+    const contract::OwnedTensor x = random_tensor(type, {count}, 1), result(DType::float64, {1});
     double sum = 0.0, squares = 0.0;
     for (const double value : x.values()) {
       sum += value;
@@ -33,7 +33,7 @@ TEST_P(Reduce, SumAndSumOfSquares) {
 }
 
 TEST_P(Reduce, CountsWhatIsNotFinite) {
-  OwnedTensor x = random_tensor(GetParam().type, {20000}, 1);
+  contract::OwnedTensor x = random_tensor(GetParam().type, {20000}, 1);
   EXPECT_EQ(kernels::count_not_finite(device(), x), 0);
   Values values = x.values();
   values[3] = NAN;
@@ -46,7 +46,7 @@ TEST_P(Reduce, CountsWhatIsNotFinite) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Reduce, ::testing::ValuesIn(precisions(0.0, 0.0, 0.0)), precision_name);
 
 TEST(ClipScale, ShrinksOnlyWhatIsTooLong) {
-  OwnedTensor squares(DType::float64, {1}), scale(DType::float64, {1});
+  contract::OwnedTensor squares(DType::float64, {1}), scale(DType::float64, {1});
   const auto clip = [&](double norm, double limit, double factor = 1.0) {
     squares.fill(norm * norm);
     kernels::clip_scale(device(), data(squares), limit, factor, data(scale));

@@ -42,10 +42,10 @@ TEST_P(SpanCrossEntropy, LossAndGradientOverSequencesOfOddLengths) {
   const std::vector<std::int64_t> lengths = {5, 1, 0, 33, 257, 2, 7, 3},
                                   starts = {1, 0, 0, 32, 100, -1, 2, 3},
                                   ends = {4, 0, 0, 32, 256, 1, -1, 300};
-  const OwnedBatch batch(lengths);
-  const OwnedTensor logits = random_tensor(type, {batch.rows(), 2}, 1, 3.0);
+  const contract::OwnedBatch batch(lengths);
+  const contract::OwnedTensor logits = random_tensor(type, {batch.rows(), 2}, 1, 3.0);
   const auto count = static_cast<std::int64_t>(lengths.size());
-  OwnedTensor losses(sum_type(type), {count}), dlogits(type, {batch.rows(), 2});
+  contract::OwnedTensor losses(sum_type(type), {count}), dlogits(type, {batch.rows(), 2});
   losses.fill(NAN);
   dlogits.fill(NAN);
   const Reference expected = reference(lengths, logits.values(), starts, ends, 0.25);
@@ -60,16 +60,16 @@ TEST_P(SpanCrossEntropy, LossAndGradientOverSequencesOfOddLengths) {
 }
 
 TEST_P(SpanCrossEntropy, HugeLogitsDoNotOverflow) {
-  const OwnedBatch batch({2});
-  OwnedTensor logits(GetParam().type, {2, 2}), losses(sum_type(GetParam().type), {1});
+  const contract::OwnedBatch batch({2});
+  contract::OwnedTensor logits(GetParam().type, {2, 2}), losses(sum_type(GetParam().type), {1});
   logits.set({1000.0, 0.0, -1000.0, 0.0});
   kernels::span_cross_entropy(device(), batch, logits, integers({1}), integers({-1}), losses);
   expect_close(losses, {1000.0}, 1e-2, "loss");
 }
 
 TEST_P(SpanCrossEntropy, NoSequenceNeedsNoWork) {
-  const OwnedBatch batch({});
-  const OwnedTensor logits(GetParam().type, {0, 2}), losses(sum_type(GetParam().type), {0});
+  const contract::OwnedBatch batch({});
+  const contract::OwnedTensor logits(GetParam().type, {0, 2}), losses(sum_type(GetParam().type), {0});
   kernels::span_cross_entropy(device(), batch, logits, integers({}), integers({}), losses);
   kernels::span_cross_entropy_backward(device(), batch, logits, integers({}), integers({}), 1.0, logits);
 }
@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(Precisions, SpanCrossEntropy, ::testing::ValuesIn(preci
                          precision_name);
 
 TEST(SpanCrossEntropyRefuses, WrongShapes) {
-  const OwnedBatch batch({2, 1});
-  const OwnedTensor logits(DType::float32, {3, 2}), three(DType::float32, {3, 3}),
+  const contract::OwnedBatch batch({2, 1});
+  const contract::OwnedTensor logits(DType::float32, {3, 2}), three(DType::float32, {3, 3}),
       losses(DType::float32, {2});
   EXPECT_REFUSED(
       kernels::span_cross_entropy(device(), batch, three, integers({0, 0}), integers({0, 0}), losses),

@@ -13,7 +13,7 @@
 #include "contract/test_memory.hpp"
 #include "memory/parameter_block.hpp"
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 /// 'n' never, 'a' absent, 'p' present: a letter per chunk.
@@ -52,13 +52,13 @@ struct Tokens {
     std::stable_sort(rows.begin(), rows.end(), [&](double a, double b) {
       return numbers[static_cast<std::size_t>(a)] < numbers[static_cast<std::size_t>(b)];
     });
-    order = OwnedTensor(DType::int32, {static_cast<std::int64_t>(numbers.size())});
+    order = contract::OwnedTensor(DType::int32, {static_cast<std::int64_t>(numbers.size())});
     order.set(rows);
     batch.size.tokens = static_cast<std::int64_t>(numbers.size());
     batch.ids = ids;
     batch.order = order;
   }
-  OwnedTensor ids, order;
+  contract::OwnedTensor ids, order;
   RowSet batch;
 };
 
@@ -155,7 +155,7 @@ TEST(ChunkGradients, AreZeroedWhereTheyWerePresentAndOnlyThere) {
     steps.block.zero_gradients();
     const std::string before = "ppnpnnnppnn";  // unmarked chunks of five are left
     const std::vector<Chunk> chunks = chunks_of(steps.device, steps.block.blocks(nullptr));
-    OwnedTensor all(type, {steps.block.gradients().size()});
+    contract::OwnedTensor all(type, {steps.block.gradients().size()});
     kernels::copy(steps.device, steps.block.gradients(), all);
     steps.device.fence();
     const std::vector<double> values = all.values();
@@ -192,12 +192,12 @@ TEST(ChunkGradients, StatesFromElsewhereSayWhichNeverHadOne) {
 TEST(ChunkGradients, AreNotReadForTheNormWhereAbsent) {
   for (const DType type : {DType::float32, DType::float64}) {
     Steps steps(type);
-    OwnedTensor squares(DType::float64, {2});
+    contract::OwnedTensor squares(DType::float64, {2});
     double* results = static_cast<double*>(squares.tensor().data);
     kernels::fill(steps.device, 2.0, steps.block.gradients());
     steps.step({1});
-    OwnedTensor gradients(type, {steps.block.gradients().size()});
-    std::vector<double> values = normal_values(steps.block.gradients().size(), 3);
+    contract::OwnedTensor gradients(type, {steps.block.gradients().size()});
+    std::vector<double> values = contract::normal_values(steps.block.gradients().size(), 3);
     const std::vector<Chunk> chunks = chunks_of(steps.device, steps.block.blocks(nullptr));
     const std::string known = letters(steps.device, steps.block.blocks(nullptr));
     std::vector<double> inside(values.size(), 0.0);
@@ -235,7 +235,7 @@ TEST(ChunkGradients, ManyChunksHaveTheSameNormWithAndWithout) {
                   Tensor(static_cast<float*>(whole.data) + row * 256, DType::float32, {256}));
     expected += 256.0 * (0.5 + row) * (0.5 + row);
   }
-  OwnedTensor squares(DType::float64, {2});
+  contract::OwnedTensor squares(DType::float64, {2});
   double* results = static_cast<double*>(squares.tensor().data);
   block.sum_gradient_squares(results);
   Blocks dense = block.blocks(nullptr);
@@ -247,4 +247,4 @@ TEST(ChunkGradients, ManyChunksHaveTheSameNormWithAndWithout) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::memory

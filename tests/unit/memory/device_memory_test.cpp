@@ -9,7 +9,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 TEST(DeviceBuffer, BeginsAtAnAlignedAddress) {
@@ -34,4 +34,4 @@ TEST(DeviceBuffer, SuggestsWhatNeedsLessWhenMemoryIsShort) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::memory

@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 constexpr std::size_t alignment = 64;
@@ -140,4 +140,4 @@ TEST(MemoryPlan, AnIntervalThatIsIdleAtItsEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::memory

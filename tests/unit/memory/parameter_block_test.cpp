@@ -10,7 +10,7 @@
 #include <encore/bfloat16.hpp>
 #include <encore/kernels.hpp>
 
-namespace encore {
+namespace encore::memory {
 namespace {
 
 std::vector<NamedParameter> some_parameters() {
@@ -238,4 +238,4 @@ TEST(ParameterBlock, RefusesUnknownPathsAndTypes) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::memory

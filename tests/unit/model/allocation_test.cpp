@@ -12,21 +12,21 @@
 #include "support/counted_allocations.hpp"
 #include "support/growing_texts.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
 
-struct Allocation : ::testing::TestWithParam<Precision> {
+struct Allocation : ::testing::TestWithParam<config::Precision> {
   void SetUp() override {
-    if (GetParam() == Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16))
+    if (GetParam() == config::Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16))
       GTEST_SKIP() << "no bfloat16 products on this backend";
   }
   bool has_onednn() const { return device.gemm().name().starts_with("oneDNN"); }
   /// Whether oneDNN takes memory of its own for a product that is prepared, as it does without AVX-512.
   bool product_takes_memory() const {
-    const DType type = GetParam() == Precision::bfloat16 ? DType::bfloat16 : DType::float32;
-    const DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
+    const DType type = GetParam() == config::Precision::bfloat16 ? DType::bfloat16 : DType::float32;
+    const memory::DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
     const auto operand = [&](std::size_t number) {
       return Tensor(memory.data() + number * 64 * 64 * 4, type, {64, 64});
     };
@@ -41,7 +41,7 @@ struct Allocation : ::testing::TestWithParam<Precision> {
   }
   /// Whether the runtime of OpenMP takes memory for every kernel, as libgomp does for a team of one thread.
   bool launch_takes_memory() const {
-    const DeviceBuffer memory("values", 64 * 4);
+    const memory::DeviceBuffer memory("values", 64 * 4);
     long before = 0;
     for (int repeat = 0; repeat < 3; ++repeat) {
       before = large_allocations;
@@ -51,11 +51,11 @@ struct Allocation : ::testing::TestWithParam<Precision> {
     return large_allocations > before;
   }
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.width = 64;
   experiment.model.dropout = 0.1;
   experiment.data.max_length = 64;
@@ -68,7 +68,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   experiment.model.embedding_width = 32;
   experiment.train.precision = GetParam();
   experiment.train.gradient_shards = 2;
-  const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
+  const data::PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
   TinyModel tiny(experiment, size_with(300), registry, device, packed);
   tiny.model.initialize(1);
   const auto optimizer =
@@ -91,7 +91,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   for (std::int64_t number = 3; number <= 6; ++number) step(number);
   const long taken = large_allocations - before, taken_all = allocations - before_all;
   const int kokkos = kokkos_allocations;
-  { const DeviceBuffer proof("the hooks count", 4096); }
+  { const memory::DeviceBuffer proof("the hooks count", 4096); }
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
 
   const std::int64_t made_by_steps = device.gemm().prepared();
@@ -105,7 +105,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
   if (std::string(ENCORE_BACKEND_NAME) == "openmp") {
     EXPECT_GT(large_allocations - before, 0);
     // Tiles of our own have nothing to prepare; oneDNN's products of float32 always have.
-    if (GetParam() == Precision::float32 && has_onednn()) {
+    if (GetParam() == config::Precision::float32 && has_onednn()) {
       EXPECT_GT(device.gemm().prepared(), 0);
     }
   }
@@ -116,16 +116,16 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
 
 /// The second batch of a shape: no memory in the first pass nor in those of one row each.
 TEST_P(Allocation, PassesOfAGenerationTakeNoMemoryAndMakeNoPrimitive) {
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.width = 64;
   experiment.model.causal = true;
   experiment.data.max_length = 64;
   experiment.train.precision = GetParam();
-  const PackedBatch packed = make_batch({40, 33, 1, 64}, 300, 5, 1);
+  const data::PackedBatch packed = make_batch({40, 33, 1, 64}, 300, 5, 1);
   TinyModel tiny(experiment, size_with(300), registry, device, packed);
   tiny.model.initialize(1);
   const auto generation = tiny.model.make_generation(packed.size(), 64);
-  std::vector<PackedBatch> passes;
+  std::vector<data::PackedBatch> passes;
   const Lengths all = lengths_of(packed);
   Lengths done(4, 0);
   while (done != all) {
@@ -158,8 +158,8 @@ TEST_P(Allocation, PassesOfAGenerationTakeNoMemoryAndMakeNoPrimitive) {
 
 TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {
   if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "this test is about what oneDNN prepares";
-  const DType type = GetParam() == Precision::bfloat16 ? DType::bfloat16 : DType::float32;
-  DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
+  const DType type = GetParam() == config::Precision::bfloat16 ? DType::bfloat16 : DType::float32;
+  memory::DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
   const auto operand = [&](std::size_t number, std::int64_t rows, std::int64_t columns) {
     return Tensor(memory.data() + number * 64 * 64 * 4, type, {rows, columns});
   };
@@ -178,10 +178,10 @@ TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {
   EXPECT_GT(multiply(9), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Allocation, ::testing::Values(Precision::float32, Precision::bfloat16),
+INSTANTIATE_TEST_SUITE_P(Precisions, Allocation, ::testing::Values(config::Precision::float32, config::Precision::bfloat16),
                          [](const auto& info) {
-                           return info.param == Precision::bfloat16 ? "bfloat16" : "float32";
+                           return info.param == config::Precision::bfloat16 ? "bfloat16" : "float32";
                          });
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -7,17 +7,17 @@
 
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using testing::make_batch;
 
-const BatchNeeds needs = {.columns = {{.name = targets_column}}, .losses = {0}};
+const data::BatchNeeds needs = {.columns = {{.name = targets_column}}, .losses = {0}};
 
 template <class T>
 std::vector<T> read(const Device& device, Tensor tensor) {
   std::vector<T> host(static_cast<std::size_t>(tensor.size()));
-  copy_to_host(device, tensor, host.data());
+  memory::copy_to_host(device, tensor, host.data());
   return host;
 }
 
@@ -25,7 +25,7 @@ using Ints = std::vector<std::int32_t>;
 
 TEST(DeviceBatch, OneShardHoldsTheBatchAsItIs) {
   const Device device;
-  PackedBatch packed = make_batch({3, 1, 2}, 11, 5, 1);
+  data::PackedBatch packed = make_batch({3, 1, 2}, 11, 5, 1);
   packed.ids = {7, 2, 7, 0, 2, 7};
   DeviceBatch batch(device, packed.size(), needs);
   batch.upload(packed);
@@ -49,7 +49,7 @@ TEST(DeviceBatch, OneShardHoldsTheBatchAsItIs) {
 
 TEST(DeviceBatch, ShardsAreBatchesOfTheirOwn) {
   const Device device;
-  const PackedBatch packed = make_batch({4, 4, 4, 4}, 11, 5, 2);
+  const data::PackedBatch packed = make_batch({4, 4, 4, 4}, 11, 5, 2);
   DeviceBatch batch(device, packed.size(), needs, 2);
   batch.upload(packed);
   ASSERT_EQ(batch.shards().size(), 2u);
@@ -65,7 +65,7 @@ TEST(DeviceBatch, ShardsAreBatchesOfTheirOwn) {
 
 TEST(DeviceBatch, MoreShardsThanSequencesLeaveNoneEmpty) {
   const Device device;
-  const PackedBatch packed = make_batch({2, 3}, 11, 5, 3);
+  const data::PackedBatch packed = make_batch({2, 3}, 11, 5, 3);
   DeviceBatch batch(device, packed.size(), needs, 5);
   batch.upload(packed);
   std::int64_t rows = 0;
@@ -80,7 +80,7 @@ TEST(DeviceBatch, IsUsedAgainForSmallerBatches) {
   const Device device;
   DeviceBatch batch(device, make_batch({9, 9, 9}, 11, 5, 1).size(), needs, 3);
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    const PackedBatch packed = make_batch({static_cast<std::int32_t>(1 + seed % 9), 5}, 11, 5, seed);
+    const data::PackedBatch packed = make_batch({static_cast<std::int32_t>(1 + seed % 9), 5}, 11, 5, seed);
     batch.upload(packed);
     Ints ids;
     for (const Shard& shard : batch.shards())
@@ -94,7 +94,7 @@ TEST(DeviceBatch, RefusesWhatItWasNotMadeFor) {
   DeviceBatch batch(device, make_batch({4}, 11, 5, 1).size(), needs);
   EXPECT_THROW(batch.upload(make_batch({5}, 11, 5, 1)), std::logic_error);
   EXPECT_THROW(batch.upload(make_batch({1, 1}, 11, 5, 1)), std::logic_error);
-  PackedBatch damaged = make_batch({4}, 11, 5, 1);
+  data::PackedBatch damaged = make_batch({4}, 11, 5, 1);
   damaged.positions.pop_back();
   EXPECT_THROW(batch.upload(damaged), std::logic_error);
   EXPECT_THROW(DeviceBatch(device, {}, needs, 0), std::logic_error);
@@ -102,9 +102,9 @@ TEST(DeviceBatch, RefusesWhatItWasNotMadeFor) {
 
 TEST(DeviceBatch, SegmentsAreCutWithTheirRows) {
   const Device device;
-  PackedBatch packed = make_batch({2, 3, 1}, 11, 5, 1);
+  data::PackedBatch packed = make_batch({2, 3, 1}, 11, 5, 1);
   packed.segments = {0, 1, 0, 1, 1, 0};
-  const BatchNeeds reading = {.columns = needs.columns, .losses = {0}, .segments = 2};
+  const data::BatchNeeds reading = {.columns = needs.columns, .losses = {0}, .segments = 2};
   DeviceBatch batch(device, packed.size(), reading, 2);
   batch.upload(packed);
   ASSERT_EQ(batch.shards().size(), 2u);
@@ -127,7 +127,7 @@ TEST(DeviceBatch, SegmentsAreCutWithTheirRows) {
 /// Two pairs of sequences with a target each, a row picked in every sequence, columns over all spaces.
 TEST(DeviceBatch, CutsEverySpaceBetweenExamples) {
   const Device device;
-  PackedBatch packed;
+  data::PackedBatch packed;
   packed.ids = {1, 2, 3, 4, 5, 6};
   packed.positions = {0, 1, 0, 0, 0, 1};
   packed.offsets = {0, 2, 3, 4, 6};
@@ -142,7 +142,7 @@ TEST(DeviceBatch, CutsEverySpaceBetweenExamples) {
   packed.columns[1].numbers = {1.F, 2.F, 3.F, 4.F, 5.F, 6.F, 7.F, 8.F};  // sequences, 2 each
   packed.columns[2].integers = {70, 80, 90, 100, 110};                   // target
   packed.known = {true, true, true, false};
-  const BatchNeeds all = {
+  const data::BatchNeeds all = {
       .columns = {{.name = "a", .space = Space::picked},
                   {.name = "b", .space = Space::sequences, .type = ColumnType::numbers, .width = 2},
                   {.name = "c", .space = Space::target},
@@ -169,4 +169,4 @@ TEST(DeviceBatch, CutsEverySpaceBetweenExamples) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -8,7 +8,7 @@
 
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -16,44 +16,44 @@ using namespace encore::testing;
 struct FinishedGradientsTest : ::testing::Test {
   /// shared_parameters: the number of parameters whose first part comes from a later node than the one that
   /// makes them final.
-  void expect_final(const Experiment& experiment, std::size_t shared_parameters) {
+  void expect_final(const config::Experiment& experiment, std::size_t shared_parameters) {
     TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
     tiny.model.initialize(1);
-    const ParameterBlock& parameters = tiny.model.parameters();
+    const memory::ParameterBlock& parameters = tiny.model.parameters();
     const std::map<std::string, std::size_t> first_users = tiny.model.network().first_users();
     ASSERT_EQ(first_users.size(), parameters.slices().size());
-    const auto gradient = [&](const ParameterSlice& slice) {
-      return to_host(device, ParameterBlock::slice(parameters.shard_gradients(), slice));
+    const auto gradient = [&](const memory::ParameterSlice& slice) {
+      return to_host(device, memory::ParameterBlock::slice(parameters.shard_gradients(), slice));
     };
     std::map<std::string, std::vector<double>> final;
     std::set<std::string> changed_before;
     tiny.model.begin_gradients();
     tiny.model.shard_gradient(tiny.batch.shards().front(), tiny.scales, {1, 3}, [&](std::size_t node) {
-      for (const ParameterSlice& slice : parameters.slices()) {
+      for (const memory::ParameterSlice& slice : parameters.slices()) {
         const std::vector<double> now = gradient(slice);
         const bool some = std::ranges::any_of(now, [](double g) { return g != 0.0; });
         if (some && first_users.at(slice.path) < node) changed_before.insert(slice.path);
         if (first_users.at(slice.path) == node) final[slice.path] = now;
       }
     });
-    for (const ParameterSlice& slice : parameters.slices())
+    for (const memory::ParameterSlice& slice : parameters.slices())
       EXPECT_EQ(final.at(slice.path), gradient(slice)) << slice.path;
     EXPECT_EQ(changed_before.size(), shared_parameters) << "another node has added to them before";
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_F(FinishedGradientsTest, StayAsTheyAre) {
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   expect_final(experiment, 0);
-  experiment.model.norm_position = NormPosition::pre;
+  experiment.model.norm_position = config::NormPosition::pre;
   expect_final(experiment, 0);
 }
 
 TEST_F(FinishedGradientsTest, OfSharedParametersComeWithTheFirstNodeThatHasThem) {
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   const std::size_t both =
       TinyModel(experiment, tiny_size(), registry, device, tiny_batch()).model.network().first_users().size();
   experiment.model.groups = 1;
@@ -63,4 +63,4 @@ TEST_F(FinishedGradientsTest, OfSharedParametersComeWithTheFirstNodeThatHasThem)
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

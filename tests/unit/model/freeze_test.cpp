@@ -6,15 +6,15 @@
 #include "config/error.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
 
 struct FreezeTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(std::vector<std::string> freeze, Precision precision = Precision::float64,
-                                  NormPosition position = NormPosition::post) {
-    Experiment experiment = tiny_experiment(registry);
+  std::unique_ptr<TinyModel> make(std::vector<std::string> freeze, config::Precision precision = config::Precision::float64,
+                                  config::NormPosition position = config::NormPosition::post) {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.model.layers = 3;
     experiment.model.dropout = 0.2;
     experiment.model.norm_position = position;
@@ -36,14 +36,14 @@ struct FreezeTest : ::testing::Test {
   std::string refusal(std::vector<std::string> freeze) {
     try {
       make(std::move(freeze));
-    } catch (const ConfigError& error) {
+    } catch (const config::ConfigError& error) {
       return error.key() + ": " + error.what();
     }
     return "not refused";
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 bool is_frozen(const std::string& path) {
@@ -53,10 +53,10 @@ const std::vector<std::string> frozen_parts = {"embedding", "encoder.0", "head.b
 
 TEST_F(FreezeTest, OptimizersLeaveFrozenParametersAlone) {
   for (const char* optimizer : {"sgd", "adamw", "lamb"})
-    for (const Precision precision : {Precision::float64, Precision::bfloat16}) {
+    for (const config::Precision precision : {config::Precision::float64, config::Precision::bfloat16}) {
       const auto tiny = make(frozen_parts, precision), untouched = make({}, precision);
       train(*tiny, optimizer, 4);
-      for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
+      for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) {
         EXPECT_EQ(slice.frozen, is_frozen(slice.path)) << slice.path;
         const bool same =
             tiny->values(slice) == untouched->values(untouched->model.parameters().find(slice.path));
@@ -66,12 +66,12 @@ TEST_F(FreezeTest, OptimizersLeaveFrozenParametersAlone) {
 }
 
 TEST_F(FreezeTest, WhatIsTrainedHasTheGradientsItHasWithoutIt) {
-  for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
-    const auto frozen = make(frozen_parts, Precision::float32, position),
-               whole = make({}, Precision::float32, position);
+  for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
+    const auto frozen = make(frozen_parts, config::Precision::float32, position),
+               whole = make({}, config::Precision::float32, position);
     EXPECT_EQ(frozen->loss({1, 3}), whole->loss({1, 3}));
     int compared = 0;
-    for (const ParameterSlice& slice : frozen->model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : frozen->model.parameters().slices()) {
       if (slice.frozen) continue;
       EXPECT_EQ(frozen->gradient(slice), whole->gradient(whole->model.parameters().find(slice.path)))
           << slice.path;
@@ -85,10 +85,10 @@ TEST_F(FreezeTest, TheNormOfTheGradientCountsWhatIsTrained) {
   const auto frozen = make(frozen_parts), whole = make({});
   double expected = 0.0;
   whole->loss({1, 3});
-  for (const ParameterSlice& slice : whole->model.parameters().slices())
+  for (const memory::ParameterSlice& slice : whole->model.parameters().slices())
     for (const double g : whole->gradient(slice)) expected += is_frozen(slice.path) ? 0.0 : g * g;
   frozen->loss({1, 3});
-  DeviceBuffer squares("squares", sizeof(double));
+  memory::DeviceBuffer squares("squares", sizeof(double));
   auto* sum = reinterpret_cast<double*>(squares.data());
   frozen->model.parameters().sum_gradient_squares(sum);
   EXPECT_NEAR(frozen->model.read(sum), expected, 1e-12 * expected);
@@ -111,11 +111,11 @@ TEST_F(FreezeTest, BackwardStopsWhereNothingTrains) {
 }
 
 TEST_F(FreezeTest, AFactorisedEmbeddingIsFrozenWithItsProjection) {
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.embedding_width = 6;
   experiment.train.freeze = {"embedding"};
   TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
-  for (const ParameterSlice& slice : tiny.model.parameters().slices())
+  for (const memory::ParameterSlice& slice : tiny.model.parameters().slices())
     EXPECT_EQ(slice.frozen, slice.path.starts_with("embedding.")) << slice.path;
 }
 
@@ -128,4 +128,4 @@ TEST_F(FreezeTest, RejectsUnknownParametersAndAllParameters) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

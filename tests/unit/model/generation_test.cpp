@@ -7,7 +7,7 @@
 
 #include "support/growing_texts.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -48,7 +48,7 @@ using Tokens = std::vector<std::int32_t>;
 const Lengths prompts = {7, 1, 2, 40};
 
 /// Sequences of 19, 1, 45 and 40 rows; the last is given as a whole.
-PackedBatch texts() {
+data::PackedBatch texts() {
   return make_batch({19, 1, 45, 40}, 11, 5, 1);
 }
 
@@ -59,14 +59,14 @@ struct GenerationTest : ::testing::Test {
     offers.add<Kind::layer, WholeTexts>("whole_texts");
     registry.add("this test", offers);
   }
-  Experiment causal() const {
-    Experiment experiment = tiny_experiment(registry);
+  config::Experiment causal() const {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.model.causal = true;
     experiment.model.width = 24;
     experiment.data.max_length = 48;
     return experiment;
   }
-  std::unique_ptr<TinyModel> make(const Experiment& experiment, const PackedBatch& packed = texts()) {
+  std::unique_ptr<TinyModel> make(const config::Experiment& experiment, const data::PackedBatch& packed = texts()) {
     auto tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
     tiny->model.initialize(1);
     return tiny;
@@ -75,7 +75,7 @@ struct GenerationTest : ::testing::Test {
     tiny.model.evaluate(tiny.batch, {});
     return to_host(device, tiny.model.evaluation_tensor("head.logits"));
   }
-  std::vector<double> by_passes(TinyModel& tiny, const PackedBatch& packed, const Lengths& first,
+  std::vector<double> by_passes(TinyModel& tiny, const data::PackedBatch& packed, const Lengths& first,
                                 std::int64_t step) {
     return logits_by_passes(device, *tiny.model.make_generation(packed.size(), 48), packed, first, step);
   }
@@ -90,14 +90,14 @@ struct GenerationTest : ::testing::Test {
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
-struct EveryAttention : GenerationTest, ::testing::WithParamInterface<std::tuple<int, Positions, Precision>> {
+struct EveryAttention : GenerationTest, ::testing::WithParamInterface<std::tuple<int, config::Positions, config::Precision>> {
   void SetUp() override {
-    if (!host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
+    if (!memory::host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   }
-  Experiment arranged() const {
+  config::Experiment arranged() const {
     const auto [number, positions, precision] = GetParam();
     const std::pair<const char*, Changes> layers[] = {
         {"self_attention", {}},
@@ -111,11 +111,11 @@ struct EveryAttention : GenerationTest, ::testing::WithParamInterface<std::tuple
     };
     auto [type, options] = layers[number];
     options["heads"] = std::int64_t{2};
-    Experiment experiment = causal();
+    config::Experiment experiment = causal();
     experiment.model.positions = positions;
     experiment.train.precision = precision;
-    if (positions == Positions::learned) experiment.model.norm_position = NormPosition::pre;
-    if (precision != Precision::float64) experiment.model.norm.type = "rms_norm";
+    if (positions == config::Positions::learned) experiment.model.norm_position = config::NormPosition::pre;
+    if (precision != config::Precision::float64) experiment.model.norm.type = "rms_norm";
     fill_table(experiment.model.norm, registry, Kind::layer, "model.norm", experiment.model.norm.type, {});
     experiment.model.block = {
         layer_table(registry, "attention", type, options),
@@ -139,9 +139,9 @@ TEST_P(EveryAttention, ATextRowByRowHasTheBitsOfTheWhole) {
 TEST_P(EveryAttention, ATextHasTheSameBitsAloneAndInCompany) {
   const auto tiny = make(arranged());
   const std::vector<double> expected = whole(*tiny);
-  const PackedBatch all = texts();
+  const data::PackedBatch all = texts();
   for (std::int64_t s = 0; s < 4; ++s) {
-    const PackedBatch one = part_of(all, {s, s + 1});
+    const data::PackedBatch one = part_of(all, {s, s + 1});
     const auto first = static_cast<std::size_t>(all.offsets[static_cast<std::size_t>(s)]);
     const std::vector<double> part(
         expected.begin() + static_cast<std::ptrdiff_t>(5 * first),
@@ -152,12 +152,12 @@ TEST_P(EveryAttention, ATextHasTheSameBitsAloneAndInCompany) {
 
 INSTANTIATE_TEST_SUITE_P(
     Layers, EveryAttention,
-    ::testing::Combine(::testing::Range(0, 7), ::testing::Values(Positions::sinusoidal, Positions::learned),
-                       ::testing::Values(Precision::float32, Precision::float64, Precision::bfloat16)));
+    ::testing::Combine(::testing::Range(0, 7), ::testing::Values(config::Positions::sinusoidal, config::Positions::learned),
+                       ::testing::Values(config::Precision::float32, config::Precision::float64, config::Precision::bfloat16)));
 
 TEST_F(GenerationTest, AnInjectedReorderingIsSeen) {
-  Experiment experiment = causal();
-  experiment.train.precision = Precision::float32;
+  config::Experiment experiment = causal();
+  experiment.train.precision = config::Precision::float32;
   experiment.model.block.push_back(layer_table(registry, "ordered", "ordered_by_row_count"));
   const auto tiny = make(experiment);
   EXPECT_GT(differences(by_passes(*tiny, texts(), prompts, 1), whole(*tiny)), 0U);
@@ -189,11 +189,11 @@ TEST_F(GenerationTest, EvaluationsBetweenItsPassesAndASecondOneHarmNothing) {
 
 TEST_F(GenerationTest, SequencesBecomeCopiesOfOthersAndStartAgain) {
   const auto tiny = make(causal());
-  const PackedBatch all = texts(), two = part_of(all, {0, 2});  // of 19 rows and of one
+  const data::PackedBatch all = texts(), two = part_of(all, {0, 2});  // of 19 rows and of one
   BatchSize largest = all.size();
   const auto generation = tiny->model.make_generation(largest, 48);
   const auto logits_of = [&](const std::vector<Tokens>& rows, std::int64_t first_position) {
-    PackedBatch pass;
+    data::PackedBatch pass;
     pass.columns.resize(1);
     pass.known = {false};
     pass.offsets = pass.borders = {0};
@@ -229,7 +229,7 @@ TEST_F(GenerationTest, SequencesBecomeCopiesOfOthersAndStartAgain) {
   generation->restart(2);
   const std::vector<double> restarted = logits_of({{}, {}, {7}, {}}, 0);
   const auto other = tiny->model.make_generation(largest, 48);
-  PackedBatch alone = part_of(all, {1, 2});
+  data::PackedBatch alone = part_of(all, {1, 2});
   alone.ids = {7};
   other->begin(alone);
   EXPECT_EQ(restarted, to_host(device, other->tensor("head.logits")))
@@ -248,12 +248,12 @@ TEST_F(GenerationTest, GivesTheOutputsOfItsRows) {
   const auto tiny = make(causal());
   const auto generation = tiny->model.make_generation(texts().size(), 48);
   generation->begin(pass_over(texts(), {0, 0, 0, 0}, prompts, true));
-  DeviceBuffer memory("classes", 64 * sizeof(std::int32_t));
-  DeviceBuffer scores("scores", std::size_t{50} * 5 * sizeof(float));
+  memory::DeviceBuffer memory("classes", 64 * sizeof(std::int32_t));
+  memory::DeviceBuffer scores("scores", std::size_t{50} * 5 * sizeof(float));
   const Tensor outputs[] = {{memory.data(), DType::int32, {50}}, {scores.data(), DType::float32, {50, 5}}};
   generation->decode(outputs);
   std::vector<std::int32_t> found(50);
-  copy_to_host(device, outputs[0], found.data());
+  memory::copy_to_host(device, outputs[0], found.data());
   const std::vector<double> logits = to_host(device, generation->tensor("head.logits"));
   for (std::size_t row = 0; row < found.size(); ++row) {
     const auto first = logits.begin() + static_cast<std::ptrdiff_t>(5 * row);
@@ -286,8 +286,8 @@ TEST_F(GenerationTest, TheCacheIsThereInGenerationsOnlyAndNothingTakesItsPlace) 
 }
 
 TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
-  const auto refused = [&](const std::function<void(Experiment&)>& change, const PackedBatch& packed) {
-    Experiment experiment = causal();
+  const auto refused = [&](const std::function<void(config::Experiment&)>& change, const data::PackedBatch& packed) {
+    config::Experiment experiment = causal();
     change(experiment);
     const auto tiny = make(experiment, packed);
     const std::string said = refusal([&] { tiny->model.require_generation(); });
@@ -295,19 +295,19 @@ TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
     return said;
   };
   EXPECT_EQ(
-      refused([](Experiment& e) { e.model.causal = false; }, texts()),
+      refused([](config::Experiment& e) { e.model.causal = false; }, texts()),
       "the model cannot generate: it has no causal stack; set model.causal = true, or add a [model.decoder]");
   EXPECT_EQ(
-      refused([&](Experiment& e) { e.model.block.push_back(layer_table(registry, "mixer", "whole_texts")); },
+      refused([&](config::Experiment& e) { e.model.block.push_back(layer_table(registry, "mixer", "whole_texts")); },
               texts()),
       "the model cannot generate: encoder.0.mixer (layer \"whole_texts\" of plugin this test) works on whole "
       "sequences; a layer that can continue them is row-wise (LayerPlan::row_wise), or keeps what it reads "
       "of earlier rows "
       "(Lifetime::persistent)");
-  PackedBatch labelled = texts();
+  data::PackedBatch labelled = texts();
   add_labelled(labelled);
   EXPECT_NE(
-      refused([&](Experiment& e) { fill_table(e.model.head, registry, Kind::head, "model.head", "crf", {}); },
+      refused([&](config::Experiment& e) { fill_table(e.model.head, registry, Kind::head, "model.head", "crf", {}); },
               labelled)
           .find("the model cannot generate: head (head \"crf\""),
       std::string::npos);
@@ -321,8 +321,8 @@ TEST_F(GenerationTest, RejectsPassesThatDoNotContinueItsSequences) {
             }).find("outputs of 49 rows; the model takes 1 to 48 (data.max_length)"),
             std::string::npos);
   const auto generation = tiny->model.make_generation(largest, 8);
-  const PackedBatch all = texts();
-  const auto expect = [&](const PackedBatch& batch, bool first, const std::string& message) {
+  const data::PackedBatch all = texts();
+  const auto expect = [&](const data::PackedBatch& batch, bool first, const std::string& message) {
     const std::string said = refusal([&] { first ? generation->begin(batch) : generation->next(batch); });
     EXPECT_NE(said.find(message), std::string::npos) << said;
   };
@@ -346,4 +346,4 @@ TEST_F(GenerationTest, RejectsPassesThatDoNotContinueItsSequences) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

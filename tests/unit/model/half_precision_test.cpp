@@ -7,7 +7,7 @@
 #include "kernels/products/gemm.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -26,7 +26,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, doub
 }
 
 struct HalfType {
-  Precision precision;
+  config::Precision precision;
   DType type;
   double digits;        ///< relative distance of two neighbours, at most
   double of_gradients;  ///< of those of a tensor, at most; a relu that turns does not know of digits
@@ -35,8 +35,8 @@ struct HalfType {
     return out << name_of(half.type);
   }
 };
-const HalfType half_types[] = {{Precision::bfloat16, DType::bfloat16, 0x1p-7, 0.06},
-                               {Precision::float16, DType::float16, 0x1p-10, 0.02}};
+const HalfType half_types[] = {{config::Precision::bfloat16, DType::bfloat16, 0x1p-7, 0.06},
+                               {config::Precision::float16, DType::float16, 0x1p-10, 0.02}};
 
 struct HalfPrecision : ::testing::TestWithParam<HalfType> {
   void SetUp() override {
@@ -44,8 +44,8 @@ struct HalfPrecision : ::testing::TestWithParam<HalfType> {
       GTEST_SKIP() << "no products of " << name_of(type) << " in this build";
   }
 
-  std::unique_ptr<TinyModel> make(Precision precision, NormPosition position = NormPosition::post) {
-    Experiment experiment = tiny_experiment(registry);
+  std::unique_ptr<TinyModel> make(config::Precision precision, config::NormPosition position = config::NormPosition::post) {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.model.width = 64;
     experiment.model.layers = 3;
     experiment.model.dropout = 0.1;
@@ -61,16 +61,16 @@ struct HalfPrecision : ::testing::TestWithParam<HalfType> {
     return tiny;
   }
 
-  const Precision half = GetParam().precision;
+  const config::Precision half = GetParam().precision;
   const DType type = GetParam().type;
   const double digits = GetParam().digits;
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_P(HalfPrecision, LossAndLogitsAreThoseOfFloat32) {
-  for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
-    const auto narrow = make(half, position), wide = make(Precision::float32, position);
+  for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
+    const auto narrow = make(half, position), wide = make(config::Precision::float32, position);
     EXPECT_EQ(narrow->model.precision(), type);
     const double loss = wide->loss({1, 1});
     EXPECT_NEAR(narrow->loss({1, 1}), loss, 1.3 * digits * loss);
@@ -84,8 +84,8 @@ TEST_P(HalfPrecision, LossAndLogitsAreThoseOfFloat32) {
 }
 
 TEST_P(HalfPrecision, GradientsAreThoseOfFloat32) {
-  for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
-    const auto narrow = make(half, position), wide = make(Precision::float32, position);
+  for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
+    const auto narrow = make(half, position), wide = make(config::Precision::float32, position);
     narrow->model.scale_loss(1024.0);
     wide->model.scale_loss(1024.0);
     EXPECT_EQ(narrow->loss({1, 1}), make(half, position)->loss({1, 1})) << "the returned loss is not scaled";
@@ -95,7 +95,7 @@ TEST_P(HalfPrecision, GradientsAreThoseOfFloat32) {
                        to_host(device, wide->model.parameters().gradients())),
               GetParam().of_gradients / 2);
     // A key's bias has a true gradient of zero, so a small tensor is compared relative to the whole.
-    for (const ParameterSlice& slice : wide->model.parameters().slices())
+    for (const memory::ParameterSlice& slice : wide->model.parameters().slices())
       EXPECT_LE(distance(narrow->gradient(slice), wide->gradient(slice), 0.02 * whole),
                 GetParam().of_gradients)
           << slice.path;
@@ -103,7 +103,7 @@ TEST_P(HalfPrecision, GradientsAreThoseOfFloat32) {
 }
 
 TEST_P(HalfPrecision, SmallGradientsWantAFactorOnTheLossInFloat16Alone) {
-  const auto gradients = [&](Precision precision, double factor) {
+  const auto gradients = [&](config::Precision precision, double factor) {
     const auto tiny = make(precision);
     tiny->model.scale_loss(factor);
     tiny->loss({1, 1});
@@ -111,7 +111,7 @@ TEST_P(HalfPrecision, SmallGradientsWantAFactorOnTheLossInFloat16Alone) {
     for (double& value : found) value /= factor;
     return found;
   };
-  const std::vector<double> exact = gradients(Precision::float32, 1.0);
+  const std::vector<double> exact = gradients(config::Precision::float32, 1.0);
   EXPECT_LE(distance(gradients(half, 1024.0), exact), 4 * digits);
   const double of_small = distance(gradients(half, 0x1p-22), exact);
   if (type == DType::float16)
@@ -122,8 +122,8 @@ TEST_P(HalfPrecision, SmallGradientsWantAFactorOnTheLossInFloat16Alone) {
 
 TEST_P(HalfPrecision, UpdatesTooSmallForItsDigitsAddUp) {
   const auto tiny = make(half);
-  ParameterBlock& parameters = tiny->model.parameters();
-  const ParameterSlice& weight = parameters.find("encoder.1.attention.out.weight");
+  memory::ParameterBlock& parameters = tiny->model.parameters();
+  const memory::ParameterSlice& weight = parameters.find("encoder.1.attention.out.weight");
   tiny->set_values(weight, std::vector<double>(static_cast<std::size_t>(weight.size), 0.5));
   const double before = tiny->loss({1, 1});
   const std::vector<double> seen = to_host(device, parameters.seen_by_passes(weight, Element::activation));
@@ -133,7 +133,7 @@ TEST_P(HalfPrecision, UpdatesTooSmallForItsDigitsAddUp) {
   parameters.make_states(optimizer->states());
   const auto update = [&](double gradient) {
     to_device(device, std::vector<double>(static_cast<std::size_t>(weight.size), gradient),
-              ParameterBlock::slice(parameters.gradients(), weight));
+              memory::ParameterBlock::slice(parameters.gradients(), weight));
     optimizer->update(device, parameters.blocks(nullptr), 1.0, 1);
   };
   parameters.zero_gradients();
@@ -163,7 +163,7 @@ TEST_P(HalfPrecision, SumsAndStatisticsStayFloat32) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, HalfPrecision, ::testing::ValuesIn(half_types),
-                         [](const auto& info) { return name_of(info.param.type); });
+                         [](const auto& info) { return encore::name_of(info.param.type); });
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

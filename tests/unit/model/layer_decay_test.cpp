@@ -4,15 +4,15 @@
 
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
 
 struct LayerDecayTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(double layer_decay, NormPosition position = NormPosition::post,
+  std::unique_ptr<TinyModel> make(double layer_decay, config::NormPosition position = config::NormPosition::post,
                                   std::int64_t embedding_width = 0) {
-    Experiment experiment = tiny_experiment(registry);
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.model.layers = 3;
     experiment.model.norm_position = position;
     experiment.model.final_norm = true;
@@ -23,9 +23,9 @@ struct LayerDecayTest : ::testing::Test {
     return tiny;
   }
   /// Returns what one step of plain gradient descent adds to a parameter.
-  static std::vector<double> change(TinyModel& tiny, const Registry& registry, const Device& device,
+  static std::vector<double> change(TinyModel& tiny, const plugin_host::Registry& registry, const Device& device,
                                     const std::string& path) {
-    const ParameterSlice& slice = tiny.model.parameters().find(path);
+    const memory::ParameterSlice& slice = tiny.model.parameters().find(path);
     const std::vector<double> before = tiny.values(slice);
     const auto optimizer =
         registry.make_optimizer("sgd", defaults(registry.offer(Kind::optimizer, "sgd").options));
@@ -38,14 +38,14 @@ struct LayerDecayTest : ::testing::Test {
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_F(LayerDecayTest, EveryLevelHasItsFactor) {
-  for (const NormPosition position : {NormPosition::post, NormPosition::pre}) {
+  for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
     const auto tiny = make(0.5, position, 6);
     EXPECT_NO_THROW(tiny->model.parameters().find("embedding.projection.weight"));
-    for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) {
       const std::string& path = slice.path;
       const float expected = path.starts_with("embedding.")   ? 0.0625F
                              : path.starts_with("encoder.0.") ? 0.125F
@@ -75,4 +75,4 @@ TEST_F(LayerDecayTest, AnOptimizerStepsByThatShare) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

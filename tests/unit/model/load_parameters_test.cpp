@@ -17,14 +17,14 @@
 #include "model/convert_elements.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using testing::message_of;
 using testing::TemporaryFolder;
 
 /// Width 16: the packed matrix of attention (48, 16), and a gain of 9, which does not fill a cache line.
-std::vector<NamedParameter> parameters() {
+std::vector<memory::NamedParameter> parameters() {
   return {{"encoder.0.attention.qkv.weight", {"qkv.weight", {48, 16}}}, {"head.gain", {"gain", {9}}}};
 }
 
@@ -44,15 +44,15 @@ class LoadTest : public ::testing::Test {
   std::string refusal(const NameMap& names = same_name) {
     return message_of<Error>([&] { load_block(names); });
   }
-  std::vector<float> values_of(const std::string& path, const ParameterBlock& block) const {
+  std::vector<float> values_of(const std::string& path, const memory::ParameterBlock& block) const {
     const Tensor tensor = block.seen_by_passes(block.find(path), Element::activation);
     std::vector<float> values(static_cast<std::size_t>(tensor.size()));
-    copy_to_host(device_, tensor, values.data());
+    memory::copy_to_host(device_, tensor, values.data());
     return values;
   }
 
   const Device device_;
-  ParameterBlock block_{device_, parameters(), DType::float32, 1};
+  memory::ParameterBlock block_{device_, parameters(), DType::float32, 1};
   std::list<std::vector<float>> memory_;
   NamedTensors source_;
 };
@@ -147,7 +147,7 @@ TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
   const std::vector<bfloat16> brains(48 * 16, bfloat16(-1.5F));
   const std::vector<std::uint16_t> halves(9, 0x3C01);  // 1 + 2^-10
   source_["encoder.0.attention.qkv.weight"] = {DType::bfloat16, {48, 16}, std::as_bytes(std::span(brains))};
-  source_["head.gain"] = {StoredType::float16, {9}, std::as_bytes(std::span(halves))};
+  source_["head.gain"] = {record::StoredType::float16, {9}, std::as_bytes(std::span(halves))};
   EXPECT_EQ(refusal(),
             "tensor \"encoder.0.attention.qkv.weight\" is bfloat16(48, 16), and parameter "
             "\"encoder.0.attention.qkv.weight\" of the model is float32(48, 16)");
@@ -243,21 +243,21 @@ TEST(ConvertElements, Bfloat16IsThatOfTheKernels) {
 }
 
 TEST(ConvertElements, WhatWouldBecomeInfiniteIsRefused) {
-  const auto refusal_of = [](double value, StoredType to) {
+  const auto refusal_of = [](double value, record::StoredType to) {
     return message_of<Error>(
         [&] { convert_elements(DType::float64, std::as_bytes(std::span(&value, 1)), to); });
   };
-  EXPECT_EQ(refusal_of(-65520.0, StoredType::float16), "-65520 is beyond what float16 holds");
+  EXPECT_EQ(refusal_of(-65520.0, record::StoredType::float16), "-65520 is beyond what float16 holds");
   EXPECT_EQ(refusal_of(1e39, DType::float32), "1e+39 is beyond what float32 holds");
   EXPECT_EQ(refusal_of(3.4e38, DType::bfloat16), "3.4e+38 is beyond what bfloat16 holds");
-  EXPECT_EQ(refusal_of(INFINITY, StoredType::float16), "no error") << "infinity stays infinite";
-  EXPECT_EQ(refusal_of(65519.0, StoredType::float16), "no error");
+  EXPECT_EQ(refusal_of(INFINITY, record::StoredType::float16), "no error") << "infinity stays infinite";
+  EXPECT_EQ(refusal_of(65519.0, record::StoredType::float16), "no error");
 }
 
 TEST(ConvertElements, AnyFloatsBecomeFloatsOrDoubles) {
   const std::vector<double> wide = {0.1, -1e30, 3.0};
   const std::vector<float> narrow = {0.1F, -2.0F};
-  const auto converted = [](StoredType from, std::span<const std::byte> bytes, auto to) {
+  const auto converted = [](record::StoredType from, std::span<const std::byte> bytes, auto to) {
     using T = decltype(to);
     const std::vector<std::byte> result =
         convert_elements(from, bytes, sizeof(T) == 8 ? DType::float64 : DType::float32);
@@ -278,28 +278,28 @@ TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
   add("encoder.0.attention.qkv.weight", {48, 16}, 0);
   add("head.gain", {9}, 1000);
   TemporaryFolder folder;
-  std::vector<TensorSlice> slices;
+  std::vector<record::TensorSlice> slices;
   for (const auto& [name, tensor] : source_)
     slices.push_back({.name = name, .dtype = tensor.dtype, .shape = tensor.shape, .bytes = tensor.bytes});
-  save_safetensors(folder / "t", slices, {});
-  const Safetensors file(folder / "t");
+  record::save_safetensors(folder / "t", slices, {});
+  const record::Safetensors file(folder / "t");
 
-  ParameterBlock lean(device_, parameters(), DType::float32, 1, Use::inference);
+  memory::ParameterBlock lean(device_, parameters(), DType::float32, 1, memory::Use::inference);
   require_complete(load_in_place(device_, lean, file.tensors(), same_name));
   EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", lean), counted(0, 48 * 16));
   EXPECT_EQ(values_of("head.gain", lean), counted(1000, 9));
-  if (host_reaches_device()) {
+  if (memory::host_reaches_device()) {
     EXPECT_EQ(lean.seen_by_passes(lean.find("encoder.0.attention.qkv.weight"), Element::activation).data,
               file.tensor("encoder.0.attention.qkv.weight").bytes.data());
   }
 
-  ParameterBlock narrow(device_, parameters(), DType::bfloat16, 1, Use::inference);
+  memory::ParameterBlock narrow(device_, parameters(), DType::bfloat16, 1, memory::Use::inference);
   require_complete(load_in_place(device_, narrow, file.tensors(), same_name));
-  EXPECT_NE(ParameterBlock::slice(narrow.values(), narrow.find("head.gain")).data, nullptr);
+  EXPECT_NE(memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")).data, nullptr);
   std::vector<float> gain(9);
-  copy_to_host(device_, ParameterBlock::slice(narrow.values(), narrow.find("head.gain")), gain.data());
+  memory::copy_to_host(device_, memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")), gain.data());
   EXPECT_EQ(gain, counted(1000, 9)) << "copies come from the values in the block";
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

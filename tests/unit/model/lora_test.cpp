@@ -8,7 +8,7 @@
 #include "config/error.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -20,11 +20,11 @@ struct LoraTest : ::testing::Test {
     std::vector<std::string> lora = {"attention.qkv.weight", "encoder.0.feed_forward.up.weight"};
     std::int64_t rank = 3;
     std::vector<std::string> freeze = {};
-    Precision precision = Precision::float64;
+    config::Precision precision = config::Precision::float64;
     std::int64_t shards = 1;
   };
   std::unique_ptr<TinyModel> make(const Choice& choice) {
-    Experiment experiment = tiny_experiment(registry);
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.train.precision = choice.precision;
     experiment.train.gradient_shards = choice.shards;
     experiment.train.lora = choice.lora;
@@ -38,7 +38,7 @@ struct LoraTest : ::testing::Test {
   /// Sets B to values other than zero: it starts at zero, and then A has no gradient.
   void wake(TinyModel& tiny) {
     Numbers numbers(7);
-    for (const ParameterSlice& slice : tiny.model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : tiny.model.parameters().slices()) {
       if (!slice.path.ends_with(".lora_b")) continue;
       std::vector<double> values(static_cast<std::size_t>(slice.size));
       for (double& value : values) value = 0.1 * numbers.symmetric();
@@ -48,14 +48,14 @@ struct LoraTest : ::testing::Test {
   std::string refusal(const Choice& choice) {
     try {
       make(choice);
-    } catch (const ConfigError& error) {
+    } catch (const config::ConfigError& error) {
       return error.key() + ": " + error.what();
     }
     return "not refused";
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_F(LoraTest, ChangesNothingAtFirst) {
@@ -71,7 +71,7 @@ TEST_F(LoraTest, PassesSeeTheMatrixWithItsAdapter) {
   const auto tiny = make({});
   wake(*tiny);
   tiny->loss({1, 3});
-  ParameterBlock& block = tiny->model.parameters();
+  memory::ParameterBlock& block = tiny->model.parameters();
   const std::vector<double> w = tiny->values(block.find(adapted_matrix)),
                             a = tiny->values(block.find(adapted_matrix + ".lora_a")),
                             b = tiny->values(block.find(adapted_matrix + ".lora_b")),
@@ -89,7 +89,7 @@ TEST_F(LoraTest, GradientsAreThoseOfTheLoss) {
     const auto tiny = make({.shards = shards});
     wake(*tiny);
     for (const std::string factor : {".lora_a", ".lora_b"}) {
-      const ParameterSlice& slice = tiny->model.parameters().find(adapted_matrix + factor);
+      const memory::ParameterSlice& slice = tiny->model.parameters().find(adapted_matrix + factor);
       tiny->loss({1, 3});
       const std::vector<double> gradient = tiny->gradient(slice), start = tiny->values(slice);
       for (const std::size_t i : {std::size_t{0}, std::size_t{5}, start.size() - 1}) {
@@ -109,10 +109,10 @@ TEST_F(LoraTest, GradientsAreThoseOfTheLoss) {
 }
 
 TEST_F(LoraTest, OnlyTheAdapterIsTrained) {
-  for (const Precision precision : {Precision::float64, Precision::bfloat16}) {
+  for (const config::Precision precision : {config::Precision::float64, config::Precision::bfloat16}) {
     const auto tiny = make({.freeze = {"embedding", "encoder"}, .precision = precision});
     std::map<std::string, std::vector<double>> before;
-    for (const ParameterSlice& slice : tiny->model.parameters().slices())
+    for (const memory::ParameterSlice& slice : tiny->model.parameters().slices())
       before[slice.path] = tiny->values(slice);
     const auto optimizer =
         registry.make_optimizer("adamw", defaults(registry.offer(Kind::optimizer, "adamw").options));
@@ -124,7 +124,7 @@ TEST_F(LoraTest, OnlyTheAdapterIsTrained) {
       optimizer->update(device, tiny->model.parameters().blocks(nullptr), 0.05, step);
     }
     EXPECT_LT(last, 0.9 * first);
-    for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
+    for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) {
       const bool trained = slice.path.find(".lora_") != std::string::npos || slice.path.starts_with("head.");
       EXPECT_EQ(before[slice.path] != tiny->values(slice), trained) << slice.path;
     }
@@ -136,10 +136,10 @@ TEST_F(LoraTest, NormsCountTheAdapterAndNotItsMatrix) {
   wake(*tiny);
   tiny->loss({1, 3});
   double expected = 0.0;
-  for (const ParameterSlice& slice : tiny->model.parameters().slices())
+  for (const memory::ParameterSlice& slice : tiny->model.parameters().slices())
     if (!slice.frozen)
       for (const double g : tiny->gradient(slice)) expected += g * g;
-  DeviceBuffer squares("squares", sizeof(double));
+  memory::DeviceBuffer squares("squares", sizeof(double));
   auto* sum = reinterpret_cast<double*>(squares.data());
   tiny->model.parameters().sum_gradient_squares(sum);
   EXPECT_NEAR(tiny->model.read(sum), expected, 1e-12 * expected);
@@ -157,4 +157,4 @@ TEST_F(LoraTest, RejectsParametersThatAreNotMatrices) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

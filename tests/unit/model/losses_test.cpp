@@ -5,7 +5,7 @@
 
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -16,8 +16,8 @@ constexpr const char* second_loss = "head.next.weight";  // (2, 8)
 constexpr const char* first_loss = "head.bias";  // (11)
 
 struct LossesTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(const PackedBatch& packed, std::int64_t shards = 1) {
-    Experiment experiment = tiny_experiment(registry);
+  std::unique_ptr<TinyModel> make(const data::PackedBatch& packed, std::int64_t shards = 1) {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.model.dropout = 0.3;  // drawn by example and position, so the cut does not matter
     experiment.train.gradient_shards = shards;
     fill_table(experiment.model.head, registry, Kind::head, "model.head", "language_model", {});
@@ -36,12 +36,12 @@ struct LossesTest : ::testing::Test {
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 /// Sequences of 5, 1, 9 and 3 rows; `next` has the targets of the second loss for each.
-PackedBatch batch_with(const std::vector<std::int32_t>& next) {
-  PackedBatch batch = tiny_batch();
+data::PackedBatch batch_with(const std::vector<std::int32_t>& next) {
+  data::PackedBatch batch = tiny_batch();
   EncodedExample::Column column;
   column.integers = next;
   batch.columns.push_back(std::move(column));
@@ -51,8 +51,8 @@ PackedBatch batch_with(const std::vector<std::int32_t>& next) {
 }
 
 /// Returns the sequences of a range as a batch of their own.
-PackedBatch part_of_both(const PackedBatch& batch, const SequenceRange& range) {
-  PackedBatch part = testing::part_of(batch, range);
+data::PackedBatch part_of_both(const data::PackedBatch& batch, const data::SequenceRange& range) {
+  data::PackedBatch part = testing::part_of(batch, range);
   EncodedExample::Column column;
   column.integers.assign(batch.columns[1].integers.begin() + range.first,
                          batch.columns[1].integers.begin() + range.last);
@@ -90,18 +90,18 @@ TEST_F(LossesTest, ALossWithoutTargetsInTheBatchIsZero) {
   EXPECT_EQ(tiny->scales[1], 0.0);
   const double loss = tiny->loss({1, 1});
   EXPECT_TRUE(std::isfinite(loss));
-  const ParameterSlice& unused = tiny->model.parameters().find(second_loss);
+  const memory::ParameterSlice& unused = tiny->model.parameters().find(second_loss);
   EXPECT_EQ(tiny->gradient(unused), std::vector<double>(static_cast<std::size_t>(unused.size), 0.0));
   tiny->scales = {tiny->scales[0], 7.0};
   EXPECT_EQ(tiny->loss({1, 1}), loss) << "whatever its factor";
 
-  PackedBatch silent = batch_with({0, 1, 1, 0});
+  data::PackedBatch silent = batch_with({0, 1, 1, 0});
   std::ranges::fill(silent.columns[0].integers, no_target);
   silent.weights[0] = 0.0;
   const auto other = make(silent);
   EXPECT_EQ(other->scales[0], 0.0);
   EXPECT_GT(other->loss({1, 1}), 0.0);
-  const ParameterSlice& bias = other->model.parameters().find(first_loss);
+  const memory::ParameterSlice& bias = other->model.parameters().find(first_loss);
   EXPECT_EQ(other->gradient(bias), std::vector<double>(static_cast<std::size_t>(bias.size), 0.0));
 }
 
@@ -120,14 +120,14 @@ TEST_F(LossesTest, EvaluationGivesTheSumOfEach) {
 }
 
 TEST_F(LossesTest, ShardsAddUpInTheirOrder) {
-  const PackedBatch packed = batch_with({0, 1, 1, 0});
+  const data::PackedBatch packed = batch_with({0, 1, 1, 0});
   const auto together = make(packed, 3);
   const double loss = together->loss({1, 1});
   EXPECT_NEAR(loss, make(packed)->loss({1, 1}), 1e-14);
-  const std::vector<SequenceRange> ranges = cut_shards(packed.offsets, packed.borders, 3);
+  const std::vector<data::SequenceRange> ranges = data::cut_shards(packed.offsets, packed.borders, 3);
   ASSERT_EQ(ranges.size(), 3U);
   std::vector<std::vector<double>> parts;
-  for (const SequenceRange& range : ranges) {
+  for (const data::SequenceRange& range : ranges) {
     const auto alone = make(part_of_both(packed, range));
     alone->scales = together->scales;
     alone->loss({1, 1});
@@ -143,4 +143,4 @@ TEST_F(LossesTest, ShardsAddUpInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -7,7 +7,7 @@
 
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -51,8 +51,8 @@ struct ModelCostTest : ::testing::Test {
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
-  Experiment experiment = tiny_experiment(registry);
+  plugin_host::Registry registry = load_builtin_plugins();
+  config::Experiment experiment = tiny_experiment(registry);
 };
 
 TEST_F(ModelCostTest, CountsParametersAndProductsOfEveryPart) {
@@ -86,7 +86,7 @@ TEST_F(ModelCostTest, CountsParametersAndProductsOfEveryPart) {
 }
 
 TEST_F(ModelCostTest, MemoryIsWhatARealModelTakes) {
-  for (const Precision precision : {Precision::float32, Precision::bfloat16})
+  for (const config::Precision precision : {config::Precision::float32, config::Precision::bfloat16})
     for (const std::int64_t shards : {1, 3}) {
       experiment.train.precision = precision;
       experiment.train.gradient_shards = shards;
@@ -103,14 +103,14 @@ TEST_F(ModelCostTest, MemoryIsWhatARealModelTakes) {
       EXPECT_EQ(found.memory.evaluation, model.evaluation_plan().arena_bytes);
       EXPECT_EQ(found.memory.arena(), model.arena_bytes());
       EXPECT_EQ(found.whole.parameters, model.parameters().count());
-      EXPECT_EQ(found.memory.parameters, aligned(model.parameters().values().bytes()));
+      EXPECT_EQ(found.memory.parameters, memory::aligned(model.parameters().values().bytes()));
       EXPECT_EQ(found.memory.gradients, found.memory.parameters * (shards > 1 ? 2 : 1));
       EXPECT_EQ(found.memory.optimizer, 2 * found.memory.parameters);
-      EXPECT_EQ(found.memory.copies > 0, precision == Precision::bfloat16);
+      EXPECT_EQ(found.memory.copies > 0, precision == config::Precision::bfloat16);
       std::size_t copied = 0;
-      for (const ParameterSlice& slice : model.parameters().slices())
+      for (const memory::ParameterSlice& slice : model.parameters().slices())
         if (slice.copy_begin >= 0)
-          copied += 2 * static_cast<std::size_t>(round_up(slice.size, copy_alignment));
+          copied += 2 * static_cast<std::size_t>(memory::round_up(slice.size, memory::copy_alignment));
       EXPECT_EQ(found.memory.copies, copied);
     }
 }
@@ -170,4 +170,4 @@ TEST_F(ModelCostTest, ALayerThatMixesRowsInSilenceIsNamed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -11,16 +11,16 @@
 
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
 
 struct ModelTest : ::testing::Test {
   std::unique_ptr<TinyModel> make(
-      const std::function<void(Experiment&)>& change = [](Experiment&) {},
-      const PackedBatch& packed = tiny_batch()) {
-    Experiment experiment = tiny_experiment(registry);
+      const std::function<void(config::Experiment&)>& change = [](config::Experiment&) {},
+      const data::PackedBatch& packed = tiny_batch()) {
+    config::Experiment experiment = tiny_experiment(registry);
     change(experiment);
     auto tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
     tiny->model.initialize(1);
@@ -31,7 +31,7 @@ struct ModelTest : ::testing::Test {
   }
 
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_F(ModelTest, ParametersAreNamedByTheirPath) {
@@ -45,10 +45,10 @@ TEST_F(ModelTest, ParametersAreNamedByTheirPath) {
 
 TEST_F(ModelTest, ForInferenceItEvaluatesWithEqualBitsAndDoesNotTrain) {
   const auto trained = make();
-  Model lean(tiny_experiment(registry), tiny_size(), registry, device, Use::inference);
-  for (const ParameterSlice& slice : lean.parameters().slices())
+  Model lean(tiny_experiment(registry), tiny_size(), registry, device, memory::Use::inference);
+  for (const memory::ParameterSlice& slice : lean.parameters().slices())
     to_device(device, trained->values(trained->model.parameters().find(slice.path)),
-              ParameterBlock::slice(lean.parameters().values(), slice));
+              memory::ParameterBlock::slice(lean.parameters().values(), slice));
   lean.parameters().values_changed();
   lean.plan({}, tiny_batch().size());
   EXPECT_EQ(lean.read(lean.evaluate(trained->batch, {})),
@@ -59,16 +59,16 @@ TEST_F(ModelTest, ForInferenceItEvaluatesWithEqualBitsAndDoesNotTrain) {
 }
 
 TEST_F(ModelTest, WithoutPositionsARowDependsOnItsTokenAndNotOnItsPlace) {
-  PackedBatch packed = make_batch({6}, 11, 5, 2);
+  data::PackedBatch packed = make_batch({6}, 11, 5, 2);
   packed.ids[4] = packed.ids[1];
-  const auto logits_of = [&](Positions positions, PositionLayout layout) {
+  const auto logits_of = [&](config::Positions positions, config::PositionLayout layout) {
     const auto tiny = make(
-        [&](Experiment& experiment) {
+        [&](config::Experiment& experiment) {
           experiment.model.positions = positions;
           experiment.model.position_layout = layout;
         },
         packed);
-    for (const ParameterSlice& slice : tiny->model.parameters().slices())
+    for (const memory::ParameterSlice& slice : tiny->model.parameters().slices())
       EXPECT_NE(slice.path, "embedding.positions");
     tiny->model.evaluate(tiny->batch, {});
     return to_host(device, tiny->model.evaluation_tensor("head.logits"));
@@ -77,9 +77,9 @@ TEST_F(ModelTest, WithoutPositionsARowDependsOnItsTokenAndNotOnItsPlace) {
     return std::vector<double>(logits.begin() + static_cast<std::ptrdiff_t>(5 * number),
                                logits.begin() + static_cast<std::ptrdiff_t>(5 * number + 5));
   };
-  const std::vector<double> none = logits_of(Positions::none, PositionLayout::pairs),
-                            pairs = logits_of(Positions::sinusoidal, PositionLayout::pairs),
-                            halves = logits_of(Positions::sinusoidal, PositionLayout::halves);
+  const std::vector<double> none = logits_of(config::Positions::none, config::PositionLayout::pairs),
+                            pairs = logits_of(config::Positions::sinusoidal, config::PositionLayout::pairs),
+                            halves = logits_of(config::Positions::sinusoidal, config::PositionLayout::halves);
   EXPECT_EQ(row(none, 1), row(none, 4));
   EXPECT_NE(row(pairs, 1), row(pairs, 4));
   EXPECT_NE(row(halves, 1), row(halves, 4));
@@ -87,9 +87,9 @@ TEST_F(ModelTest, WithoutPositionsARowDependsOnItsTokenAndNotOnItsPlace) {
 }
 
 TEST_F(ModelTest, CountsParametersPerPart) {
-  const auto tiny = make([](Experiment& e) {
-    e.model.norm_position = NormPosition::pre;
-    e.model.positions = Positions::learned;
+  const auto tiny = make([](config::Experiment& e) {
+    e.model.norm_position = config::NormPosition::pre;
+    e.model.positions = config::Positions::learned;
   });
   const std::int64_t block = (24 * 8 + 24 + 8 * 8 + 8 + 16) + (12 * 8 + 12 + 8 * 12 + 8 + 16);
   std::vector<std::pair<std::string, std::int64_t>> counts;
@@ -104,7 +104,7 @@ TEST_F(ModelTest, CountsParametersPerPart) {
 
 std::vector<std::string> paths_of(const Model& model) {
   std::vector<std::string> paths;
-  for (const ParameterSlice& slice : model.parameters().slices()) paths.push_back(slice.path);
+  for (const memory::ParameterSlice& slice : model.parameters().slices()) paths.push_back(slice.path);
   return paths;
 }
 
@@ -121,7 +121,7 @@ std::vector<int> owners(const Model& model, int layers) {
 
 TEST_F(ModelTest, BlocksOfAGroupShareTheParametersOfItsFirst) {
   const auto owners_with = [&](std::int64_t layers, std::int64_t groups) {
-    const auto tiny = make([&](Experiment& e) {
+    const auto tiny = make([&](config::Experiment& e) {
       e.model.layers = layers;
       e.model.groups = groups;
     });
@@ -138,7 +138,7 @@ TEST_F(ModelTest, BlocksOfAGroupShareTheParametersOfItsFirst) {
 TEST_F(ModelTest, AModelThatSharesCountsItsParametersOnce) {
   const auto parts = [&](std::int64_t layers, std::int64_t groups) {
     std::vector<std::pair<std::string, std::int64_t>> counts;
-    const auto tiny = make([&](Experiment& e) {
+    const auto tiny = make([&](config::Experiment& e) {
       e.model.layers = layers;
       e.model.groups = groups;
     });
@@ -153,23 +153,23 @@ TEST_F(ModelTest, AModelThatSharesCountsItsParametersOnce) {
 /// Sharing is the unshared model with equal values in all blocks; its gradient is the sum over the blocks.
 TEST_F(ModelTest, SharedGradientsAreTheSumOverTheBlocks) {
   const auto change = [](std::int64_t groups) {
-    return [groups](Experiment& e) {
+    return [groups](config::Experiment& e) {
       e.model.layers = 3;
       e.model.groups = groups;
       e.model.dropout = 0.3;  // each block still draws its own mask
     };
   };
   const auto shared = make(change(1)), separate = make(change(0));
-  const auto owner = [&](std::string path) -> const ParameterSlice& {
+  const auto owner = [&](std::string path) -> const memory::ParameterSlice& {
     for (const char* block : {"encoder.1.", "encoder.2."})
       if (path.starts_with(block)) path = "encoder.0." + path.substr(10);
     return shared->model.parameters().find(path);
   };
-  for (const ParameterSlice& slice : separate->model.parameters().slices())
+  for (const memory::ParameterSlice& slice : separate->model.parameters().slices())
     separate->set_values(slice, shared->values(owner(slice.path)));
   EXPECT_EQ(shared->loss({1, 5}), separate->loss({1, 5}));
   std::map<std::string, std::vector<double>> sums;
-  for (const ParameterSlice& slice : separate->model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : separate->model.parameters().slices()) {
     std::vector<double>& sum = sums[owner(slice.path).path];
     sum.resize(static_cast<std::size_t>(slice.size));
     const std::vector<double> gradient = separate->gradient(slice);
@@ -184,7 +184,7 @@ TEST_F(ModelTest, SharedGradientsAreTheSumOverTheBlocks) {
 
 TEST_F(ModelTest, InitialisesByTheRules) {
   const auto tiny = make();
-  for (const ParameterSlice& slice : tiny->model.parameters().slices()) {
+  for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) {
     const std::vector<double> values = tiny->values(slice);
     const bool gain = slice.path.ends_with("gain");
     if (!gain && !slice.path.ends_with("bias")) continue;
@@ -195,7 +195,7 @@ TEST_F(ModelTest, InitialisesByTheRules) {
 }
 
 TEST_F(ModelTest, EqualStepsGiveEqualBits) {
-  const auto tiny = make([](Experiment& e) { e.model.dropout = 0.3; });
+  const auto tiny = make([](config::Experiment& e) { e.model.dropout = 0.3; });
   const double loss = tiny->loss({1, 5});
   const std::vector<double> first = gradients(*tiny);
   EXPECT_EQ(tiny->loss({1, 5}), loss);
@@ -205,7 +205,7 @@ TEST_F(ModelTest, EqualStepsGiveEqualBits) {
 }
 
 TEST_F(ModelTest, EvaluationIsTrainingWithoutDropout) {
-  const auto with = make([](Experiment& e) { e.model.dropout = 0.3; });
+  const auto with = make([](config::Experiment& e) { e.model.dropout = 0.3; });
   const auto without = make();
   const double evaluated = with->model.read(with->model.evaluate(with->batch, {}));
   EXPECT_DOUBLE_EQ(evaluated * with->scales[0], without->loss({1, 1}));
@@ -214,16 +214,16 @@ TEST_F(ModelTest, EvaluationIsTrainingWithoutDropout) {
 TEST_F(ModelTest, PredictsTheClassWithTheLargestLogit) {
   const auto tiny = make();
   const std::int64_t n = tiny->batch.size().tokens;
-  DeviceBuffer memory("predictions", static_cast<std::size_t>(n) * 4);
-  DeviceBuffer scores("scores", static_cast<std::size_t>(n) * 5 * 4);
+  memory::DeviceBuffer memory("predictions", static_cast<std::size_t>(n) * 4);
+  memory::DeviceBuffer scores("scores", static_cast<std::size_t>(n) * 5 * 4);
   const Tensor outputs[] = {{memory.data(), DType::int32, {n}}, {scores.data(), DType::float32, {n, 5}}};
   const Tensor& predictions = outputs[0];
   tiny->model.evaluate(tiny->batch, outputs);
   std::vector<float> given(static_cast<std::size_t>(n) * 5);
-  copy_to_host(device, outputs[1], given.data());
+  memory::copy_to_host(device, outputs[1], given.data());
   const std::vector<double> logits = to_host(device, tiny->model.evaluation_tensor("head.logits"));
   std::vector<std::int32_t> predicted(static_cast<std::size_t>(n));
-  copy_to_host(device, predictions, predicted.data());
+  memory::copy_to_host(device, predictions, predicted.data());
   for (std::size_t row = 0; row < predicted.size(); ++row) {
     const auto first = logits.begin() + static_cast<std::ptrdiff_t>(row * 5);
     EXPECT_EQ(predicted[row], std::max_element(first, first + 5) - first);
@@ -234,7 +234,7 @@ TEST_F(ModelTest, PredictsTheClassWithTheLargestLogit) {
 
 TEST_F(ModelTest, ShardsGiveTheGradientOfTheWholeBatch) {
   const auto change = [](std::int64_t shards) {
-    return [shards](Experiment& e) {
+    return [shards](config::Experiment& e) {
       e.model.dropout = 0.3;  // drawn by example and position, so the cut does not matter
       e.train.gradient_shards = shards;
     };
@@ -253,15 +253,15 @@ TEST_F(ModelTest, ShardsGiveTheGradientOfTheWholeBatch) {
 
 TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
   const auto change = [](std::int64_t shards) {
-    return [shards](Experiment& e) {
+    return [shards](config::Experiment& e) {
       e.model.dropout = 0.3;
       e.train.gradient_shards = shards;
     };
   };
-  const PackedBatch packed = tiny_batch();
+  const data::PackedBatch packed = tiny_batch();
   const auto together = make(change(3), packed);
   together->loss({1, 1});
-  const std::vector<SequenceRange> ranges = cut_shards(packed.offsets, packed.borders, 3);
+  const std::vector<data::SequenceRange> ranges = data::cut_shards(packed.offsets, packed.borders, 3);
   std::vector<std::vector<double>> parts(ranges.size());
   for (std::size_t k = ranges.size(); k-- > 0;) {  // as ranks would: the last one is ready first
     const auto alone = make(change(1), testing::part_of(packed, ranges[k]));
@@ -279,13 +279,13 @@ TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
 }
 
 TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
-  const PackedBatch both = make_batch({5, 7}, 11, 5, 3);
-  const std::vector<PackedBatch> parts = {testing::part_of(both, {0, 1}), testing::part_of(both, {1, 2})};
-  const auto dropout = [](Experiment& e) { e.model.dropout = 0.3; };
+  const data::PackedBatch both = make_batch({5, 7}, 11, 5, 3);
+  const std::vector<data::PackedBatch> parts = {testing::part_of(both, {0, 1}), testing::part_of(both, {1, 2})};
+  const auto dropout = [](config::Experiment& e) { e.model.dropout = 0.3; };
   const auto together = make(dropout, both);
   together->scales = {1.0};
   double sum = 0.0;
-  for (const PackedBatch& part : parts) {
+  for (const data::PackedBatch& part : parts) {
     const auto alone = make(dropout, part);
     alone->scales = {1.0};
     sum += alone->loss({1, 1});
@@ -299,14 +299,14 @@ void count_allocation(Kokkos::Profiling::SpaceHandle, const char*, const void*, 
 }
 
 TEST_F(ModelTest, AStepWithinThePlanAllocatesNothing) {
-  const auto tiny = make([](Experiment& e) {
+  const auto tiny = make([](config::Experiment& e) {
     e.model.dropout = 0.1;
     e.train.gradient_shards = 2;
-    e.train.precision = Precision::float32;
+    e.train.precision = config::Precision::float32;
   });
   tiny->loss({1, 1});
   tiny->model.evaluate(tiny->batch, {});
-  const PackedBatch smaller = make_batch({2, 8, 1}, 11, 5, 9);
+  const data::PackedBatch smaller = make_batch({2, 8, 1}, 11, 5, 9);
   allocations = 0;
   Kokkos::Tools::Experimental::set_allocate_data_callback(count_allocation);
   for (std::uint64_t step = 2; step < 5; ++step) {
@@ -315,7 +315,7 @@ TEST_F(ModelTest, AStepWithinThePlanAllocatesNothing) {
     tiny->model.evaluate(tiny->batch, {});
   }
   const int in_steps = allocations;
-  { const DeviceBuffer proof("the callback counts", 64); }
+  { const memory::DeviceBuffer proof("the callback counts", 64); }
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   EXPECT_EQ(in_steps, 0);
   EXPECT_EQ(allocations, 1);
@@ -325,7 +325,7 @@ TEST_F(ModelTest, FindsWhereALossStoppedBeingFinite) {
   const auto tiny = make();
   EXPECT_EQ(tiny->model.first_not_finite(tiny->batch, {1, 1}), "");
 
-  const ParameterSlice& gain = tiny->model.parameters().find("encoder.1.attention.norm.gain");
+  const memory::ParameterSlice& gain = tiny->model.parameters().find("encoder.1.attention.norm.gain");
   std::vector<double> values = tiny->values(gain);
   values[3] = 1.7e308;  // finite, but not when multiplied by a value further from the mean than one deviation
   tiny->set_values(gain, values);
@@ -361,7 +361,7 @@ TEST_F(ModelTest, AnErrorInsideALayerNamesPassAndPath) {
   offers.add<Kind::layer, Failing>("failing");
   registry.add("this test", offers);
   for (const bool backward : {false, true}) {
-    const auto tiny = make([&](Experiment& e) {
+    const auto tiny = make([&](config::Experiment& e) {
       e.model.block.push_back(layer_table(registry, "broken", "failing", {{"backward", backward}}));
     });
     try {
@@ -375,4 +375,4 @@ TEST_F(ModelTest, AnErrorInsideALayerNamesPassAndPath) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

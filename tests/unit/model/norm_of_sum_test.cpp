@@ -8,35 +8,35 @@
 #include "support/separate_norms.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
 
 std::string digest(const Device& device, Tensor tensor) {
   std::vector<std::byte> bytes(tensor.bytes());
-  copy_to_host(device, tensor, bytes.data());
+  memory::copy_to_host(device, tensor, bytes.data());
   Sha256 hash;
   hash.add(std::span<const std::byte>(bytes));
   return hash.hex();
 }
 
 struct Case {
-  Precision precision;
+  config::Precision precision;
   double dropout;
   const char* norm;
 };
 constexpr Case cases[] = {
-    {Precision::float32, 0.0, "layer_norm"},  {Precision::float32, 0.1, "layer_norm"},
-    {Precision::float64, 0.0, "layer_norm"},  {Precision::float64, 0.1, "layer_norm"},
-    {Precision::bfloat16, 0.0, "layer_norm"}, {Precision::bfloat16, 0.1, "layer_norm"},
-    {Precision::float32, 0.1, "rms_norm"},    {Precision::float64, 0.0, "rms_norm"},
-    {Precision::bfloat16, 0.1, "rms_norm"},
+    {config::Precision::float32, 0.0, "layer_norm"},  {config::Precision::float32, 0.1, "layer_norm"},
+    {config::Precision::float64, 0.0, "layer_norm"},  {config::Precision::float64, 0.1, "layer_norm"},
+    {config::Precision::bfloat16, 0.0, "layer_norm"}, {config::Precision::bfloat16, 0.1, "layer_norm"},
+    {config::Precision::float32, 0.1, "rms_norm"},    {config::Precision::float64, 0.0, "rms_norm"},
+    {config::Precision::bfloat16, 0.1, "rms_norm"},
 };
 
 std::string name_of(const Case& c) {
-  const std::string precision = c.precision == Precision::float32   ? "float32"
-                                : c.precision == Precision::float64 ? "float64"
+  const std::string precision = c.precision == config::Precision::float32   ? "float32"
+                                : c.precision == config::Precision::float64 ? "float64"
                                                                     : "bfloat16";
   return std::string(c.norm) + "_" + precision + (c.dropout > 0.0 ? "_dropout" : "");
 }
@@ -47,9 +47,9 @@ void PrintTo(const Case& c, std::ostream* out) {
 /// Three steps of Adam and an evaluation; norm: the layer's type, which the model's norms are of.
 std::string train(const Case& c, const std::string& norm, std::size_t* nodes = nullptr) {
   const Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
   add_separate_norms(registry);
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.width = 40;
   experiment.model.groups = 1;
   experiment.model.dropout = c.dropout;
@@ -105,4 +105,4 @@ TEST(NormOfSumThreads, OneAndTwoGiveEqualBits) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -5,20 +5,20 @@
 #include "config/error.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
 
 /// Returns key and message of the ConfigError that building the model throws.
-std::pair<std::string, std::string> refusal(const std::function<void(Experiment&)>& change) {
+std::pair<std::string, std::string> refusal(const std::function<void(config::Experiment&)>& change) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
-  Experiment experiment = tiny_experiment(registry);
+  const plugin_host::Registry registry = load_builtin_plugins();
+  config::Experiment experiment = tiny_experiment(registry);
   change(experiment);
   try {
     Model(experiment, tiny_size(), registry, device);
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     return {error.key(), error.what()};
   }
   return {"no error", ""};
@@ -26,35 +26,35 @@ std::pair<std::string, std::string> refusal(const std::function<void(Experiment&
 
 TEST(ModelRefusal, HeadsThatDoNotDivideTheWidth) {
   const auto [key, message] =
-      refusal([](Experiment& e) { e.model.block[0].options.set("heads", std::int64_t{3}); });
+      refusal([](config::Experiment& e) { e.model.block[0].options.set("heads", std::int64_t{3}); });
   EXPECT_EQ(key, "model.layer.attention.heads");
   EXPECT_NE(message.find("model.width = 8"), std::string::npos) << message;
 }
 
 TEST(ModelRefusal, OddWidthWithSinusoidalPositions) {
-  const auto change = [](Experiment& e) {
+  const auto change = [](config::Experiment& e) {
     e.model.width = 7;
     e.model.block[0].options.set("heads", std::int64_t{1});
   };
   const auto [key, message] = refusal(change);
   EXPECT_EQ(key, "model.width");
   EXPECT_NE(message.find("must be even with sinusoidal positions"), std::string::npos) << message;
-  EXPECT_EQ(refusal([&](Experiment& e) {
+  EXPECT_EQ(refusal([&](config::Experiment& e) {
               change(e);
-              e.model.positions = Positions::learned;
+              e.model.positions = config::Positions::learned;
             }).first,
             "no error");
 }
 
 TEST(ModelRefusal, OddWidthOfAFactorisedEmbedding) {
-  const auto [key, message] = refusal([](Experiment& e) { e.model.embedding_width = 5; });
+  const auto [key, message] = refusal([](config::Experiment& e) { e.model.embedding_width = 5; });
   EXPECT_EQ(key, "model.embedding_width");
   EXPECT_NE(message.find("must be even with sinusoidal positions"), std::string::npos) << message;
 }
 
 TEST(ModelRefusal, LinearAttentionInACausalStack) {
-  const Registry registry = load_builtin_plugins();
-  const auto [key, message] = refusal([&](Experiment& e) {
+  const plugin_host::Registry registry = load_builtin_plugins();
+  const auto [key, message] = refusal([&](config::Experiment& e) {
     e.model.causal = true;
     e.model.block[0] = layer_table(registry, "attention", "linear_attention", {{"heads", std::int64_t{2}}});
   });
@@ -64,8 +64,8 @@ TEST(ModelRefusal, LinearAttentionInACausalStack) {
 
 TEST(ModelRefusal, SegmentsThatAreNotIntegersOverTokens) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
-  Experiment experiment = tiny_experiment(registry);
+  const plugin_host::Registry registry = load_builtin_plugins();
+  config::Experiment experiment = tiny_experiment(registry);
   ModelSize size = tiny_size();
   size.columns.push_back({.name = segments_column, .space = Space::sequences});
   EXPECT_NO_THROW(Model(experiment, size, registry, device)) << "the option is not used";
@@ -73,7 +73,7 @@ TEST(ModelRefusal, SegmentsThatAreNotIntegersOverTokens) {
   try {
     Model(experiment, size, registry, device);
     ADD_FAILURE() << "not refused";
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     EXPECT_EQ(error.key(), "model.segments");
     EXPECT_STREQ(error.what(),
                  "the column \"segments\" of the task \"\" is not one of integers over tokens, known at "
@@ -85,8 +85,8 @@ TEST(ModelRefusal, SegmentsThatAreNotIntegersOverTokens) {
 
 TEST(ModelRefusal, TwoSubLayersOfOneName) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
-  Experiment experiment = tiny_experiment(registry);
+  const plugin_host::Registry registry = load_builtin_plugins();
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.block[1] = experiment.model.block[0];
   EXPECT_THROW(Model(experiment, tiny_size(), registry, device), Error);
 }
@@ -106,18 +106,18 @@ class BlockWise final : public Layer {
 
 TEST(ModelRefusal, BlocksThatCannotShareTheirParameters) {
   const Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
   Registrar offers;
   offers.add<Kind::layer, BlockWise>("block_wise");
   registry.add("this test", offers);
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.block.push_back(layer_table(registry, "extra", "block_wise"));
   EXPECT_NO_THROW(Model(experiment, tiny_size(), registry, device));
   experiment.model.groups = 1;
   try {
     Model(experiment, tiny_size(), registry, device);
     ADD_FAILURE() << "not refused";
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     EXPECT_EQ(error.key(), "model.groups");
     EXPECT_STREQ(error.what(),
                  "encoder.1.extra cannot share the parameters of encoder.0.extra: it declares other "
@@ -126,16 +126,16 @@ TEST(ModelRefusal, BlocksThatCannotShareTheirParameters) {
 }
 
 TEST(ModelRefusal, ALayerThatNoPluginOffers) {
-  const auto [key, message] = refusal([](Experiment& e) { e.model.block[0].type = "self_atention"; });
+  const auto [key, message] = refusal([](config::Experiment& e) { e.model.block[0].type = "self_atention"; });
   EXPECT_EQ(key, "model.layer.attention");
   EXPECT_NE(message.find("did you mean \"self_attention\"?"), std::string::npos) << message;
 }
 
 TEST(ModelRefusal, ABatchLargerThanPlanned) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
+  const plugin_host::Registry registry = load_builtin_plugins();
   TinyModel tiny(tiny_experiment(registry), tiny_size(), registry, device, tiny_batch());
-  const PackedBatch larger = make_batch({9, 9, 9, 9}, 11, 5, 1);
+  const data::PackedBatch larger = make_batch({9, 9, 9, 9}, 11, 5, 1);
   DeviceBatch batch(device, larger.size(), tiny.model.needs());
   batch.upload(larger);
   EXPECT_THROW(tiny.model.forward_backward(batch, batch.scales(), {1, 1}), std::logic_error);
@@ -146,14 +146,14 @@ TEST(ModelRefusal, ABatchLargerThanPlanned) {
 
 TEST(ModelRefusal, ASequenceLongerThanThePositions) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
+  const plugin_host::Registry registry = load_builtin_plugins();
   TinyModel tiny(tiny_experiment(registry), tiny_size(), registry, device, make_batch({10}, 11, 5, 1));
   EXPECT_THROW(tiny.loss({1, 1}), std::logic_error);
 }
 
 TEST(ModelRefusal, APassWithoutAPlan) {
   const Device device;
-  const Registry registry = load_builtin_plugins();
+  const plugin_host::Registry registry = load_builtin_plugins();
   Model model(tiny_experiment(registry), tiny_size(), registry, device);
   DeviceBatch batch(device, tiny_batch().size(), model.needs());
   EXPECT_THROW(model.forward_backward(batch, batch.scales(), {1, 1}), std::logic_error);
@@ -226,18 +226,18 @@ std::pair<std::string, std::string> head_refusal(const std::function<void(HeadPl
                                                  const ModelSize& size = tiny_size(),
                                                  std::int64_t shards = 1) {
   const Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
   Registrar offers;
   offers.add<Kind::head, AskingHead>("asking");
   registry.add("this test", offers);
   AskingHead::ask = ask;
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.task.type = "guessing";
   experiment.model.head.type = "asking";
   experiment.train.gradient_shards = shards;
   try {
     Model(experiment, size, registry, device);
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     return {error.key(), error.what()};
   }
   return {};
@@ -320,4 +320,4 @@ TEST(HeadRefusal, ShardsOfALossBetweenSequences) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -9,7 +9,7 @@
 #include "support/separate_norms.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -38,25 +38,25 @@ class Idle final : public Layer {
   void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
 };
 
-void separate_norms(Experiment& experiment) {
+void separate_norms(config::Experiment& experiment) {
   experiment.model.norm.type = "separate_layer_norm";
 }
-void pre_norm(Experiment& experiment) {
-  experiment.model.norm_position = NormPosition::pre;
+void pre_norm(config::Experiment& experiment) {
+  experiment.model.norm_position = config::NormPosition::pre;
 }
 
 /// The plans of a model, which themselves need no batch.
 struct Plans {
   explicit Plans(
-      const std::function<void(Experiment&)>& change = [](Experiment&) {},
-      Recompute recompute = Recompute::none) {
-    Registry registry = load_builtin_plugins();
+      const std::function<void(config::Experiment&)>& change = [](config::Experiment&) {},
+      config::Recompute recompute = config::Recompute::none) {
+    plugin_host::Registry registry = load_builtin_plugins();
     add_separate_norms(registry);
     Registrar offers;
     offers.add<Kind::layer, Idle<true>>("reads_output");
     offers.add<Kind::layer, Idle<false>>("reads_nothing");
     registry.add("this test", offers);
-    Experiment experiment = tiny_experiment(registry);
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.train.recompute = recompute;
     change(experiment);
     model = std::make_unique<Model>(experiment, tiny_size(), registry, device);
@@ -91,7 +91,7 @@ TEST(StepPlan, RefusesMoreThanAMachineAddresses) {
 }
 
 TEST(StepPlan, PreNormNormsFirstAndOnceAtTheEnd) {
-  const Plans plans([](Experiment& e) { e.model.norm_position = NormPosition::pre; });
+  const Plans plans([](config::Experiment& e) { e.model.norm_position = config::NormPosition::pre; });
   EXPECT_EQ(plans.training.nodes[1].path, "encoder.0.attention.norm");
   EXPECT_EQ(plans.training.nodes[2].path, "encoder.0.attention");
   EXPECT_EQ(plans.training.nodes[plans.training.nodes.size() - 2].path, "encoder.norm");
@@ -133,13 +133,13 @@ TEST(StepPlan, ASumIsLeftWhereItsBranchWasUntilTheNormsBackward) {
 }
 
 TEST(StepPlan, TheTrunkIsNotKeptForTheNormThatAddsItUp) {
-  const Plans plans([](Experiment& e) { e.model.block[1].type = "reads_nothing"; });
+  const Plans plans([](config::Experiment& e) { e.model.block[1].type = "reads_nothing"; });
   EXPECT_EQ(plans.training.nodes[4].path, "encoder.0.feed_forward.norm");
   EXPECT_EQ(find(plans.training, "encoder.0.attention.norm.output")->last, 4);
 }
 
 TEST(StepPlan, ABranchThatIsReadInBackwardIsNotOverwrittenByTheSum) {
-  const Plans plans([](Experiment& e) { e.model.block[1].type = "reads_output"; });
+  const Plans plans([](config::Experiment& e) { e.model.block[1].type = "reads_output"; });
   const NodePlan& sum = node(plans.training, "encoder.0.feed_forward.residual");
   EXPECT_EQ(node(plans.training, "encoder.0.feed_forward.norm").inputs, std::vector<int>{sum.output});
   EXPECT_NE(sum.output, node(plans.training, "encoder.0.feed_forward").output);
@@ -148,7 +148,7 @@ TEST(StepPlan, ABranchThatIsReadInBackwardIsNotOverwrittenByTheSum) {
 }
 
 TEST(StepPlan, TheGradientsOfASumLieApartOnlyWithDropout) {
-  const Plans plain, dropping([](Experiment&e) { e.model.dropout = 0.1; });
+  const Plans plain, dropping([](config::Experiment&e) { e.model.dropout = 0.1; });
   for (const Plans* plans : {&plain, &dropping}) {
     const NodePlan& norm = node(plans->training, "encoder.1.feed_forward.norm");
     EXPECT_EQ(norm.input_gradients[0] == norm.input_gradients[1], plans == &plain);
@@ -170,7 +170,7 @@ TEST(StepPlan, TheResidualSumTakesOverTheMemoryOfItsBranch) {
 }
 
 TEST(StepPlan, TheResidualPassesItsGradientOnWithoutACopy) {
-  const Plans plans([](Experiment& e) {
+  const Plans plans([](config::Experiment& e) {
     separate_norms(e);
     e.model.dropout = 0.1;
   });
@@ -211,7 +211,7 @@ TEST(StepPlan, TheBackwardPassGoesTheOtherWay) {
 }
 
 TEST(StepPlan, ACheapOutputIsComputedAgainWhereItIsRead) {
-  const Plans plans([](Experiment&) {}, Recompute::cheap);
+  const Plans plans([](config::Experiment&) {}, config::Recompute::cheap);
   EXPECT_EQ(
       backward_calls(plans.training),
       (std::vector<std::string>{
@@ -238,19 +238,19 @@ TEST(StepPlan, WhatCannotBeComputedAgainIsKept) {
   const auto is_idle = [&](const Plans& plans) {
     return tensor(plans).idle.first <= tensor(plans).idle.last;
   };
-  EXPECT_TRUE(is_idle(Plans([](Experiment&) {}, Recompute::cheap)));
-  EXPECT_FALSE(is_idle(Plans(separate_norms, Recompute::cheap))) << "its norm does not say that it is cheap";
+  EXPECT_TRUE(is_idle(Plans([](config::Experiment&) {}, config::Recompute::cheap)));
+  EXPECT_FALSE(is_idle(Plans(separate_norms, config::Recompute::cheap))) << "its norm does not say that it is cheap";
   EXPECT_FALSE(is_idle(Plans(
-      [](Experiment& e) {
+      [](config::Experiment& e) {
         e.train.freeze = {"embedding", "encoder.0.attention"};
       },
-      Recompute::cheap)))
+      config::Recompute::cheap)))
       << "nothing keeps the sum that this norm would need";
 }
 
 TEST(StepPlan, ABlockIsComputedAgainFromWhatEntersIt) {
   for (const bool pre : {false, true}) {
-    const Plans plans([&](Experiment& e) { pre ? pre_norm(e) : separate_norms(e); }, Recompute::blocks);
+    const Plans plans([&](config::Experiment& e) { pre ? pre_norm(e) : separate_norms(e); }, config::Recompute::blocks);
     const std::vector<std::string> calls = backward_calls(plans.training);
     std::vector<std::string> block, expected;
     for (const NodePlan& one : plans.training.nodes)
@@ -271,13 +271,13 @@ TEST(StepPlan, ABlockIsComputedAgainFromWhatEntersIt) {
 }
 
 TEST(StepPlan, NoBlockIsComputedAgainForWhatDoesNotTrain) {
-  const Plans plans([](Experiment& e) { e.train.freeze = {"embedding", "encoder.0"}; }, Recompute::blocks);
+  const Plans plans([](config::Experiment& e) { e.train.freeze = {"embedding", "encoder.0"}; }, config::Recompute::blocks);
   for (const std::string& call : backward_calls(plans.training))
     EXPECT_EQ(call.find("encoder.0"), std::string::npos) << call;
 }
 
 /// The seed model: width 384, 12 layers, 6 heads, hidden 768, with its head.
-void seed_model(Experiment& experiment) {
+void seed_model(config::Experiment& experiment) {
   experiment.model.width = 384;
   experiment.model.layers = 12;
   experiment.model.dropout = 0.1;
@@ -285,7 +285,7 @@ void seed_model(Experiment& experiment) {
   experiment.model.block[0].options.set("heads", std::int64_t{6});
   experiment.model.block[1].options.set("hidden", std::int64_t{768});
   experiment.model.head.options.set("residual_norm", true);
-  experiment.train.precision = Precision::float32;
+  experiment.train.precision = config::Precision::float32;
 }
 
 TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
@@ -293,10 +293,10 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
   const BatchSize full{32 * 256, 32, 32 * 256 * 256, 256};
   plans.training.place(full);
   plans.evaluation.place(full);
-  std::vector<BufferLifetime> intervals;
+  std::vector<memory::BufferLifetime> intervals;
   for (const PlanTensor& tensor : plans.training.tensors)
     intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
-  const double bound = static_cast<double>(live_peak(intervals, tensor_alignment));
+  const double bound = static_cast<double>(memory::live_peak(intervals, memory::tensor_alignment));
   EXPECT_LE(static_cast<double>(plans.training.arena_bytes), 1.02 * bound);
   // Per token, block and channel: six values of attention and four of feed-forward, in float32.
   const double kept = 8192.0 * 12 * 384 * 10 * 4;
@@ -309,25 +309,25 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
 
 TEST(StepPlan, WhatIsComputedAgainTakesNoMemoryMeanwhile) {
   const BatchSize full{32 * 256, 32, 32 * 256 * 256, 256};
-  const auto channels = [&](Recompute recompute) {  // in each layer, of each token
+  const auto channels = [&](config::Recompute recompute) {  // in each layer, of each token
     Plans plans(seed_model, recompute);
     plans.training.place(full);
-    std::vector<BufferLifetime> intervals;
+    std::vector<memory::BufferLifetime> intervals;
     for (const PlanTensor& tensor : plans.training.tensors)
       intervals.push_back({tensor.first, tensor.last, tensor.bytes, tensor.idle});
     const double bytes = static_cast<double>(plans.training.arena_bytes);
-    EXPECT_LE(bytes, 1.02 * static_cast<double>(live_peak(intervals, tensor_alignment)));
+    EXPECT_LE(bytes, 1.02 * static_cast<double>(memory::live_peak(intervals, memory::tensor_alignment)));
     return bytes / (8192.0 * 12 * 384 * 4);
   };
-  const double none = channels(Recompute::none);
-  EXPECT_NEAR(none - channels(Recompute::cheap), 2.0, 0.2) << "the outputs of two norms";
-  EXPECT_LE(channels(Recompute::blocks), 2.3) << "one layer of 12 and what enters it";
+  const double none = channels(config::Recompute::none);
+  EXPECT_NEAR(none - channels(config::Recompute::cheap), 2.0, 0.2) << "the outputs of two norms";
+  EXPECT_LE(channels(config::Recompute::blocks), 2.3) << "one layer of 12 and what enters it";
 }
 
 TEST(StepPlan, NormsThatTakeSumsNeedNoMoreMemory) {
   for (const double dropout : {0.0, 0.1}) {
-    Plans one([&](Experiment& e) { seed_model(e), e.model.dropout = dropout; });
-    Plans two([&](Experiment& e) { seed_model(e), separate_norms(e), e.model.dropout = dropout; });
+    Plans one([&](config::Experiment& e) { seed_model(e), e.model.dropout = dropout; });
+    Plans two([&](config::Experiment& e) { seed_model(e), separate_norms(e), e.model.dropout = dropout; });
     for (const BatchSize& size :
          {BatchSize{32 * 256, 32, 32 * 256 * 256, 256}, BatchSize{900, 32, 28000, 60}})
       for (StepPlan Plans::*plan : {&Plans::training, &Plans::evaluation}) {
@@ -351,4 +351,4 @@ TEST(StepPlan, EqualModelsHaveEqualPlans) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -16,7 +16,7 @@
 #include "support/child_threads.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -80,7 +80,7 @@ class ThreadwiseSum final : public Layer {
 
 std::string digest(const Device& device, Tensor tensor) {
   std::vector<std::byte> bytes(tensor.bytes());
-  copy_to_host(device, tensor, bytes.data());
+  memory::copy_to_host(device, tensor, bytes.data());
   Sha256 hash;
   hash.add(std::span<const std::byte>(bytes));
   return hash.hex();
@@ -88,17 +88,17 @@ std::string digest(const Device& device, Tensor tensor) {
 
 /// Three steps of Adam on batches large enough for every kernel to use all threads.
 /// changes: the number of threads is another one in each step.
-std::string train(Precision precision, bool inject, bool changes) {
+std::string train(config::Precision precision, bool inject, bool changes) {
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
   Registrar offers;
   offers.add<Kind::layer, ThreadwiseSum>("threadwise_sum");
   registry.add("this test", offers);
-  Experiment experiment = tiny_experiment(registry);
+  config::Experiment experiment = tiny_experiment(registry);
   experiment.model.width = 64;
   experiment.model.dropout = 0.1;
   experiment.data.max_length = 64;
-  experiment.model.positions = Positions::learned;
+  experiment.model.positions = config::Positions::learned;
   experiment.model.block[0].options.set("heads", std::int64_t{4});
   experiment.model.block[0].options.set("attention_dropout", 0.1);
   experiment.model.block[1].options.set("hidden", std::int64_t{96});
@@ -106,7 +106,7 @@ std::string train(Precision precision, bool inject, bool changes) {
   experiment.train.gradient_shards = 2;
   if (inject) experiment.model.block.push_back(layer_table(registry, "broken", "threadwise_sum"));
 
-  const PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
+  const data::PackedBatch packed = make_batch({64, 33, 1, 50, 64, 17, 64, 40}, 300, 5, 1);
   TinyModel tiny(experiment, size_with(300), registry, device, packed);
   tiny.model.initialize(1);
   const auto optimizer =
@@ -114,7 +114,7 @@ std::string train(Precision precision, bool inject, bool changes) {
   tiny.model.parameters().make_states(optimizer->states());
   std::string digests;
   for (std::uint64_t step = 1; step <= 3; ++step) {
-    if (changes) use_host_threads(device, 1 + static_cast<int>(step) % host_threads(), Binding::any_place);
+    if (changes) kernels::use_host_threads(device, 1 + static_cast<int>(step) % host_threads(), kernels::Binding::any_place);
     digests += std::to_string(tiny.loss({1, step})) + " ";
     optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
   }
@@ -123,18 +123,18 @@ std::string train(Precision precision, bool inject, bool changes) {
          digest(device, tiny.model.parameters().state(1));
 }
 
-constexpr Precision precisions[] = {Precision::float32, Precision::bfloat16, Precision::float16};
+constexpr config::Precision precisions[] = {config::Precision::float32, config::Precision::bfloat16, config::Precision::float16};
 
-std::string name_of(Precision precision) {
-  return encore::name_of(precision == Precision::bfloat16  ? DType::bfloat16
-                         : precision == Precision::float16 ? DType::float16
+std::string name_of(config::Precision precision) {
+  return encore::name_of(precision == config::Precision::bfloat16  ? DType::bfloat16
+                         : precision == config::Precision::float16 ? DType::float16
                                                            : DType::float32);
 }
 
 /// Runs in the child: prints the values that the parent compares.
 TEST(ThreadsChild, DISABLED_Trains) {
   const char* const name = std::getenv("ENCORE_TEST_PRECISION");
-  for (const Precision precision : precisions)
+  for (const config::Precision precision : precisions)
     if (name != nullptr && name == name_of(precision))
       print_digest(train(precision, std::getenv("ENCORE_TEST_INJECT") != nullptr,
                          std::getenv("ENCORE_TEST_CHANGES") != nullptr));
@@ -145,7 +145,7 @@ TEST(ThreadsChild, DISABLED_PrintsTheThreadsOfNestedRegions) {
   std::string counts;
 #if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
   for (const int threads : {host_threads(), 1, host_threads()}) {
-    use_host_threads(device, threads, Binding::any_place);
+    kernels::use_host_threads(device, threads, kernels::Binding::any_place);
     int most = 0;
     Kokkos::parallel_for(Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, 1),
                          [&most](int) { most = omp_get_max_threads(); });
@@ -162,10 +162,10 @@ TEST(HostThreads, ARegionWithinOneThreadHasOneThread) {
   EXPECT_EQ(digest_of_child("model_test", "ThreadsChild.DISABLED_PrintsTheThreadsOfNestedRegions", 3), "313");
 }
 
-struct Threads : ::testing::TestWithParam<Precision> {
+struct Threads : ::testing::TestWithParam<config::Precision> {
   void SetUp() override {
     if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
-    if (GetParam() == Precision::float16 && !is_activation(DType::float16))
+    if (GetParam() == config::Precision::float16 && !is_activation(DType::float16))
       GTEST_SKIP() << "no float16 in this build";
   }
   static std::string in_child(int threads, bool inject, bool changes = false) {
@@ -198,4 +198,4 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Threads, ::testing::ValuesIn(precisions),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

@@ -14,7 +14,7 @@
 #include "support/child_threads.hpp"
 #include "support/tiny_model.hpp"
 
-namespace encore {
+namespace encore::model {
 namespace {
 
 using namespace encore::testing;
@@ -24,8 +24,8 @@ constexpr std::int32_t vocabulary = 200;
 constexpr std::int64_t late_token = 150;  // comes in steps 3 and 7 only
 
 /// Draws tokens from a moving window, so that rows rest for some steps; the upper ones never come.
-PackedBatch batch_of_step(std::int64_t step) {
-  PackedBatch batch = make_batch({20, 1, 9, 14}, 30, 5, static_cast<std::uint64_t>(step));
+data::PackedBatch batch_of_step(std::int64_t step) {
+  data::PackedBatch batch = make_batch({20, 1, 9, 14}, 30, 5, static_cast<std::uint64_t>(step));
   for (std::int32_t& id : batch.ids) id += static_cast<std::int32_t>(step % 4) * 15;
   if (step == 3 || step == 7) batch.ids[5] = late_token;
   return batch;
@@ -35,7 +35,7 @@ struct Case {
   std::string optimizer;
   Changes settings;
   std::int64_t width = 256;  ///< a chunk per row; 64: four rows
-  Precision precision = Precision::float32;
+  config::Precision precision = config::Precision::float32;
   std::int64_t shards = 1;
   double odd_scale = 0.5;  ///< of step 5
   std::int64_t embedding_width = 0;
@@ -47,10 +47,10 @@ std::vector<Case> cases() {
   return {{.optimizer = "adam", .settings = {}},
           {.optimizer = "adam", .settings = {{"weight_decay", 0.1}}},
           {.optimizer = "adam", .settings = {{"beta1", none}}, .width = 64},
-          {.optimizer = "adam", .settings = {}, .precision = Precision::float64, .shards = 2},
-          {.optimizer = "adam", .settings = {}, .precision = Precision::bfloat16},
+          {.optimizer = "adam", .settings = {}, .precision = config::Precision::float64, .shards = 2},
+          {.optimizer = "adam", .settings = {}, .precision = config::Precision::bfloat16},
           {.optimizer = "adam", .settings = {}, .shards = 2, .embedding_width = 64},
-          {.optimizer = "adam", .settings = {}, .precision = Precision::bfloat16, .embedding_width = 256},
+          {.optimizer = "adam", .settings = {}, .precision = config::Precision::bfloat16, .embedding_width = 256},
           {.optimizer = "adam", .settings = {}, .odd_scale = not_a_number},
           {.optimizer = "adam", .settings = {}, .odd_scale = infinite},
           {.optimizer = "adam", .settings = {}, .odd_scale = none},
@@ -63,7 +63,7 @@ std::vector<Case> cases() {
           {.optimizer = "sgd", .settings = {}},
           {.optimizer = "sgd", .settings = {{"momentum", none}}},
           {.optimizer = "sgd", .settings = {{"momentum", none}, {"weight_decay", 0.1}}},
-          {.optimizer = "sgd", .settings = {{"nesterov", true}}, .precision = Precision::float64},
+          {.optimizer = "sgd", .settings = {{"nesterov", true}}, .precision = config::Precision::float64},
           {.optimizer = "sgd", .settings = {{"nesterov", true}, {"weight_decay", 0.1}}, .width = 64},
           {.optimizer = "sgd", .settings = {}, .shards = 2, .odd_scale = not_a_number},
           {.optimizer = "sgd", .settings = {}, .odd_scale = infinite},
@@ -71,7 +71,7 @@ std::vector<Case> cases() {
           {.optimizer = "lamb", .settings = {}},
           {.optimizer = "lamb", .settings = {{"weight_decay", none}}},
           {.optimizer = "lamb", .settings = {{"weight_decay", none}}, .width = 64, .shards = 2},
-          {.optimizer = "lamb", .settings = {{"weight_decay", none}}, .precision = Precision::float64},
+          {.optimizer = "lamb", .settings = {{"weight_decay", none}}, .precision = config::Precision::float64},
           {.optimizer = "lamb", .settings = {{"weight_decay", none}}, .odd_scale = not_a_number},
           {.optimizer = "lamb", .settings = {}, .odd_scale = infinite},
           {.optimizer = "lamb", .settings = {{"max_trust_ratio", 0.5}}, .odd_scale = -2.0}};
@@ -90,14 +90,14 @@ std::string name_of(const Case& used) {
 
 Bytes bytes_of(const Device& device, Tensor tensor) {
   Bytes bytes(tensor.bytes());
-  copy_to_host(device, tensor, bytes.data());
+  memory::copy_to_host(device, tensor, bytes.data());
   return bytes;
 }
 
 /// A model and its optimizer, step by step. `dense`: gradients are filled, summed and used as a whole.
 class Training {
  public:
-  Training(const Device& device, const Registry& registry, const Case& used, bool dense)
+  Training(const Device& device, const plugin_host::Registry& registry, const Case& used, bool dense)
       : device_(device),
         used_(used),
         dense_(dense),
@@ -106,14 +106,14 @@ class Training {
         numbers_("test::numbers", 2 * sizeof(double)) {
     model_.plan({{64, 8, 64 * 64, 64}}, {});
     model_.initialize(1);
-    PluginTable table;
+    config::PluginTable table;
     fill_table(table, registry, Kind::optimizer, "optimizer", used.optimizer, used.settings);
     optimizer_ = registry.make_optimizer(table.type, table.options);
     model_.parameters().make_states(optimizer_->states());
   }
 
   void gradient(std::int64_t step) {
-    const PackedBatch packed = batch_of_step(step);
+    const data::PackedBatch packed = batch_of_step(step);
     batch_.upload(packed);
     if (dense_) kernels::fill(device_, 0.0, model_.parameters().gradients());
     model_.forward_backward(batch_, batch_.scales(), {1, static_cast<std::uint64_t>(step)});
@@ -124,7 +124,7 @@ class Training {
   }
   void update(std::int64_t step) {
     const double scale = step == 5 ? used_.odd_scale : 0.75;
-    copy_from_host(device_, &scale, Tensor(squares() + 1, DType::float64, {1}));
+    memory::copy_from_host(device_, &scale, Tensor(squares() + 1, DType::float64, {1}));
     optimizer_->update(device_, blocks(), 0.01, step);
     device_.fence();
   }
@@ -153,17 +153,17 @@ class Training {
   std::vector<ChunkGradient> known() {
     const Blocks all = model_.parameters().blocks(nullptr);
     std::vector<ChunkGradient> list(static_cast<std::size_t>((all.chunk_count + 3) / 4 * 4));
-    copy_to_host(device_, bytes_tensor(all, list), list.data());
+    memory::copy_to_host(device_, bytes_tensor(all, list), list.data());
     return list;
   }
   void set_known(const std::vector<ChunkGradient>& list) {
     const Blocks all = model_.parameters().blocks(nullptr);
-    copy_from_host(device_, list.data(), bytes_tensor(all, list));
+    memory::copy_from_host(device_, list.data(), bytes_tensor(all, list));
   }
 
  private:
-  static Experiment experiment(const Registry& registry, const Case& used) {
-    Experiment experiment = tiny_experiment(registry);
+  static config::Experiment experiment(const plugin_host::Registry& registry, const Case& used) {
+    config::Experiment experiment = tiny_experiment(registry);
     experiment.data.max_length = 64;
     experiment.model.width = used.width;
     experiment.model.embedding_width = used.embedding_width;
@@ -189,16 +189,16 @@ class Training {
   bool dense_;
   Model model_;
   DeviceBatch batch_;
-  DeviceBuffer numbers_;
+  memory::DeviceBuffer numbers_;
   std::unique_ptr<Optimizer> optimizer_;
 };
 
 struct TokenRows : ::testing::Test {
-  bool multiplies(Precision precision) const {
-    return precision != Precision::bfloat16 || device.gemm().multiplies(DType::bfloat16);
+  bool multiplies(config::Precision precision) const {
+    return precision != config::Precision::bfloat16 || device.gemm().multiplies(DType::bfloat16);
   }
   Device device;
-  Registry registry = load_builtin_plugins();
+  plugin_host::Registry registry = load_builtin_plugins();
 };
 
 TEST_F(TokenRows, PassedOverAreUpdatedAsIfTheyWereRead) {
@@ -280,4 +280,4 @@ TEST_F(TokenRows, GiveEqualBitsWithOneTwoAndThreeThreads) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::model

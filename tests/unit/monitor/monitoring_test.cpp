@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::monitor {
 namespace {
 
-TextReference some_reference() {
-  TextReference reference{.source = "dev", .step = 7};
+record::TextReference some_reference() {
+  record::TextReference reference{.source = "dev", .step = 7};
   reference.histograms.labels = {{"name", 0}, {"none", 0}};
   for (int i = 0; i < 100; ++i)
     reference.histograms.add(
@@ -18,8 +18,8 @@ TextReference some_reference() {
   return reference;
 }
 
-std::vector<ServedText> texts(int count, std::int64_t tokens) {
-  std::vector<ServedText> list;
+std::vector<store::ServedText> texts(int count, std::int64_t tokens) {
+  std::vector<store::ServedText> list;
   for (int i = 0; i < count; ++i)
     list.push_back({.request = std::to_string(i),
                     .time = 100.0 + i,
@@ -72,4 +72,4 @@ TEST(Monitoring, ASmallNumberOfAnswersGivesAWideInterval) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::monitor

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace encore {
+namespace encore::monitor {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -49,4 +49,4 @@ TEST(GroupedBins, EachGroupHasATenth) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::monitor

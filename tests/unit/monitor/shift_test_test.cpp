@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-namespace encore {
+namespace encore::monitor {
 namespace {
 
 TEST(JumpingBets, ABetIsFair) {
@@ -50,7 +50,7 @@ TEST(LogMeanExp, IsTheMeanOfLargeNumbers) {
 class Texts {
  public:
   explicit Texts(std::uint32_t seed) : random_(seed) {}
-  TextFacts next(double length, double names) {
+  record::TextFacts next(double length, double names) {
     const double z = std::normal_distribution<double>(0.0, 1.0)(random_);
     const double c = std::uniform_real_distribution<double>(0.6, 1.0)(random_);
     const bool name = std::bernoulli_distribution(names)(random_);
@@ -58,8 +58,8 @@ class Texts {
             .confidence = c,
             .labels = {{name ? "name" : "none", 1}}};
   }
-  TextHistograms reference(int texts) {
-    TextHistograms histograms;
+  record::TextHistograms reference(int texts) {
+    record::TextHistograms histograms;
     histograms.labels = {{"name", 0}, {"none", 0}};
     for (int i = 0; i < texts; ++i) histograms.add(next(20.0, 0.3));
     return histograms;
@@ -75,7 +75,7 @@ TEST(ShiftTest, FalseAlarmsAreNotMoreFrequentThanAlpha) {
   int alarms = 0;
   for (int replay = 0; replay < replays; ++replay) {
     Texts texts(static_cast<std::uint32_t>(replay) + 1);
-    const TextHistograms reference = texts.reference(300);
+    const record::TextHistograms reference = texts.reference(300);
     ShiftTest test(reference, alpha);
     for (int i = 0; i < 300; ++i)
       test.add(texts.next(20.0, 0.3), std::to_string(replay) + "-" + std::to_string(i));
@@ -89,10 +89,10 @@ TEST(ShiftTest, FindsEachKindOfChangeAtOnceAndLater) {
     const char* measure;
     double length, names;
   };
-  for (const Change& change : {Change{tokens_stream, 30.0, 0.3}, Change{labels_measure, 20.0, 0.9}})
+  for (const Change& change : {Change{record::tokens_stream, 30.0, 0.3}, Change{labels_measure, 20.0, 0.9}})
     for (const int quiet : {0, 2000}) {
       Texts texts(7);
-      const TextHistograms reference = texts.reference(2000);
+      const record::TextHistograms reference = texts.reference(2000);
       ShiftTest test(reference, 0.001);
       for (int i = 0; i < quiet; ++i) test.add(texts.next(20.0, 0.3), "a" + std::to_string(i));
       EXPECT_FALSE(test.alarm().has_value());
@@ -106,10 +106,10 @@ TEST(ShiftTest, FindsEachKindOfChangeAtOnceAndLater) {
 
 TEST(ShiftTest, AReplaySaysTheSame) {
   Texts texts(3);
-  const TextHistograms reference = texts.reference(100);
+  const record::TextHistograms reference = texts.reference(100);
   ShiftTest one(reference, 0.01), other(reference, 0.01);
   for (int i = 0; i < 50; ++i) {
-    const TextFacts facts = texts.next(25.0, 0.5);
+    const record::TextFacts facts = texts.next(25.0, 0.5);
     one.add(facts, std::to_string(i));
     other.add(facts, std::to_string(i));
   }
@@ -118,12 +118,12 @@ TEST(ShiftTest, AReplaySaysTheSame) {
 }
 
 TEST(ShiftTest, AMeasureWithoutNumbersBetsNothing) {
-  TextHistograms reference;
+  record::TextHistograms reference;
   for (int i = 0; i < 20; ++i) reference.add({.tokens = 5});
   ShiftTest test(reference, 0.01);
   test.add({.tokens = 5, .confidence = 0.1, .labels = {{"new", 1}}}, "x");
   EXPECT_EQ(test.log_capitals().size(), 2U) << "tokens and unknown";
-  const TextHistograms nothing;
+  const record::TextHistograms nothing;
   ShiftTest none(nothing, 0.01);
   none.add({.tokens = 5}, "x");
   EXPECT_EQ(none.log_capital(), 0.0);
@@ -131,4 +131,4 @@ TEST(ShiftTest, AMeasureWithoutNumbersBetsNothing) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::monitor

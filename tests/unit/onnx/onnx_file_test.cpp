@@ -13,29 +13,29 @@
 #include "onnx_graph/onnx_file.hpp"
 #include "onnx_graph/proto_message.hpp"
 
-namespace encore {
+namespace encore::onnx {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
 
 std::string bytes_of(const auto& write) {
-  ProtoMessage message;
+  onnx_graph::ProtoMessage message;
   write(message);
   return message.bytes();
 }
 
 TEST(ProtoMessage, HasTheBytesOfTheSpecification) {
-  EXPECT_EQ(bytes_of([](ProtoMessage& m) { m.integer(1, 150); }), "\x08\x96\x01"s);
-  EXPECT_EQ(bytes_of([](ProtoMessage& m) { m.integer(1, 0); }), "\x08\x00"s);
-  EXPECT_EQ(bytes_of([](ProtoMessage& m) { m.integer(1, -2); }),
+  EXPECT_EQ(bytes_of([](onnx_graph::ProtoMessage& m) { m.integer(1, 150); }), "\x08\x96\x01"s);
+  EXPECT_EQ(bytes_of([](onnx_graph::ProtoMessage& m) { m.integer(1, 0); }), "\x08\x00"s);
+  EXPECT_EQ(bytes_of([](onnx_graph::ProtoMessage& m) { m.integer(1, -2); }),
             "\x08\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"s);
-  EXPECT_EQ(bytes_of([](ProtoMessage& m) { m.integer(20, 7); }), "\xa0\x01\x07"s);
-  EXPECT_EQ(bytes_of([](ProtoMessage& m) { m.text(2, "testing"); }), "\x12\x07testing"s);
-  EXPECT_EQ(bytes_of([](ProtoMessage& m) { m.number(2, 1.0F); }), "\x15\x00\x00\x80\x3f"s);
-  ProtoMessage inner;
+  EXPECT_EQ(bytes_of([](onnx_graph::ProtoMessage& m) { m.integer(20, 7); }), "\xa0\x01\x07"s);
+  EXPECT_EQ(bytes_of([](onnx_graph::ProtoMessage& m) { m.text(2, "testing"); }), "\x12\x07testing"s);
+  EXPECT_EQ(bytes_of([](onnx_graph::ProtoMessage& m) { m.number(2, 1.0F); }), "\x15\x00\x00\x80\x3f"s);
+  onnx_graph::ProtoMessage inner;
   inner.integer(1, 150);
-  EXPECT_EQ(bytes_of([&](ProtoMessage& m) { m.message(3, inner); }), "\x1a\x03\x08\x96\x01"s);
+  EXPECT_EQ(bytes_of([&](onnx_graph::ProtoMessage& m) { m.message(3, inner); }), "\x1a\x03\x08\x96\x01"s);
 }
 
 class OnnxFile : public ::testing::Test {
@@ -46,11 +46,11 @@ class OnnxFile : public ::testing::Test {
     std::vector<std::byte> bytes(2048);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 251);
     model_.constants = {
-        {.name = "large", .type = OnnxType::float32, .shape = {2, 256}, .bytes = bytes},
-        {.name = "small", .type = OnnxType::int64, .shape = {}, .bytes = std::vector<std::byte>(8)},
-        {.name = "last", .type = OnnxType::float32, .shape = {512}, .bytes = bytes}};
+        {.name = "large", .type = onnx_graph::OnnxType::float32, .shape = {2, 256}, .bytes = bytes},
+        {.name = "small", .type = onnx_graph::OnnxType::int64, .shape = {}, .bytes = std::vector<std::byte>(8)},
+        {.name = "last", .type = onnx_graph::OnnxType::float32, .shape = {512}, .bytes = bytes}};
     model_.inputs = {
-        {.name = "x", .type = OnnxType::int64, .shape = {OnnxGraph::batch, OnnxGraph::length, 3}}};
+        {.name = "x", .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, OnnxGraph::length, 3}}};
   }
   ~OnnxFile() override { fs::remove_all(folder_); }
 
@@ -63,12 +63,12 @@ class OnnxFile : public ::testing::Test {
   }
 
   fs::path folder_;
-  OnnxModel model_;
+  onnx_graph::OnnxModel model_;
 };
 
 TEST_F(OnnxFile, HoldsItsWeights) {
-  const SavedFile saved = save_onnx(folder_, model_, OnnxWeights::inside);
-  const std::string graph = file(onnx_file);
+  const record::SavedFile saved = onnx_graph::save_onnx(folder_, model_, onnx_graph::OnnxWeights::inside);
+  const std::string graph = file(onnx_graph::onnx_file);
   EXPECT_EQ(saved.bytes, graph.size());
   EXPECT_EQ(saved.sha256, sha256(graph));
   EXPECT_TRUE(
@@ -83,12 +83,12 @@ TEST_F(OnnxFile, HoldsItsWeights) {
   EXPECT_NE(graph.find("\x0a\x07\x12\x05"
                        "batch\x0a\x08\x12\x06length\x0a\x02\x08\x03"),
             std::string::npos);
-  EXPECT_FALSE(fs::exists(folder_ / onnx_data_file));
+  EXPECT_FALSE(fs::exists(folder_ / onnx_graph::onnx_data_file));
 }
 
 TEST_F(OnnxFile, MayHaveItsWeightsInAnother) {
-  const SavedFile saved = save_onnx(folder_, model_, OnnxWeights::beside);
-  const std::string graph = file(onnx_file), data = file(onnx_data_file);
+  const record::SavedFile saved = onnx_graph::save_onnx(folder_, model_, onnx_graph::OnnxWeights::beside);
+  const std::string graph = file(onnx_graph::onnx_file), data = file(onnx_graph::onnx_data_file);
   EXPECT_EQ(saved.bytes, data.size());
   EXPECT_EQ(saved.sha256, sha256(data));
   EXPECT_EQ(data, large() + std::string(2048, '\0') + large()) << "each begins at a multiple of a page";
@@ -103,4 +103,4 @@ TEST_F(OnnxFile, MayHaveItsWeightsInAnother) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::onnx

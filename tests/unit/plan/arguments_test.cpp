@@ -4,26 +4,26 @@
 
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using planning::names;
 using Names = std::vector<std::string>;
 
-Plan plan(const std::string& sweep, const SweepTexts& arguments, const std::vector<std::string>& set = {}) {
+Plan plan(const std::string& sweep, const config::SweepTexts& arguments, const std::vector<std::string>& set = {}) {
   return planning::plan(sample::experiment + sweep, set, "dir/a.toml", arguments);
 }
 
-std::string problem(const SweepTexts& arguments, const std::string& sweep = "",
+std::string problem(const config::SweepTexts& arguments, const std::string& sweep = "",
                     const std::vector<std::string>& set = {}) {
   return planning::problem(sample::experiment + sweep, set, arguments);
 }
 
-SweepTexts grid(const std::string& text) {
+config::SweepTexts grid(const std::string& text) {
   return {.grid = {text}};
 }
 
-SweepTexts seeds(const std::string& text) {
+config::SweepTexts seeds(const std::string& text) {
   return {.seeds = text};
 }
 
@@ -32,7 +32,7 @@ TEST(Arguments, CrossSeedsAndValuesOfAFileWithoutASweep) {
   EXPECT_EQ(names(planned),
             (Names{"tiny-layers=2-s1", "tiny-layers=2-s2", "tiny-layers=4-s1", "tiny-layers=4-s2"}));
   EXPECT_EQ(planned.points[3].config["model"]["layers"], 4);
-  EXPECT_EQ(planned.points[0].origin.at("model.layers").source, Source::command_line);
+  EXPECT_EQ(planned.points[0].origin.at("model.layers").source, config::Source::command_line);
   EXPECT_EQ(planned.points[0].origin.at("model.layers").place.text(), "--grid model.layers=2,4");
   EXPECT_EQ(planned.seeds.at(2).place.text(), "--seeds 1-2");
 }
@@ -131,4 +131,4 @@ TEST(Arguments, RefusesMoreRunsThanCanBeMeant) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

@@ -10,7 +10,7 @@
 #include "support/places.hpp"
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 std::string read_page(const std::string& name) {
@@ -66,4 +66,4 @@ TEST(RunNamesPage, TheExampleOfAPatternAsksForTheRunsThatItLists) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 const nlohmann::json config = {{"model",
@@ -109,4 +109,4 @@ TEST(Expression, RefusesToCompareDifferentThings) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

@@ -7,7 +7,7 @@
 
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using planning::plan;
@@ -196,24 +196,24 @@ TEST(Identity, SharesAndPercentagesCount) {
 }
 
 TEST(Identity, AVersionOfATypeCounts) {
-  Manifest manifest = sample::catalogue().manifests().at(0);
-  for (ManifestOffer& offer : manifest.offers)
+  config::Manifest manifest = sample::catalogue().manifests().at(0);
+  for (config::ManifestOffer& offer : manifest.offers)
     if (offer.name == "feed_forward") offer.version = 2;
-  Catalogue newer;
+  config::Catalogue newer;
   newer.add(manifest);
   const Plan planned =
-      make_plan(parse_experiment_file(sample::experiment, "a.toml"), newer, planning::hash_of_name);
+      make_plan(config::parse_experiment_file(sample::experiment, "a.toml"), newer, planning::hash_of_name);
   EXPECT_NE(planned.points.at(0).question, original());
 }
 
 TEST(Identity, AnOptionAddedToASchemaDoesNotCount) {
-  Manifest manifest = sample::catalogue().manifests().at(0);
-  for (ManifestOffer& offer : manifest.offers)
+  config::Manifest manifest = sample::catalogue().manifests().at(0);
+  for (config::ManifestOffer& offer : manifest.offers)
     if (offer.name == "feed_forward") offer.options.number("gate", 0.5, {});
-  Catalogue newer;
+  config::Catalogue newer;
   newer.add(manifest);
   const Plan planned =
-      make_plan(parse_experiment_file(sample::experiment, "a.toml"), newer, planning::hash_of_name);
+      make_plan(config::parse_experiment_file(sample::experiment, "a.toml"), newer, planning::hash_of_name);
   EXPECT_EQ(planned.points.at(0).question, original());
 }
 
@@ -227,4 +227,4 @@ TEST(Identity, ReplicatesShareAGroup) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

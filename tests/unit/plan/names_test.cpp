@@ -10,7 +10,7 @@
 #include "plan/run_names.hpp"
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using planning::names;
@@ -54,7 +54,7 @@ TEST(Names, OptionsOfEqualNameAreDistinguished) {
 }
 
 TEST(Names, APathIsCalledByItsLastPart) {
-  Value path;
+  config::Value path;
   path.data = std::string("${ENCORE_DATA}/wnut17");
   EXPECT_EQ(label_of(path), "wnut17");
   path.data = std::string("sets/wnut 17//");
@@ -94,7 +94,7 @@ TEST(Names, NoneIsAll) {
   const auto failure = [](const std::string& name, const std::string& sweep) -> std::string {
     try {
       plan(named(name, sweep));
-    } catch (const ConfigErrors& error) {
+    } catch (const config::ConfigErrors& error) {
       return error.what();
     }
     return "";
@@ -108,7 +108,7 @@ TEST(Names, NoneIsAll) {
 }
 
 TEST(Names, ValuesThatLookAlikeKeepTheirNumber) {
-  std::vector<Value> values(6);
+  std::vector<config::Value> values(6);
   values[0].data = values[2].data = std::string("a/set");
   values[1].data = std::string("b/set");
   values[3].data = std::int64_t{1};
@@ -234,4 +234,4 @@ TEST(Names, AreNotPartOfAnIdentity) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

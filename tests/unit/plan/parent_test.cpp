@@ -9,7 +9,7 @@
 
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using sample::changed;
@@ -68,8 +68,8 @@ class FixedParents final : public ParentSource {
 };
 
 Plan plan(const std::string& text, FixedParents* source, const std::vector<std::string>& overrides = {}) {
-  static const Catalogue catalogue = sample::catalogue();
-  return make_plan(parse_experiment_file(text, "dir/a.toml", overrides), catalogue, planning::hash_of_name,
+  static const config::Catalogue catalogue = sample::catalogue();
+  return make_plan(config::parse_experiment_file(text, "dir/a.toml", overrides), catalogue, planning::hash_of_name,
                    {}, source);
 }
 
@@ -84,7 +84,7 @@ std::string parent_problem(const std::string& text, const std::vector<std::strin
                            FixedParents source = FixedParents()) {
   try {
     plan(text, &source, overrides);
-  } catch (const ConfigErrors& errors) {
+  } catch (const config::ConfigErrors& errors) {
     return errors.what();
   }
   return "no problem";
@@ -104,7 +104,7 @@ TEST(Parent, GivesShapeAndTokenizerAndKeepsWhereTheyComeFrom) {
   const RunPoint run = point_of(child(by_run));
   EXPECT_EQ(run.config.at("model").at("from"), nlohmann::json({{"run", "0123456789"}}));
   EXPECT_EQ(run.origin.at("model.width").place.text(), "run pre (0123456789)");
-  EXPECT_EQ(run.origin.at("model.dropout").source, Source::fallback) << "the parent has its default";
+  EXPECT_EQ(run.origin.at("model.dropout").source, config::Source::fallback) << "the parent has its default";
   EXPECT_EQ(run.data.at("model.from").path, "/db/0123456789/weights.safetensors");
   EXPECT_EQ(run.data.at("model.from").sha256, "digest-of-weights");
 
@@ -334,4 +334,4 @@ TEST(Teacher, MayBeSwept) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

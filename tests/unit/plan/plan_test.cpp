@@ -9,7 +9,7 @@
 
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using planning::names;
@@ -39,16 +39,16 @@ TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
   const Plan written = plan(changed(sample::experiment, "seed = 1", "seeds = [4, 5]\nnote = \"a note\""));
   EXPECT_EQ(written.origin.at("name").place.text(), "dir/a.toml:1:8");
   EXPECT_EQ(written.origin.at("note").place.text(), "dir/a.toml:3:8");
-  EXPECT_EQ(written.origin.at("tags").source, Source::fallback);
+  EXPECT_EQ(written.origin.at("tags").source, config::Source::fallback);
   EXPECT_EQ(written.seeds.at(4).place.text(), "dir/a.toml:2:10");
   EXPECT_EQ(written.seeds.at(5).place.text(), "dir/a.toml:2:13");
-  EXPECT_EQ(written.seeds.at(5).source, Source::file);
+  EXPECT_EQ(written.seeds.at(5).source, config::Source::file);
 
   const std::string bare = changed(changed(sample::experiment, "seed = 1\n", ""), "name = \"tiny\"\n", "");
-  EXPECT_EQ(plan(bare).origin.at("name").source, Source::fallback);
-  EXPECT_EQ(plan(bare).seeds.at(1).source, Source::fallback);
+  EXPECT_EQ(plan(bare).origin.at("name").source, config::Source::fallback);
+  EXPECT_EQ(plan(bare).seeds.at(1).source, config::Source::fallback);
   const Plan overridden = plan(bare, {"name=other", "seed=7"});
-  EXPECT_EQ(overridden.origin.at("name").source, Source::command_line);
+  EXPECT_EQ(overridden.origin.at("name").source, config::Source::command_line);
   ASSERT_EQ(overridden.seeds.size(), 1U);
   EXPECT_EQ(overridden.seeds.at(7).place.text(), "-S seed=7");
 }
@@ -79,7 +79,7 @@ TEST(Plan, HashesFilesThatExist) {
   std::ofstream(folder / "corpus/train.conll") << "abc";
   std::ofstream(folder / "corpus/dev.conll") << "";
   std::ofstream(folder / "a.toml") << sample::experiment;
-  const Plan planned = make_plan(load_experiment_file(folder / "a.toml"), sample::catalogue());
+  const Plan planned = make_plan(config::load_experiment_file(folder / "a.toml"), sample::catalogue());
   EXPECT_EQ(planned.points.at(0).data.at("train").sha256,
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   fs::remove_all(folder);
@@ -136,10 +136,10 @@ TEST(Plan, StopsAfterTooManyProblems) {
 }
 
 TEST(Plan, SaysHowFarItIs) {
-  static const Catalogue catalogue = sample::catalogue();
+  static const config::Catalogue catalogue = sample::catalogue();
   std::vector<std::pair<std::size_t, std::size_t>> seen;
   make_plan(
-      parse_experiment_file(sample::experiment + "[sweep.grid]\n\"model.layers\" = [1, 2]\n", "dir/a.toml"),
+      config::parse_experiment_file(sample::experiment + "[sweep.grid]\n\"model.layers\" = [1, 2]\n", "dir/a.toml"),
       catalogue, planning::hash_of_name,
       [&](std::size_t done, std::size_t all) { seen.emplace_back(done, all); });
   EXPECT_EQ(seen, (std::vector<std::pair<std::size_t, std::size_t>>{{1, 2}, {2, 2}}));
@@ -216,4 +216,4 @@ TEST(Plan, ReportsAllProblemsInTheOrderOfTheFile) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

@@ -17,17 +17,17 @@ inline std::string hash_of_name(const std::filesystem::path& path) {
   return "hash-of-" + path.filename().string();
 }
 
-inline Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
-                 const std::string& name = "dir/a.toml", const SweepTexts& sweep = {}) {
-  static const Catalogue catalogue = sample::catalogue();
-  return make_plan(parse_experiment_file(text, name, overrides, sweep), catalogue, hash_of_name);
+inline plan::Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
+                 const std::string& name = "dir/a.toml", const config::SweepTexts& sweep = {}) {
+  static const config::Catalogue catalogue = sample::catalogue();
+  return plan::make_plan(config::parse_experiment_file(text, name, overrides, sweep), catalogue, hash_of_name);
 }
 
 inline std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
-                           const SweepTexts& sweep = {}) {
+                           const config::SweepTexts& sweep = {}) {
   try {
     plan(text, overrides, "dir/a.toml", sweep);
-  } catch (const ConfigErrors& errors) {
+  } catch (const config::ConfigErrors& errors) {
     return errors.what();
   }
   return "no problem";
@@ -43,9 +43,9 @@ inline std::string problem_of_sweep(const std::string& sweep,
   return problem(swept(sweep), overrides);
 }
 
-inline std::vector<std::string> names(const Plan& plan) {
+inline std::vector<std::string> names(const plan::Plan& plan) {
   std::vector<std::string> names;
-  for (const RunPoint& point : plan.points) names.push_back(point.name);
+  for (const plan::RunPoint& point : plan.points) names.push_back(point.name);
   return names;
 }
 

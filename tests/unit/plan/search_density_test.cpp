@@ -11,7 +11,7 @@
 #include "plan/search/parzen.hpp"
 #include "plan/search/search_math.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 namespace {
 
 TEST(SearchMath, AgreesWithTheCLibrary) {
@@ -104,4 +104,4 @@ TEST(Parzen, OldTrialsWeighLessWhereThereAreMany) {
 }
 
 }  // namespace
-}  // namespace encore::search
+}  // namespace encore::plan::search

@@ -8,36 +8,36 @@
 #include "plan/search/search_plan.hpp"
 #include "unit/plan/planning.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 namespace {
 
 const std::string rate = "[search.space]\n\"optimizer.learning_rate\" = { log_uniform = [1e-4, 1e-1] }\n";
 
 /// Lives as long as the test: a plan refers to its document.
-ExperimentFile& document(const std::string& text, const std::vector<std::string>& overrides = {},
-                         const SweepTexts& sweep = {}) {
-  static std::deque<ExperimentFile> documents;
-  return documents.emplace_back(parse_experiment_file(text, "dir/a.toml", overrides, sweep));
+config::ExperimentFile& document(const std::string& text, const std::vector<std::string>& overrides = {},
+                         const config::SweepTexts& sweep = {}) {
+  static std::deque<config::ExperimentFile> documents;
+  return documents.emplace_back(config::parse_experiment_file(text, "dir/a.toml", overrides, sweep));
 }
 
-const Catalogue& catalogue() {
-  static const Catalogue one = sample::catalogue();
+const config::Catalogue& catalogue() {
+  static const config::Catalogue one = sample::catalogue();
   return one;
 }
 
 /// The problem of the sample followed by a search, whose first line is line 32.
 std::string search_problem(const std::string& text, const std::vector<std::string>& overrides = {},
-                           const SweepTexts& sweep = {}) {
+                           const config::SweepTexts& sweep = {}) {
   try {
     SearchPlan(document(sample::experiment + text, overrides, sweep), catalogue(), planning::hash_of_name);
-  } catch (const ConfigErrors& errors) {
+  } catch (const config::ConfigErrors& errors) {
     return errors.what();
   }
   return "no problem";
 }
 
 void expect_problem(const std::string& text, const std::string& part,
-                    const std::vector<std::string>& overrides = {}, const SweepTexts& sweep = {}) {
+                    const std::vector<std::string>& overrides = {}, const config::SweepTexts& sweep = {}) {
   const std::string found = search_problem(text, overrides, sweep);
   EXPECT_NE(found.find(part), std::string::npos) << "\"" << part << "\" is not in: " << found;
 }
@@ -171,7 +171,7 @@ TEST(SearchFile, RungsAreStepsWhereTheExperimentIsAsLongAsSteps) {
   const auto refused = [&](const std::string& length, const std::string& search) {
     try {
       options(length, "pruning = \"asha\"\n" + search);
-    } catch (const ConfigErrors& errors) {
+    } catch (const config::ConfigErrors& errors) {
       return std::string(errors.what());
     }
     return std::string("no problem");
@@ -227,4 +227,4 @@ TEST(SearchFile, ASpaceWithoutATrialThatCanBeTrainedIsRefused) {
 }
 
 }  // namespace
-}  // namespace encore::search
+}  // namespace encore::plan::search

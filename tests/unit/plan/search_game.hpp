@@ -11,7 +11,7 @@
 
 #include "plan/search/decide.hpp"
 
-namespace encore::search::testing {
+namespace encore::plan::search::testing {
 
 using Law = RandomVariable::Law;
 
@@ -93,4 +93,4 @@ struct Game {
   }
 };
 
-}  // namespace encore::search::testing
+}  // namespace encore::plan::search::testing

@@ -9,7 +9,7 @@
 #include "plan/search/importance.hpp"
 #include "unit/plan/search_game.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 namespace {
 
 using namespace testing;
@@ -207,4 +207,4 @@ TEST(Importance, ComparesTrialsAfterTheEpochsThatAllOfThemHad) {
 }
 
 }  // namespace
-}  // namespace encore::search
+}  // namespace encore::plan::search

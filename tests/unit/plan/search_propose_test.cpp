@@ -7,7 +7,7 @@
 
 #include "unit/plan/search_game.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 namespace {
 
 using namespace testing;
@@ -117,4 +117,4 @@ TEST(Search, TpeLearnsAVariableFromTheTrialsThatHaveIt) {
 }
 
 }  // namespace
-}  // namespace encore::search
+}  // namespace encore::plan::search

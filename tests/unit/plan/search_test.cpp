@@ -11,7 +11,7 @@
 #include "plan/search/search.hpp"
 #include "unit/plan/search_game.hpp"
 
-namespace encore::search {
+namespace encore::plan::search {
 namespace {
 
 using namespace testing;
@@ -350,4 +350,4 @@ TEST(Search, SettingsAndSpaceComeBackFromJson) {
 }
 
 }  // namespace
-}  // namespace encore::search
+}  // namespace encore::plan::search

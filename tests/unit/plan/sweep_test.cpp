@@ -10,7 +10,7 @@
 
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using planning::names;
@@ -24,7 +24,7 @@ TEST(Sweep, CrossesTheGridWithTheFirstKeySlowest) {
                                       "tiny-layers=12-dropout=0.1-s1", "tiny-layers=12-dropout=0.3-s1"}));
   EXPECT_EQ(planned.points[3].config["model"]["layers"], 12);
   EXPECT_EQ(planned.points[3].config["model"]["dropout"], 0.3);
-  EXPECT_EQ(planned.points[3].origin.at("model.dropout").source, Source::sweep);
+  EXPECT_EQ(planned.points[3].origin.at("model.dropout").source, config::Source::sweep);
   EXPECT_EQ(planned.points[3].origin.at("model.dropout").place.text(), "dir/a.toml:34:23");
   EXPECT_EQ(planned.points[3].varied, (std::vector<std::pair<std::string, std::string>>{
                                           {"model.layers", "12"}, {"model.dropout", "0.3"}}));
@@ -87,7 +87,7 @@ TEST(Sweep, TheCommandLineWins) {
       "[sweep.random]\n\"model.dropout\" = { uniform = [0.1, 0.2] }\n");
   EXPECT_EQ(names(plan(sweep, {"model.layers=6", "model.dropout=0.5"})),
             (std::vector<std::string>{"tiny-heads=1-s1", "tiny-heads=2-s1"}));
-  EXPECT_EQ(plan(sweep, {"model.layers=6"}).points[0].origin.at("model.layers").source, Source::command_line);
+  EXPECT_EQ(plan(sweep, {"model.layers=6"}).points[0].origin.at("model.layers").source, config::Source::command_line);
   EXPECT_EQ(
       plan(sweep, {"model.layer.attention={type = \"alibi_attention\"}", "sweep.grid={}", "sweep.random={}"})
           .points.size(),
@@ -129,10 +129,10 @@ TEST(Draw, IsAPureFunctionOfSeedNumberAndKey) {
   RandomVariable other = one;
   other.key = "optimizer.learning_rate";
   // Stored values: a change would give every random sweep other experiments.
-  EXPECT_EQ(to_text(draw(one, 1, 0)), "0.00327243");
-  EXPECT_EQ(to_text(draw(one, 1, 1)), "0.00066593");
-  EXPECT_EQ(to_text(draw(one, 2, 0)), "0.000102433");
-  EXPECT_EQ(to_text(draw(other, 1, 0)), "0.000841711");
+  EXPECT_EQ(config::to_text(draw(one, 1, 0)), "0.00327243");
+  EXPECT_EQ(config::to_text(draw(one, 1, 1)), "0.00066593");
+  EXPECT_EQ(config::to_text(draw(one, 2, 0)), "0.000102433");
+  EXPECT_EQ(config::to_text(draw(other, 1, 0)), "0.000841711");
 }
 
 TEST(Draw, MoreDrawsKeepTheFirstOnes) {
@@ -287,7 +287,7 @@ TEST(Sweep, RefusesConditionsThatCannotBeMeant) {
 TEST(Sweep, SaysWhichExclusionMeetsNoPoint) {
   const auto warnings = [](const std::string& sweep, const std::vector<std::string>& overrides = {}) {
     std::string text;
-    for (const Problem& warning : plan(sample::experiment + sweep, overrides).warnings)
+    for (const config::Problem& warning : plan(sample::experiment + sweep, overrides).warnings)
       text += warning.text() + "\n";
     return text;
   };
@@ -322,4 +322,4 @@ TEST(Sweep, RefusesMoreRunsThanCanBeMeant) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

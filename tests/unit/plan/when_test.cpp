@@ -5,7 +5,7 @@
 #include "plan/conditional_option.hpp"
 #include "unit/plan/planning.hpp"
 
-namespace encore {
+namespace encore::plan {
 namespace {
 
 using planning::names;
@@ -37,7 +37,7 @@ TEST(When, AZipLeavesOutOneOfItsOptions) {
   EXPECT_EQ(names(planned),
             (Names{"tiny-layers=2-s1", "tiny-layers=4-dropout=0.3-s1", "tiny-layers=6-dropout=0.4-s1"}));
   EXPECT_EQ(planned.points[0].config["model"]["dropout"], 0.1) << "the default stays";
-  EXPECT_EQ(planned.points[0].origin.at("model.dropout").source, Source::fallback);
+  EXPECT_EQ(planned.points[0].origin.at("model.dropout").source, config::Source::fallback);
 }
 
 TEST(When, DrawsThatLeaveOutTheirOptionAreOneRun) {
@@ -199,4 +199,4 @@ TEST(When, RefusesConditionsInACircle) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plan

@@ -10,7 +10,7 @@
 #include "samples.hpp"
 #include "support/places.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 using testing::message_of;
@@ -21,7 +21,7 @@ TEST(Loader, OpensAPluginAndCollectsItsOffers) {
   const OpenedPlugin plugin = open_plugin(sample("good"));
   EXPECT_EQ(plugin.name, "sample");
   EXPECT_EQ(plugin.version, "1.2.3");
-  EXPECT_EQ(plugin.fingerprint, host_fingerprint());
+  EXPECT_EQ(plugin.fingerprint, config::host_fingerprint());
   ASSERT_EQ(plugin.offers.offers().size(), 1u);
   EXPECT_EQ(plugin.offers.offers()[0].name, "half");
   EXPECT_EQ(plugin.offers.offers()[0].version, 3);
@@ -83,7 +83,7 @@ TEST(ManifestTool, WritesWhatThePluginOffers) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "good.json";
   ASSERT_EQ(run_tool(sample("good").string() + " " + file.string()), 0);
-  const Manifest manifest = load_manifest(file);
+  const config::Manifest manifest = config::load_manifest(file);
   EXPECT_EQ(manifest.name, "sample");
   EXPECT_EQ(manifest.library, "good.so");
   ASSERT_EQ(manifest.offers.size(), 1u);
@@ -102,4 +102,4 @@ TEST(ManifestTool, FailsWithoutLeavingAFile) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -6,7 +6,7 @@
 
 #include "plugin_host/default_options.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 /// Gives `number` where `kind` asks for it and the file has a digit, `label` otherwise, and `text` unless
@@ -63,4 +63,4 @@ TEST(ReaderSettings, FindTheOptionThatGivesAllFields) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plugin_host

@@ -9,19 +9,19 @@
 #include "plugin_host/loader.hpp"
 #include "samples.hpp"
 
-namespace encore {
+namespace encore::plugin_host {
 namespace {
 
 using testing::message_of;
 using testing::TemporaryFolder;
 
-const std::vector<TypeName> half{{Kind::schedule, "half"}};
+const std::vector<config::TypeName> half{{Kind::schedule, "half"}};
 
 TEST(Registry, LoadsWhatIsNeededAndBuildsIt) {
   const TemporaryFolder folder;
   folder.add("a");
   Registry registry;
-  registry.load(Catalogue::load({folder.path()}), half);
+  registry.load(config::Catalogue::load({folder.path()}), half);
   Options options;
   options.set("factor", 0.25);
   EXPECT_EQ(registry.make_schedule("half", options, {})->factor(1), 0.25);
@@ -34,9 +34,9 @@ TEST(Registry, LoadsWhatIsNeededAndBuildsIt) {
 
 TEST(Registry, PluginsThatAreNotNeededStayOnDisk) {
   const TemporaryFolder folder;
-  folder.add("a", [](Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
+  folder.add("a", [](config::Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
   Registry registry;
-  registry.load(Catalogue::load({folder.path()}), {});
+  registry.load(config::Catalogue::load({folder.path()}), {});
   EXPECT_TRUE(registry.plugins().empty());
   EXPECT_TRUE(registry.failures().empty());
 }
@@ -44,7 +44,7 @@ TEST(Registry, PluginsThatAreNotNeededStayOnDisk) {
 TEST(Registry, LoadingTwiceLoadsOnce) {
   const TemporaryFolder folder;
   folder.add("a");
-  const Catalogue catalogue = Catalogue::load({folder.path()});
+  const config::Catalogue catalogue = config::Catalogue::load({folder.path()});
   Registry registry;
   registry.load(catalogue, half);
   registry.load(catalogue, half);
@@ -54,12 +54,12 @@ TEST(Registry, LoadingTwiceLoadsOnce) {
 
 TEST(Registry, AnotherBuildIsRefusedBeforeItsLibraryIsOpened) {
   const TemporaryFolder folder;
-  folder.add("a", [](Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
+  folder.add("a", [](config::Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
   // The library itself belongs to another build: the manifest must have reported that first.
   std::filesystem::copy_file(testing::sample("other_fingerprint"), folder.path() / "a.so",
                              std::filesystem::copy_options::overwrite_existing);
   Registry registry;
-  const std::string message = message_of([&] { registry.load(Catalogue::load({folder.path()}), half); });
+  const std::string message = message_of([&] { registry.load(config::Catalogue::load({folder.path()}), half); });
   EXPECT_NE(message.find("sdk is 0 in the plugin and " + std::to_string(ENCORE_SDK_VERSION) + " here"),
             std::string::npos)
       << message;
@@ -74,7 +74,7 @@ std::string lie(const auto& change) {
   const TemporaryFolder folder;
   folder.add("a", change);
   Registry registry;
-  const std::string message = message_of([&] { registry.load(Catalogue::load({folder.path()}), half); });
+  const std::string message = message_of([&] { registry.load(config::Catalogue::load({folder.path()}), half); });
   EXPECT_EQ(message.find((folder.path() / "a.json").string() + ": does not describe a.so: "), 0u) << message;
   EXPECT_NE(
       message.find(
@@ -88,19 +88,19 @@ std::string lie(const auto& change) {
 }
 
 TEST(Registry, AManifestThatLiesIsRefused) {
-  EXPECT_NE(lie([](Manifest& manifest) {
+  EXPECT_NE(lie([](config::Manifest& manifest) {
               manifest.offers[0].version = 2;
             }).find("schedule \"half\" is version 2 in the manifest and version 3 in it"),
             std::string::npos);
-  EXPECT_NE(lie([](Manifest& manifest) {
+  EXPECT_NE(lie([](config::Manifest& manifest) {
               manifest.version = "9.9";
             }).find("its version is 9.9 in the manifest and 1.2.3 in it"),
             std::string::npos);
-  EXPECT_NE(lie([](Manifest& manifest) {
+  EXPECT_NE(lie([](config::Manifest& manifest) {
               manifest.offers.push_back({Kind::layer, "gold", 1, Schema()});
             }).find("layer \"gold\" is version 1 in the manifest and absent in it"),
             std::string::npos);
-  const std::string other_default = lie([](Manifest& manifest) {
+  const std::string other_default = lie([](config::Manifest& manifest) {
     manifest.offers[0].options = Schema().number("factor", 0.25, {.help = "what the rate is multiplied by"});
   });
   EXPECT_NE(other_default.find("option \"factor\" of schedule \"half\" is {\"default\":0.25,"),
@@ -112,12 +112,12 @@ TEST(Registry, AManifestThatLiesIsRefused) {
 TEST(Registry, LoadAllRemembersFailuresAndContinues) {
   const TemporaryFolder folder;
   folder.add("a");
-  folder.add("b", [](Manifest& manifest) {
+  folder.add("b", [](config::Manifest& manifest) {
     manifest.offers[0].name = "other";
     manifest.fingerprint = "sdk=0";
   });
   Registry registry;
-  registry.load_all(Catalogue::load({folder.path()}));
+  registry.load_all(config::Catalogue::load({folder.path()}));
   EXPECT_TRUE(registry.offers(Kind::schedule, "half"));
   ASSERT_EQ(registry.failures().size(), 1u);
   EXPECT_EQ(registry.failures()[0].file, folder.path() / "b.so");
@@ -129,7 +129,7 @@ TEST(Registry, ASecondOwnerIsRefusedAndNothingIsCommitted) {
   folder.add("a");
   Registry registry;
   registry.add("this test", offers);
-  const std::string message = message_of([&] { registry.load_all(Catalogue::load({folder.path()})); });
+  const std::string message = message_of([&] { registry.load_all(config::Catalogue::load({folder.path()})); });
   EXPECT_NE(message.find("the schedule \"half\" is offered by both this test and " +
                          (folder.path() / "a.so").string()),
             std::string::npos)
@@ -173,8 +173,8 @@ TEST(Registry, AnUnknownTypeSuggestsTheNearest) {
   const TemporaryFolder folder;
   folder.add("a");
   Registry registry;
-  const Catalogue catalogue = Catalogue::load({folder.path()});
-  const std::vector<TypeName> mistyped{{Kind::schedule, "hafl"}};
+  const config::Catalogue catalogue = config::Catalogue::load({folder.path()});
+  const std::vector<config::TypeName> mistyped{{Kind::schedule, "hafl"}};
   EXPECT_NE(message_of([&] { registry.load(catalogue, mistyped); }).find("did you mean \"half\"?"),
             std::string::npos);
   registry.load(catalogue, half);
@@ -188,10 +188,10 @@ TEST(Registry, AnUnknownTypeSuggestsTheNearest) {
 
 TEST(Registry, TwoCopiesOfOneTemplateKeepTheirOwnSymbols) {
   const TemporaryFolder folder;
-  folder.add("twin_a", "twin_a", [](Manifest&) {});
-  folder.add("twin_b", "twin_b", [](Manifest&) {});
+  folder.add("twin_a", "twin_a", [](config::Manifest&) {});
+  folder.add("twin_b", "twin_b", [](config::Manifest&) {});
   Registry registry;
-  registry.load_all(Catalogue::load({folder.path()}));
+  registry.load_all(config::Catalogue::load({folder.path()}));
   ASSERT_TRUE(registry.failures().empty()) << registry.failures()[0].reason;
   ASSERT_EQ(registry.plugins().size(), 2u);
   // The same namespace, class, function, variables and a static counter within a function in both files.
@@ -204,11 +204,11 @@ TEST(Registry, TwoCopiesOfOneTemplateKeepTheirOwnSymbols) {
 
 TEST(Registry, WhatRegisteringShowsIsRemembered) {
   const TemporaryFolder folder;
-  folder.add("failing", "failing", [](Manifest&) {});
-  folder.add("idle", "idle", [](Manifest& manifest) { manifest.offers[0].name = "idle"; });
-  folder.add("empty", "empty", [](Manifest& manifest) { manifest.offers[0].name = "empty"; });
+  folder.add("failing", "failing", [](config::Manifest&) {});
+  folder.add("idle", "idle", [](config::Manifest& manifest) { manifest.offers[0].name = "idle"; });
+  folder.add("empty", "empty", [](config::Manifest& manifest) { manifest.offers[0].name = "empty"; });
   Registry registry;
-  registry.load_all(Catalogue::load({folder.path()}));
+  registry.load_all(config::Catalogue::load({folder.path()}));
   ASSERT_EQ(registry.failures().size(), 3u);
   EXPECT_NE(registry.failures()[0].reason.find("empty.so: not an Encore plugin; its source must end with "
                                                "ENCORE_PLUGIN(name, version) { ... }"),
@@ -218,4 +218,4 @@ TEST(Registry, WhatRegisteringShowsIsRemembered) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::plugin_host

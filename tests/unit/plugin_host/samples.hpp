@@ -40,13 +40,13 @@ class TemporaryFolder {
     const std::filesystem::path library = path_ / (name + ".so");
     std::filesystem::copy_file(sample(from), library);
     const bool twin = from.starts_with("twin");
-    Manifest manifest = make_manifest(open_plugin(sample(twin ? from : "good")), library);
+    config::Manifest manifest = plugin_host::make_manifest(plugin_host::open_plugin(sample(twin ? from : "good")), library);
     change(manifest);
-    std::ofstream(path_ / (name + ".json")) << manifest_to_json(manifest).dump();
+    std::ofstream(path_ / (name + ".json")) << config::manifest_to_json(manifest).dump();
   }
   void add(const std::string& name, const auto& change) const { add(name, "good", change); }
   void add(const std::string& name) const {
-    add(name, "good", [](Manifest&) {});
+    add(name, "good", [](config::Manifest&) {});
   }
 
  private:

@@ -46,7 +46,7 @@ Classify task_with_labels(std::int64_t max_length, const std::string& knowledge 
 }
 
 ExampleSet encode(const Classify& task, const Records& records, std::int64_t max_length = 16) {
-  return encode_records(task, records, make_tokenizer(), max_length);
+  return data::encode_records(task, records, make_tokenizer(), max_length);
 }
 
 Values numbers(std::span<const std::int32_t> values) {

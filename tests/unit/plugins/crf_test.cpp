@@ -45,13 +45,13 @@ struct World {
     owned.parameters()[weight].set(identity);
     owned.parameters()[bias].fill(0.0);
     for (const Place place : {transitions, start, end})
-      owned.parameters()[place].set(normal_values(owned.parameters()[place].tensor().size(), 40 + place));
-    states.set(normal_values(rows * classes, 7, 1.5));
+      owned.parameters()[place].set(contract::normal_values(owned.parameters()[place].tensor().size(), 40 + place));
+    states.set(contract::normal_values(rows * classes, 7, 1.5));
     memory.columns()[0].set(target_values);
     Values labelled = target_values;
     for (double& value : labelled) value = std::min(value, 0.0);
     memory.columns()[1].set(labelled);
-    for (OwnedTensor& gradient : owned.gradients()) gradient.fill(0.0);
+    for (contract::OwnedTensor& gradient : owned.gradients()) gradient.fill(0.0);
   }
 
   void loss() {
@@ -82,12 +82,12 @@ struct World {
 
   Device device;
   std::int64_t classes;
-  OwnedBatch batch;
+  contract::OwnedBatch batch;
   std::int64_t rows;
   std::unique_ptr<Head> head;
-  HeadMemory memory;
-  OwnedPlan& owned;
-  OwnedTensor &states, &state_gradients, &losses, &predictions;
+  contract::HeadMemory memory;
+  contract::OwnedPlan& owned;
+  contract::OwnedTensor &states, &state_gradients, &losses, &predictions;
 };
 
 /// The rows of each sequence that have a target.
@@ -239,7 +239,7 @@ TEST(CrfHead, DecodesTheBestOfAllPaths) {
   for (const Case& each : cases)
     for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
       World world(each.lengths, each.classes, each.targets);
-      world.states.set(normal_values(world.rows * each.classes, seed, 1.5));
+      world.states.set(contract::normal_values(world.rows * each.classes, seed, 1.5));
       expect_best_paths(world, each, [](const Path&) { return true; });
     }
 }
@@ -262,7 +262,7 @@ TEST(CrfHead, KeepsToBioWhereTheLabelsAreBio) {
     World free(each.lengths, 4, each.targets, bio, {{"constrained", false}});
     World bound(each.lengths, 4, each.targets, bio);
     World other(each.lengths, 4, each.targets, {"O", "B-X", "I-X", "S-Y"});
-    const Values states = normal_values(free.rows * 4, seed, 1.5);
+    const Values states = contract::normal_values(free.rows * 4, seed, 1.5);
     for (World* world : {&free, &bound, &other}) world->states.set(states);
     expect_best_paths(bound, each, follows_bio);
     expect_best_paths(free, each, [](const Path&) { return true; });
@@ -304,7 +304,7 @@ TEST(CrfHead, MarginalsEqualTheSumOverAllPaths) {
   for (const Case& each : cases)
     for (const std::uint64_t seed : {1, 2, 3}) {
       World world(each.lengths, each.classes, each.targets);
-      world.states.set(normal_values(world.rows * each.classes, seed, 1.5));
+      world.states.set(contract::normal_values(world.rows * each.classes, seed, 1.5));
       expect_marginals(world, each, [](const Path&) { return true; });
     }
 }
@@ -314,7 +314,7 @@ TEST(CrfHead, MarginalsAreThoseOfThePathsThatBioAllows) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     World bound(each.lengths, 4, each.targets, bio),
         free(each.lengths, 4, each.targets, bio, {{"constrained", false}});
-    for (World* world : {&bound, &free}) world->states.set(normal_values(world->rows * 4, seed, 1.5));
+    for (World* world : {&bound, &free}) world->states.set(contract::normal_values(world->rows * 4, seed, 1.5));
     expect_marginals(bound, each, follows_bio);
     expect_marginals(free, each, [](const Path&) { return true; });
   }
@@ -326,7 +326,7 @@ TEST(CrfHead, MarginalsOfLongSequencesSumToOne) {
   Values of_type[2];
   for (const DType type : {DType::float64, DType::float32}) {
     World world({length}, 4, Values(length, 0.0), bio, {}, type);
-    world.states.set(normal_values(length * 4, 3, 4.0));
+    world.states.set(contract::normal_values(length * 4, 3, 4.0));
     world.decode();
     of_type[type == DType::float64 ? 0 : 1] = world.memory.outputs()[1].values();
   }
@@ -384,7 +384,7 @@ TEST(CrfHead, LongSequencesKeepTheirPrecisionInFloat32) {
   double sums[2], gradients[2];
   for (const DType type : {DType::float64, DType::float32}) {
     World world({length}, 4, targets, {}, {}, type);
-    world.states.set(normal_values(length * 4, 3, 20.0));
+    world.states.set(contract::normal_values(length * 4, 3, 20.0));
     world.loss();
     world.backward(1.0);
     const Values losses = world.losses.values(), states = world.state_gradients.values();
@@ -428,7 +428,7 @@ TEST(CrfHeadThreads, DISABLED_Child) {
   };
   add(world.losses.values());
   add(world.state_gradients.values());
-  for (OwnedTensor& gradient : world.owned.gradients()) add(gradient.values());
+  for (contract::OwnedTensor& gradient : world.owned.gradients()) add(gradient.values());
   for (const std::int64_t prediction : world.decode()) bits += std::to_string(prediction) + ",";
   add(world.memory.outputs()[1].values());
   testing::print_digest(bits);

@@ -72,7 +72,7 @@ TEST(Embed, MakesTwoSequencesOfAPair) {
   const Records records = records_of({"a", "c c c"}, {"ab", "c"});
   task.prepare(records);
   EXPECT_EQ(task.knowledge(), "pairs\n");
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 4);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 4);
   ASSERT_EQ(set.size(), 2U);
   ASSERT_EQ(set.sequence_count(), 4U);
   const auto ids = [&](std::size_t sequence) {
@@ -98,7 +98,7 @@ TEST(Embed, RemembersTheScaleOfNumbers) {
   EXPECT_EQ(task.knowledge(), "numbers 0.1 5\n");
   again.restore(task.knowledge());
   EXPECT_EQ(again.columns(), task.columns());
-  const ExampleSet set = encode_records(again, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(again, records, make_tokenizer(), 16);
   EXPECT_EQ(set.numbers(set.column("similarity"), 0).front(), 1.0F);
   EXPECT_EQ(set.numbers(set.column("similarity"), 2).front(), 0.0F);
   EXPECT_EQ(tasks::number_in(set.integers(set.column(tasks::number_bits_column), 2)), 0.1)
@@ -125,7 +125,7 @@ TEST(Embed, RefusesWhatItCannotLearnFrom) {
 TEST(Embed, RanksTheOwnTextAmongNeighbours) {
   const Records records = records_of({"a", "a", "a", "a"}, {"c", "c", "c", "c"});
   Embed task = make_task(), small = make_task(2);
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   // Pair 0 is exact; pair 1 has that of pair 0 before its own; 2 ties with 3; 3 is last of all.
   const Outputs outputs = at_angles(set, {0, 0, 10, 40, 90, 120, 180, 120});
   const auto values = measured(task, set, outputs);
@@ -153,7 +153,7 @@ TEST(Embed, CorrelatesCosinesWithNumbers) {
   const Records records = records_of({"a", "a", "a"}, {"c", "c", "c"}, {0, 5, 4});
   Embed task = make_task();
   task.prepare(records);
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   const Outputs outputs = at_angles(set, {0, 90, 0, 0, 0, 60});
   const auto values = measured(task, set, outputs);
   EXPECT_EQ(values.size(), 2U) << "pairs that are not alike are not to be found";
@@ -168,7 +168,7 @@ TEST(Embed, CorrelatesWithTheNumbersThatWereRead) {
   const Records records = records_of({"a", "a", "a"}, {"c", "c", "c"}, {16777218, 16777217, 16777216});
   Embed task = make_task();
   task.prepare(records);
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   const Outputs outputs = at_angles(set, {0, 90, 0, 0, 0, 60});
   EXPECT_NEAR(measured(task, set, outputs).at("spearman"), -0.5, 1e-14)
       << "scipy: in float32 two of them tie";
@@ -180,13 +180,13 @@ TEST(Embed, AnswersATypedText) {
   EXPECT_EQ(task.knowledge(), "pairs\n");
   const std::vector<std::string> alone = {"a c"}, lines = {"a c", "a\tc"};
   Records records = task.from_text(alone);
-  ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   Records answers = task.answer(records, set, at_angles(set, {0}));
   EXPECT_EQ(answers.vectors("embedding"), (Records::NumberLists{{1.0, 0.0}}));
   EXPECT_EQ(answers.texts("shown"), Texts{"[1 0]\ta c"});
   EXPECT_FALSE(answers.has("similarity"));
   records = task.from_text(lines);
-  set = encode_records(task, records, make_tokenizer(), 16);
+  set = data::encode_records(task, records, make_tokenizer(), 16);
   answers = task.answer(records, set, at_angles(set, {0, 0, 60}));
   EXPECT_TRUE(std::isnan(answers.numbers("similarity")[0]));
   EXPECT_NEAR(answers.numbers("similarity")[1], 0.5, 1e-6);

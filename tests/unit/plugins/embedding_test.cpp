@@ -37,12 +37,12 @@ std::int64_t rows_of_case(const EmbeddingCase& one) {
 
 EmbeddingRun run_embedding(const EmbeddingCase& one, const Values& states, DType type = DType::float64) {
   const Device device;
-  const OwnedBatch batch(one.lengths);
+  const contract::OwnedBatch batch(one.lengths);
   HeadContext context{.width = one.width};
   if (!one.similarity.empty())
     context.columns = {{.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers}};
   const auto head = make_built_in<Kind::head>("embedding_head", "embedding", one.settings, context);
-  HeadMemory memory(device, *head, one.width, batch, type, 1, 0.0);
+  contract::HeadMemory memory(device, *head, one.width, batch, type, 1, 0.0);
   memory.inputs()[0].set(states);
   memory.columns()[0].set(one.first);
   memory.columns()[1].set(one.second);
@@ -111,7 +111,7 @@ double reference_loss(const EmbeddingCase& one, const Values& states, bool mean,
 
 void expect_reference(const EmbeddingCase& one, bool mean, double temperature) {
   const std::int64_t rows = mean ? rows_of_case(one) : static_cast<std::int64_t>(one.lengths.size());
-  Values states = normal_values(rows * one.width, 11);
+  Values states = contract::normal_values(rows * one.width, 11);
   const EmbeddingRun run = run_embedding(one, states);
   EXPECT_NEAR(std::accumulate(run.losses.begin(), run.losses.end(), 0.0),
               reference_loss(one, states, mean, temperature), 1e-9);
@@ -153,7 +153,7 @@ TEST(EmbeddingHead, GivesTheMeanOrTheFirstRowOfEachSequence) {
 TEST(EmbeddingHead, LearnsWhichSecondTextBelongsToAFirstOne) {
   expect_reference(pairs(), true, 0.05);
   expect_reference(pairs({{"temperature", 0.5}, {"pooling", std::string("cls")}}), false, 0.5);
-  const Values losses = run_embedding(pairs(), normal_values(20 * 5, 11)).losses;
+  const Values losses = run_embedding(pairs(), contract::normal_values(20 * 5, 11)).losses;
   for (const std::size_t other : {1, 3, 4, 5, 7}) EXPECT_EQ(losses[other], 0.0) << "is not a first text";
 }
 
@@ -166,7 +166,7 @@ TEST(EmbeddingHead, LearnsNothingWithoutPairs) {
   EmbeddingCase alone = pairs();
   alone.first.assign(8, none);
   alone.second.assign(8, none);
-  const EmbeddingRun run = run_embedding(alone, normal_values(20 * 5, 11));
+  const EmbeddingRun run = run_embedding(alone, contract::normal_values(20 * 5, 11));
   EXPECT_EQ(run.losses, Values(8, 0.0));
   EXPECT_EQ(run.gradients, Values(20 * 5, 0.0));
   EXPECT_EQ(run_embedding(pairs(), Values(20 * 5, 0.0)).gradients, Values(20 * 5, 0.0))
@@ -174,7 +174,7 @@ TEST(EmbeddingHead, LearnsNothingWithoutPairs) {
 }
 
 TEST(EmbeddingHead, KeepsToItsNumbersInEveryPrecision) {
-  const Values states = normal_values(20 * 5, 11);
+  const Values states = contract::normal_values(20 * 5, 11);
   const EmbeddingRun exact = run_embedding(pairs(), states);
   for (const auto& [type, tolerance] : {std::pair{DType::float32, 1e-4}, {DType::bfloat16, 0.3}}) {
     const EmbeddingRun run = run_embedding(pairs(), states, type);

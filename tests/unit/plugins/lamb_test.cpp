@@ -35,9 +35,9 @@ struct World {
         chunk_list.push_back({size, static_cast<std::int32_t>(std::min(Blocks::chunk_size, end - size)),
                               static_cast<std::int32_t>(segments.size()) - 1});
     }
-    for (OwnedTensor* tensor : {&values, &gradients, &first, &second}) *tensor = OwnedTensor(type, {size});
-    values.set(normal_values(size, 1));
-    gradients.set(normal_values(size, 2));
+    for (contract::OwnedTensor* tensor : {&values, &gradients, &first, &second}) *tensor = contract::OwnedTensor(type, {size});
+    values.set(contract::normal_values(size, 1));
+    gradients.set(contract::normal_values(size, 2));
     scale.fill(0.5);
     device_segments = on_device(segments);
     device_chunks = on_device(chunk_list);
@@ -67,7 +67,7 @@ struct World {
   Device device;
   std::int64_t size = 0;
   std::vector<Segment> segments;
-  OwnedTensor values, gradients, first, second, scale;
+  contract::OwnedTensor values, gradients, first, second, scale;
   Kokkos::View<Segment*, DeviceMemory> device_segments;
   Kokkos::View<Chunk*, DeviceMemory> device_chunks;
 };
@@ -114,7 +114,7 @@ TEST(Lamb, FollowsThePaperOverSegmentsAndChunks) {
         const auto optimizer = lamb({{"weight_decay", 0.1}, {"max_trust_ratio", max_ratio}});
         Values x = world.values.values(), m(x.size(), 0.0), v(x.size(), 0.0);
         for (std::int64_t step = 1; step <= 5; ++step) {
-          world.gradients.set(normal_values(world.size, static_cast<std::uint64_t>(step)));
+          world.gradients.set(contract::normal_values(world.size, static_cast<std::uint64_t>(step)));
           Values g = world.gradients.values();
           for (double& value : g) value *= clipped ? 0.5 : 1.0;
           reference_step(world, x, m, v, g, 0.01, step, max_ratio);

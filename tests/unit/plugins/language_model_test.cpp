@@ -40,7 +40,7 @@ Values product(const Values& matrix, const double* x, const Values& offset) {
   return y;
 }
 
-Values transformed(const double* x, OwnedPlan& owned, double epsilon) {
+Values transformed(const double* x, contract::OwnedPlan& owned, double epsilon) {
   Values h = product(owned.parameters()[weight].values(), x, owned.parameters()[transform_bias].values());
   for (double& value : h) value *= 0.5 * (1.0 + std::erf(value / std::sqrt(2.0)));
   const double mean = std::accumulate(h.begin(), h.end(), 0.0) / static_cast<double>(h.size());
@@ -66,7 +66,7 @@ struct World {
         batch({5, 1, 9, 2}),
         memory(device, *head, width, batch, type, 1, 0.3) {
     rows = memory.inputs()[0].tensor().extent(0);
-    states = normal_values(rows * width, 5);
+    states = contract::normal_values(rows * width, 5);
     memory.inputs()[0].set(states);
     for (std::int64_t row = 0; row < rows; ++row)
       targets.push_back(row % 4 == 3 ? no_target : static_cast<double>((5 * row + 2) % vocabulary));
@@ -81,15 +81,15 @@ struct World {
 
   const Device device;
   std::unique_ptr<Head> head;
-  const OwnedBatch batch;
-  HeadMemory memory;
+  const contract::OwnedBatch batch;
+  contract::HeadMemory memory;
   std::int64_t rows = 0;
   Values states, targets;
 };
 
 /// Losses, candidates and probabilities of every row.
 void expect_reference(World& world, double smoothing, const std::function<Values(const double*)>& hidden) {
-  OwnedPlan& owned = world.memory.memory();
+  contract::OwnedPlan& owned = world.memory.memory();
   const Values e = owned.parameters()[owned.parameters().size() - 2].values(),  // (V, C)
       b = owned.parameters().back().values();                                   // (V)
   const Values losses = world.memory.losses().front().values(),
@@ -121,7 +121,7 @@ void expect_reference(World& world, double smoothing, const std::function<Values
 TEST(LanguageModel, ScoresWithTheTableOfTheEmbeddingAfterItsTransform) {
   for (const double smoothing : {0.0, 0.2}) {
     World world({{"epsilon", 1e-3}}, context(Space::picked, smoothing));
-    OwnedPlan& owned = world.memory.memory();
+    contract::OwnedPlan& owned = world.memory.memory();
     world.evaluate();
     expect_reference(world, smoothing, [&](const double* x) { return transformed(x, owned, 1e-3); });
   }
@@ -131,7 +131,7 @@ TEST(LanguageModel, ItsTransformBringsTheStatesToTheWidthOfAFactorisedTable) {
   HeadContext factorised = context();
   factorised.embedding_width = 4;
   World world({{"epsilon", 1e-3}}, factorised);
-  OwnedPlan& owned = world.memory.memory();
+  contract::OwnedPlan& owned = world.memory.memory();
   EXPECT_EQ(owned.parameters()[weight].tensor().extent(0), 4);
   EXPECT_EQ(owned.parameters()[weight].tensor().extent(1), width);
   EXPECT_EQ(owned.parameters()[table].tensor().extent(1), 4);
@@ -168,7 +168,7 @@ TEST(LanguageModel, ScoresStatesThatAreDividedByTheRootOfTheirWidth) {
 
 TEST(LanguageModel, NamesTheFirstOfEqualTokensFirst) {
   World world({{"transform", false}}, context());
-  OwnedPlan& owned = world.memory.memory();
+  contract::OwnedPlan& owned = world.memory.memory();
   owned.parameters()[0].fill(0.0);
   owned.parameters()[1].set({0, 1, 0, 2, 1, 0, 0, 2, 1});
   world.evaluate();

@@ -134,11 +134,11 @@ std::vector<double> output_of(const std::string& name, const Settings& settings,
   const auto layer = make_built_in<Kind::layer>(name, name, settings, {.width = 8, .max_length = 64});
   LayerPlan plan(8);
   layer->declare(plan);
-  const OwnedBatch batch(lengths);
-  OwnedPlan owned(device, plan, batch.size(), DType::float64, 1);
+  const contract::OwnedBatch batch(lengths);
+  contract::OwnedPlan owned(device, plan, batch.size(), DType::float64, 1);
   const std::int64_t rows = batch.batch().size.tokens;
-  OwnedTensor x(DType::float64, {rows, 8}), y(DType::float64, {rows, 8});
-  x.set(normal_values(rows * 8, 5));
+  contract::OwnedTensor x(DType::float64, {rows, 8}), y(DType::float64, {rows, 8});
+  x.set(contract::normal_values(rows * 8, 5));
   const Tensor input = x;
   layer->forward(Step(device, batch, false, owned.bound(false)), {&input, 1}, y);
   device.fence();
@@ -163,7 +163,7 @@ TEST(AttentionLayers, DifferFromEachOtherAndAgreeWhereTheyMust) {
 }
 
 TEST(HighwayLayer, CarriesItsInputWhereTheGateIsShutAndTransformsWhereItIsOpen) {
-  const std::vector<double> x = normal_values(4 * 8, 5);
+  const std::vector<double> x = contract::normal_values(4 * 8, 5);
   const std::vector<double> carried = output_of("highway", {{"bias", -100.0}}, {4});
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(carried[i], x[i], 1e-12);
   const std::vector<double> transformed = output_of("highway", {{"bias", 100.0}}, {4});
@@ -179,13 +179,13 @@ TEST(HighwayLayer, ItsOwnKernelsRunInFloatAndBearItsName) {
   const auto layer = make_built_in<Kind::layer>("highway", "highway", {}, {.width = 33, .max_length = 64});
   LayerPlan plan(33);
   layer->declare(plan);
-  const OwnedBatch batch({5, 1});
+  const contract::OwnedBatch batch({5, 1});
   std::vector<std::vector<double>> outputs;
   for (const DType type : {DType::float64, DType::float32}) {
-    OwnedPlan owned(device, plan, batch.size(), type, 1);
-    OwnedTensor x(type, {6, 33}), y(type, {6, 33}), dy(type, {6, 33}), dx(type, {6, 33});
-    x.set(normal_values(6 * 33, 5));
-    dy.set(normal_values(6 * 33, 6));
+    contract::OwnedPlan owned(device, plan, batch.size(), type, 1);
+    contract::OwnedTensor x(type, {6, 33}), y(type, {6, 33}), dy(type, {6, 33}), dx(type, {6, 33});
+    x.set(contract::normal_values(6 * 33, 5));
+    dy.set(contract::normal_values(6 * 33, 6));
     const Tensor input = x, gradient = dx;
     const Step step(device, batch, true, owned.bound(true));
     layer->forward(step, {&input, 1}, y);
@@ -206,8 +206,8 @@ TEST(LinearHead, DecodesTheClassWithTheLargestLogit) {
   const auto head = make_built_in<Kind::head>(
       "linear_head", "linear", {},
       {.width = 2, .classes = 3, .columns = {{.name = targets_column, .truth = true}}});
-  const OwnedBatch batch({2});
-  HeadMemory memory(device, *head, 2, batch, DType::float32, 1, 0.2);
+  const contract::OwnedBatch batch({2});
+  contract::HeadMemory memory(device, *head, 2, batch, DType::float32, 1, 0.2);
   memory.memory().parameters()[0].set({1, 0, 0, 1, -1, -1});
   memory.memory().parameters()[1].set({0, 0, 0.5});
   memory.inputs()[0].set({-1, 2, -3, -3});

@@ -50,12 +50,12 @@ struct Reference {
 
 TEST(LinearHead, WeighsClassesAsTorchDoes) {
   const Device device;
-  const OwnedBatch batch({3, 1, 1});
+  const contract::OwnedBatch batch({3, 1, 1});
   const Values weights = {0.5, 3.0, 1.25}, bias = {0.1, -0.2, 0.3};
   const std::vector<int> labels = {1, -1, 0, 2, 1};
   const Values states = {0.5, -1, 2, 0.25, -0.75, 1.5, 0, 1, -2, 0.125};
   const auto head = make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true));
-  HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
+  contract::HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
   EXPECT_EQ(memory.plan().columns()[static_cast<std::size_t>(memory.plan().losses().front())].name,
             weights_column)
       << "the sum of the losses is divided by that of the weights";
@@ -103,7 +103,7 @@ TEST(LinearHead, RefusesToSmoothWhatIsWeighed) {
 /// Logits, the losses and the gradient of the states are those of the head on the means.
 TEST(LinearHead, TakesTheMeanOfTheRowsOfAText) {
   const Device device;
-  const OwnedBatch batch({3, 1, 2});
+  const contract::OwnedBatch batch({3, 1, 2});
   const Values matrix = {1, 0.5, -1, 2, 0.25, -0.5}, bias = {0.1, -0.2, 0.3};  // (K, C), (K)
   const std::vector<int> labels = {1, 0, 2};
   const Values states = {0.5, -1, 2, 0.25, -0.75, 1.5, 0, 1, -2, 0.125, 3, 0.5};
@@ -112,7 +112,7 @@ TEST(LinearHead, TakesTheMeanOfTheRowsOfAText) {
   const Values length = {3, 1, 2};
   const auto head = make_built_in<Kind::head>("linear_head", "linear", {{"pooling", std::string("mean")}},
                                               context(Space::sequences, false));
-  HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
+  contract::HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
   EXPECT_EQ(memory.plan().reads(), std::vector{Space::tokens});
   memory.memory().parameters()[0].set(matrix);
   memory.memory().parameters()[1].set(bias);
@@ -153,11 +153,11 @@ TEST(LinearHead, PoolsNoRowsThatHaveTargetsOfTheirOwn) {
 Values dropped_sums(Space space, const std::vector<std::int64_t>& lengths,
                     const std::vector<std::int64_t>& examples, bool training) {
   const Device device;
-  const OwnedBatch batch(lengths, OwnedBatch::default_vocabulary, examples);
+  const contract::OwnedBatch batch(lengths, contract::OwnedBatch::default_vocabulary, examples);
   HeadContext of = context(space, false);
   of.width = 64;
   const auto head = make_built_in<Kind::head>("linear_head", "linear", {{"dropout", 0.5}}, of);
-  HeadMemory memory(device, *head, 64, batch, DType::float64, 1, 0.0);
+  contract::HeadMemory memory(device, *head, 64, batch, DType::float64, 1, 0.0);
   Values matrix(3 * 64);
   for (std::size_t i = 0; i < 64; ++i) matrix[i] = static_cast<double>(1 + i);  // distinguishes masks
   memory.memory().parameters()[0].set(matrix);
@@ -173,7 +173,7 @@ TEST(LinearHead, DropsByTheExampleAndNotByThePlaceInTheBatch) {
   for (const Space space : {Space::tokens, Space::sequences, Space::picked}) {
     const auto rows = [&](const std::vector<std::int64_t>& lengths,
                           const std::vector<std::int64_t>& examples) {
-      return static_cast<std::size_t>(rows_in(OwnedBatch(lengths, 17, examples), space).count());
+      return static_cast<std::size_t>(contract::rows_in(contract::OwnedBatch(lengths, 17, examples), space).count());
     };
     const Values together = dropped_sums(space, {2, 3, 4}, {5, 9, 12}, true),
                  alone = dropped_sums(space, {4}, {12}, true);

@@ -48,7 +48,7 @@ Records records_of(Texts texts) {
 }
 
 ExampleSet encode(const Lm& task, const Records& records, std::int64_t max_length = 64) {
-  return encode_records(task, records, make_tokenizer(), max_length);
+  return data::encode_records(task, records, make_tokenizer(), max_length);
 }
 
 Values ids(const ExampleSet& set, std::size_t sequence) {

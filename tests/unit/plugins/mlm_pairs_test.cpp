@@ -177,7 +177,7 @@ TEST(NextSentence, AnswersWhetherOneTextFollowsAnother) {
   const auto task = make({.max_length = 9, .next_sentence = true});
   const std::vector<std::string> lines = {"a b\tc [MASK]", "a\tb", "c [MASK]", "a b c d e f g h\tx y"};
   const Records records = task->from_text(lines);
-  const ExampleSet set = encode_records(*task, records, make_tokenizer(), 9);
+  const ExampleSet set = data::encode_records(*task, records, make_tokenizer(), 9);
   EXPECT_EQ(numbers(set.ids(0)), (Values{cls, 5, 6, sep, 7, mask, sep}));
   EXPECT_EQ(column(set, "segments", 0), (Values{0, 0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(column(set, "next", 0), Values{no_target});

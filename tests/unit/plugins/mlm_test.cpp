@@ -227,7 +227,7 @@ TEST(Mlm, AnswersWhatAUserMasked) {
   const auto task = make({.max_length = 6});
   const std::vector<std::string> lines = {"a [MASK] c d e [MASK]", "", "a b"};
   const Records records = task->from_text(lines);
-  const ExampleSet set = encode_records(*task, records, make_tokenizer(), 6);
+  const ExampleSet set = data::encode_records(*task, records, make_tokenizer(), 6);
   EXPECT_EQ(picked(set, 0), Values{2});
   EXPECT_EQ(picked(set, 1), Values{2}) << "in the second window";
   EXPECT_EQ(targets(set, 0), Values{no_target});
@@ -257,7 +257,7 @@ TEST(Mlm, RefusesWhatItCannotUse) {
             "the run has labels of another task; masked language modelling has no labels");
   task->restore(task->knowledge());
   EXPECT_EQ(message_of<Error>([&] {
-              encode_records(*task, records_of({"a"}),
+              data::encode_records(*task, records_of({"a"}),
                              make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
             }),
             "record 1: the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");

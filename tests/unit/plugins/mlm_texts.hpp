@@ -59,7 +59,7 @@ inline Records records_of(Texts texts) {
 }
 
 inline ExampleSet encode(const Mlm& task, Texts texts, std::int64_t max_length = 64) {
-  return encode_records(task, records_of(std::move(texts)), make_tokenizer(), max_length);
+  return data::encode_records(task, records_of(std::move(texts)), make_tokenizer(), max_length);
 }
 
 inline Values numbers(std::span<const std::int32_t> values) {

@@ -48,7 +48,7 @@ Records records_of(Texts texts, Lists labels) {
 }
 
 ExampleSet encode(const Multilabel& task, const Records& records) {
-  return encode_records(task, records, make_tokenizer(), 16);
+  return data::encode_records(task, records, make_tokenizer(), 16);
 }
 
 Outputs outputs_of(const Multilabel& task, const ExampleSet& set, const Scores& scores) {

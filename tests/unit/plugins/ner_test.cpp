@@ -83,7 +83,7 @@ TEST(Ner, RefusesWhatItCannotLearnFrom) {
 TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
   const Ner task = task_with_labels(16);
   const ExampleSet set =
-      encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}), make_tokenizer(), 16);
+      data::encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}), make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, 1, -1, -1, 2, 0, -1}));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, -1, -1, 0, 0, -1}));
@@ -98,7 +98,7 @@ TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
 TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
   const auto refusal = [](Words words, Words tags) {
     return message_of<Error>([&] {
-      encode_records(task_with_labels(16), records_of({{"a"}, std::move(words)}, {{"O"}, std::move(tags)}),
+      data::encode_records(task_with_labels(16), records_of({{"a"}, std::move(words)}, {{"O"}, std::move(tags)}),
                      make_tokenizer(), 16);
     });
   };
@@ -107,7 +107,7 @@ TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
 }
 
 TEST(Ner, GivesAWordWithoutTokensTheUnknownToken) {
-  const ExampleSet set = encode_records(task_with_labels(16), records_of({{"a", "\u200b"}}, {{"O", "B-X"}}),
+  const ExampleSet set = data::encode_records(task_with_labels(16), records_of({{"a", "\u200b"}}, {{"O", "B-X"}}),
                                         make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 1, 3}));
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, 0, 1, -1}));
@@ -115,7 +115,7 @@ TEST(Ner, GivesAWordWithoutTokensTheUnknownToken) {
 
 TEST(Ner, CutsAtAWordBorderAndReportsIt) {
   const Ner task = task_with_labels(4);
-  const ExampleSet set = encode_records(
+  const ExampleSet set = data::encode_records(
       task,
       records_of({{"a", "abb", "c", "c"}, {"a", "c"}, {"c", "a", "c"}},  // "abb" would pass row 3
                  {{"O", "B-X", "I-X", "B-X"}, {"O", "O"}, {"B-X", "I-X", "I-X"}}),
@@ -137,10 +137,10 @@ TEST(Ner, CutsAtAWordBorderAndReportsIt) {
 TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   Ner task = task_with_labels(16);
   const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
-  EXPECT_EQ(message_of<Error>([&] { encode_records(task, records, make_tokenizer(), 16); }),
+  EXPECT_EQ(message_of<Error>([&] { data::encode_records(task, records, make_tokenizer(), 16); }),
             "record 1: unknown label \"B-Y\": it is in none of the data sets");
   task.extend(records);
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, 0, 0, -1})) << "a prediction knows no labels";
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
@@ -152,7 +152,7 @@ TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {
   const Ner task = task_with_labels(16);
   const std::vector<std::string> lines = {"ab c.", ""};
   const Records records = task.from_text(lines);
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 6, 1, 3}));
   EXPECT_FALSE(set.has_column("targets"));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, -1, 0, 0, -1}));

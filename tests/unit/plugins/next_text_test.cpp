@@ -29,7 +29,7 @@ struct World {
         batch({5, 1, 9, 2}),
         memory(device, *head, width, batch, DType::float64, 1, 0.3) {
     for (std::size_t i = 0; i < memory.inputs().size(); ++i)
-      memory.inputs()[i].set(normal_values(memory.inputs()[i].tensor().size(), 5 + i));
+      memory.inputs()[i].set(contract::normal_values(memory.inputs()[i].tensor().size(), 5 + i));
     Values targets;
     for (std::int64_t row = 0; row < memory.columns()[0].tensor().extent(0); ++row)
       targets.push_back(row % 4 == 3 ? no_target : static_cast<double>((5 * row + 2) % vocabulary));
@@ -37,7 +37,7 @@ struct World {
     memory.columns()[1].set({1, 0, no_target, 1});
   }
 
-  OwnedTensor& parameter(const std::string& name) {
+  contract::OwnedTensor& parameter(const std::string& name) {
     const std::vector<ParameterSpec>& specs = memory.plan().parameters();
     const auto found = std::ranges::find(specs, name, &ParameterSpec::name);
     return memory.memory().parameters()[static_cast<std::size_t>(found - specs.begin())];
@@ -61,8 +61,8 @@ struct World {
 
   const Device device;
   std::unique_ptr<Head> head;
-  const OwnedBatch batch;
-  HeadMemory memory;
+  const contract::OwnedBatch batch;
+  contract::HeadMemory memory;
 };
 
 TEST(NextText, ScoresThePooledFirstRowOfEachSequence) {
@@ -100,8 +100,8 @@ TEST(NextText, ItsGradientsAndThoseOfTheMaskedTokensAddUp) {
   objective();
   world.head->backward(world.memory.step(true, true));
   world.device.fence();
-  std::vector<CheckedTensor> tensors;
-  const auto check = [&](std::string name, OwnedTensor& values, const OwnedTensor& gradient) {
+  std::vector<contract::CheckedTensor> tensors;
+  const auto check = [&](std::string name, contract::OwnedTensor& values, const contract::OwnedTensor& gradient) {
     tensors.push_back({.name = std::move(name),
                        .values = values.values(),
                        .gradient = gradient.values(),
@@ -113,7 +113,7 @@ TEST(NextText, ItsGradientsAndThoseOfTheMaskedTokensAddUp) {
   for (std::size_t i = 0; i < specs.size(); ++i)
     check(specs[i].name, world.memory.memory().parameters()[i], world.memory.memory().gradients()[i]);
   EXPECT_EQ(tensors.size(), 2U + 10U);
-  const GradientReport report = GradientCheck(objective).run(tensors);
+  const contract::GradientReport report = contract::GradientCheck(objective).run(tensors);
   EXPECT_TRUE(report.mismatches.empty()) << report.text();
   EXPECT_GT(report.compared, 30);
 }

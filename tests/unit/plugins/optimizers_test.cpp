@@ -19,8 +19,8 @@ struct World {
 
   World(DType type, std::size_t states)
       : values(type, {size}), gradients(type, {size}), scale(DType::float64, {1}) {
-    values.set(normal_values(size, 1));
-    gradients.set(normal_values(size, 2));
+    values.set(contract::normal_values(size, 1));
+    gradients.set(contract::normal_values(size, 2));
     scale.fill(0.5);
     for (std::size_t i = 0; i < states; ++i) state.emplace_back(type, std::vector<std::int64_t>{size});
     Kokkos::View<Segment*, Kokkos::HostSpace> host_segments("segments", 2);
@@ -46,8 +46,8 @@ struct World {
     return result;
   }
 
-  OwnedTensor values, gradients, scale;
-  std::vector<OwnedTensor> state;
+  contract::OwnedTensor values, gradients, scale;
+  std::vector<contract::OwnedTensor> state;
   Kokkos::View<Segment*, DeviceMemory> segments;
   Kokkos::View<Chunk*, DeviceMemory> chunks;
 };
@@ -63,7 +63,7 @@ void compare(const std::string& plugin, const std::string& name, const Settings&
       World world(type, optimizer->states().size());
       Values x = world.values.values(), m(x.size(), 0.0), v(x.size(), 0.0);
       for (std::int64_t step = 1; step <= 5; ++step) {
-        world.gradients.set(normal_values(World::size, static_cast<std::uint64_t>(step)));
+        world.gradients.set(contract::normal_values(World::size, static_cast<std::uint64_t>(step)));
         const Values g = world.gradients.values();
         for (std::size_t i = 0; i < x.size(); ++i) {
           const bool second = static_cast<std::int64_t>(i) >= World::first;

@@ -70,7 +70,7 @@ Records ten_tokens() {
 }
 
 ExampleSet encode(const Qa& task, const Records& records, std::int64_t max_length = 32) {
-  return encode_records(task, records, make_tokenizer(), max_length);
+  return data::encode_records(task, records, make_tokenizer(), max_length);
 }
 
 Values column(const ExampleSet& set, const char* name, std::size_t sequence) {

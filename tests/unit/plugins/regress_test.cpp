@@ -36,7 +36,7 @@ Records records_of(Texts texts, Numbers numbers) {
 }
 
 ExampleSet encode(const Regress& task, const Records& records) {
-  return encode_records(task, records, make_tokenizer(), 16);
+  return data::encode_records(task, records, make_tokenizer(), 16);
 }
 
 Outputs outputs_of(const Regress& task, const ExampleSet& set, const std::vector<float>& numbers) {

@@ -52,7 +52,7 @@ Relation make(const Options& options = defaults, std::int64_t max_length = 16) {
 }
 
 ExampleSet encode(const Relation& task, const std::string& marked, std::int64_t max_length = 16) {
-  return encode_records(task, records_of({marked}, {"other"}), make_tokenizer(), max_length);
+  return data::encode_records(task, records_of({marked}, {"other"}), make_tokenizer(), max_length);
 }
 Values ids(const ExampleSet& set) {
   return {set.ids(0).begin(), set.ids(0).end()};
@@ -99,7 +99,7 @@ TEST(Relation, RefusesWhatHasNoTwoSpans) {
   Records records;
   records.add("text", Texts{"a c"});
   records.add("spans", Records::SpanLists{{{"e1", "a", 0, 1}, {"e2", "a c", 0, 3}}});
-  EXPECT_EQ(message_of<Error>([&] { encode_records(make(), records, make_tokenizer(), 16); }),
+  EXPECT_EQ(message_of<Error>([&] { data::encode_records(make(), records, make_tokenizer(), 16); }),
             "record 1: expected two spans within the text, one behind the other");
   EXPECT_EQ(message_of<Error>([] {
               make().from_text(Texts{"<e1>a</e1> <e2>c</e2>", "a"});
@@ -110,7 +110,7 @@ TEST(Relation, RefusesWhatHasNoTwoSpans) {
 TEST(Relation, AnswersATypedText) {
   const Relation task = make();
   const Records records = task.from_text(Texts{"<e2>a</e2> c <e1>d</e1>"});
-  const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   EXPECT_FALSE(set.has_column(targets_column));
   const Records answers = task.answer(records, set, outputs_of(set, task.outputs().front(), {0}));
   EXPECT_EQ(answers.texts("shown"), Texts{"cause\t<e2>a</e2> c <e1>d</e1>"});

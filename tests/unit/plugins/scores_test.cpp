@@ -47,7 +47,7 @@ struct Asked {
   Asked(const Task& asked_task, const Texts& lines)
       : task(asked_task),
         records(task.from_text(lines)),
-        set(encode_records(task, records, letter_tokenizer(), 16)) {}
+        set(data::encode_records(task, records, letter_tokenizer(), 16)) {}
 
   void add(OutputRule rule, const Floats& numbers) {
     rule.truth.clear();
@@ -161,7 +161,7 @@ TEST(Scores, OfWordsThatWereCutAreMissing) {
   task.restore("ADJ\nNOUN\n");
   const Texts lines = {"a a a"};
   const Records records = task.from_text(lines);
-  const ExampleSet set = encode_records(task, records, letter_tokenizer(), 4);
+  const ExampleSet set = data::encode_records(task, records, letter_tokenizer(), 4);
   Outputs outputs = outputs_of(set, task.outputs().front(), {0, 0, 1, 0});
   outputs.all().push_back({numbers_rule("logits", Space::tokens, 2), {}, {0, 0, 0, 0, 0, 0, 0, 0}});
   const Records scored = task.scored_answer(records, set, outputs);
@@ -224,7 +224,7 @@ TEST(Scores, OfAnAnswerAreItsShareAmongAllThatCouldBeGiven) {
     // [CLS] a [UNK] [SEP] and four tokens, three windows of ten tokens that share one
     const Texts lines = {"a ?\ta c a c c c a c a c"};
     const Records records = task.from_text(lines);
-    const ExampleSet set = encode_records(task, records, letter_tokenizer(), 9);
+    const ExampleSet set = data::encode_records(task, records, letter_tokenizer(), 9);
     ASSERT_EQ(set.sequence_count(), 3U);
     Outputs outputs(set, task.outputs());
     Floats& numbers = outputs.all().front().numbers;

@@ -24,9 +24,9 @@ struct PairRun {
 /// States (5, 1) of sequences with three rows and two; class 0 scores a + 10 b of its spans, class 1 nothing.
 PairRun run_pair(const Settings& settings, const Values& spans) {
   const Device device;
-  const OwnedBatch batch({3, 2});
+  const contract::OwnedBatch batch({3, 2});
   const auto head = make_built_in<Kind::head>("span_pair_head", "span_pair", settings, two_classes);
-  HeadMemory memory(device, *head, 1, batch, DType::float64, 1, 0.0);
+  contract::HeadMemory memory(device, *head, 1, batch, DType::float64, 1, 0.0);
   memory.memory().parameters()[0].set({1, 10, 0, 0});
   memory.memory().parameters()[1].set({0, 0});
   memory.inputs()[0].set({1, 2, 4, -1, 0.5});

@@ -20,9 +20,9 @@ struct SpanRun {
 
 SpanRun run_span(const Values& starts, const Values& ends) {
   const Device device;
-  const OwnedBatch batch({3, 1});
+  const contract::OwnedBatch batch({3, 1});
   const auto head = make_built_in<Kind::head>("span_head", "span", {}, HeadContext{.width = 2});
-  HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
+  contract::HeadMemory memory(device, *head, 2, batch, DType::float64, 1, 0.0);
   memory.memory().parameters()[0].set({1, 0, 0, 1});
   memory.memory().parameters()[1].set({0.5, 0});
   memory.inputs()[0].set(states);

@@ -43,7 +43,7 @@ Tag task_with_labels(std::int64_t max_length = 16) {
 }
 
 ExampleSet encode(const Tag& task, const Records& records, std::int64_t max_length = 16) {
-  return encode_records(task, records, make_tokenizer(), max_length);
+  return data::encode_records(task, records, make_tokenizer(), max_length);
 }
 
 std::map<std::string, double> measured(const Tag& task, const ExampleSet& set, const Values& classes) {

@@ -44,7 +44,7 @@ Records records_of(Texts sources, Texts targets) {
 }
 
 ExampleSet encode(const Task& task, const Records& records, std::int64_t max_length = 16) {
-  return encode_records(task, records, make_tokenizer(), max_length);
+  return data::encode_records(task, records, make_tokenizer(), max_length);
 }
 Values values(std::span<const std::int32_t> all) {
   return {all.begin(), all.end()};

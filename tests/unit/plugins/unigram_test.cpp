@@ -109,11 +109,11 @@ TEST(Unigram, ItsModelIsReadWithoutTheLibraryToo) {
     for (const char* extension : {".model", ".spm"}) {
       const std::filesystem::path file = folder / (name + extension);
       write(file, from_base64(model.at("model").get<std::string>()));
-      const Texts lines = load_vocabulary(file);
+      const Texts lines = data::load_vocabulary(file);
       EXPECT_EQ(lines, lines_of(name));
-      EXPECT_EQ(token_count(lines), model.at("pieces").size());
-      write(folder / "vocab.txt", vocabulary_text(lines));
-      EXPECT_EQ(load_vocabulary(folder / "vocab.txt"), lines);
+      EXPECT_EQ(data::token_count(lines), model.at("pieces").size());
+      write(folder / "vocab.txt", data::vocabulary_text(lines));
+      EXPECT_EQ(data::load_vocabulary(folder / "vocab.txt"), lines);
     }
 }
 
@@ -285,10 +285,10 @@ TEST(Unigram, TrainsWordsWithMarks) {
 TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   const auto first = trained(some_words, 60);
   const Texts lines = vocabulary_lines_of(*first);
-  EXPECT_EQ(token_count(lines), first->vocabulary().size());
-  EXPECT_EQ(sentencepiece_tokens(sentencepiece_model(lines, "model")),
+  EXPECT_EQ(data::token_count(lines), first->vocabulary().size());
+  EXPECT_EQ(data::sentencepiece_tokens(data::sentencepiece_model(lines, "model")),
             Texts(first->vocabulary().begin(), first->vocabulary().end()));
-  const SentencepieceContents contents = sentencepiece_contents(sentencepiece_model(lines, "model"));
+  const data::SentencepieceContents contents = data::sentencepiece_contents(data::sentencepiece_model(lines, "model"));
   ASSERT_EQ(contents.tokens.size(), first->vocabulary().size());
   EXPECT_EQ(contents.tokens.back().first, first->vocabulary().back());
   EXPECT_LT(contents.tokens.back().second, 0.0F) << "the logarithm of a share";
@@ -321,7 +321,7 @@ TextCounts many_words() {
 TEST(Unigram, EqualInputGivesEqualBytes) {
   const Texts lines = trained(many_words(), 400)->vocabulary_lines();
   EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);
-  EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(token_count(lines)))),
+  EXPECT_EQ(sha256(data::vocabulary_text(std::span(lines).first(data::token_count(lines)))),
             "c7f12d19839588540313ed0bffca783eec5952c3985793b0dfd5a6cef55dd78e");
   if (std::string(ENCORE_SENTENCEPIECE_VERSION) != "0.1.97")
     GTEST_SKIP() << "the stored model is that of SentencePiece 0.1.97";

@@ -4,7 +4,7 @@
 
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -60,4 +60,4 @@ TEST(BartNames, TheTableMayHaveTheNameOfOneOfItsUsers) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -7,7 +7,7 @@
 #include "pretrained/families.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -190,4 +190,4 @@ TEST(BertNames, RefusesTwoTensorsThatMeanTheSame) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -7,7 +7,7 @@
 #include "base/sha256.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using testing::TinyFolder;
@@ -50,4 +50,4 @@ TEST(ContentHash, RefusesAFolderThatHoldsNoModel) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -16,7 +16,7 @@
 #include "support/places.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -114,4 +114,4 @@ TEST(FieldRules, SayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -9,21 +9,21 @@
 #include "unit/config/sample_catalogue.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using testing::TinyFolder;
 
 /// The sample's catalogue with the shipped layer and tokenizer.
-Catalogue catalogue() {
-  Manifest manifest;
+config::Catalogue catalogue() {
+  config::Manifest manifest;
   manifest.name = "shipped";
   manifest.version = "1.0.0";
   manifest.library = "shipped.so";
   manifest.file = "/plugins/shipped.json";
   const OptionRule share{.help = "a share", .min = 0.0, .max = 1.0, .exclusive_max = true};
   manifest.offers = sample::catalogue().manifests().front().offers;
-  for (ManifestOffer& offer : manifest.offers) {
+  for (config::ManifestOffer& offer : manifest.offers) {
     if (offer.name == "self_attention")
       offer.options =
           Schema().integer("heads", 4, {.help = "heads", .min = 1}).number("attention_dropout", 0.0, share);
@@ -33,7 +33,7 @@ Catalogue catalogue() {
                           .optional("vocab_size", OptionType::integer, {.help = "trained"})
                           .boolean("lowercase", false, {.help = "lower the text"});
   }
-  Catalogue catalogue;
+  config::Catalogue catalogue;
   catalogue.add(std::move(manifest));
   return catalogue;
 }
@@ -54,18 +54,18 @@ std::string hash(const std::filesystem::path& path) {
   return std::filesystem::exists(path) ? sha256_of_content(path) : "hash of " + path.filename().string();
 }
 
-Plan plan(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  static const Catalogue offers = catalogue();
-  return make_plan(parse_experiment_file(text, "a.toml", overrides), offers, hash);
+plan::Plan plan(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  static const config::Catalogue offers = catalogue();
+  return plan::make_plan(config::parse_experiment_file(text, "a.toml", overrides), offers, hash);
 }
 
 std::string filling_problem(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return testing::message_of<ConfigErrors>([&] { plan(text, overrides); });
+  return testing::message_of<config::ConfigErrors>([&] { plan(text, overrides); });
 }
 
 TEST(FolderFiller, MakesWhatOneWouldHaveWrittenByHand) {
   const TinyFolder folder;
-  const RunPoint point = plan(experiment(folder)).points.at(0);
+  const plan::RunPoint point = plan(experiment(folder)).points.at(0);
   const nlohmann::json& model = point.config.at("model");
   EXPECT_EQ(model.at("width"), 8);
   EXPECT_EQ(model.at("segments"), 2);
@@ -78,7 +78,7 @@ TEST(FolderFiller, MakesWhatOneWouldHaveWrittenByHand) {
             nlohmann::json(
                 {{"type", "wordpiece"}, {"lowercase", true}, {"vocab", (folder / "vocab.txt").string()}}));
   EXPECT_EQ(point.origin.at("model.width").place.text(), (folder / "config.json").string());
-  EXPECT_EQ(point.origin.at("model.width").source, Source::file);
+  EXPECT_EQ(point.origin.at("model.width").source, config::Source::file);
   EXPECT_EQ(point.data.at("model.from").path, folder.path().string());
   EXPECT_EQ(point.data.at("model.from").sha256, sha256_of_content(folder.path()));
   EXPECT_EQ(point.data.at("vocab").path, (folder / "vocab.txt").string());
@@ -178,7 +178,7 @@ TEST(FolderFiller, KnowsNoDecoder) {
 TEST(FolderFiller, ASweepMayVaryTheFolder) {
   const TinyFolder a, b;
   b.set("num_hidden_layers", 3);
-  const Plan both = plan(experiment(
+  const plan::Plan both = plan(experiment(
       a, "",
       "[sweep.grid]\n\"model.from\" = [\"" + a.path().string() + "\", \"" + b.path().string() + "\"]\n"));
   ASSERT_EQ(both.points.size(), 2U);
@@ -196,4 +196,4 @@ TEST(FolderFiller, SequencesFitIntoTheTableOfPositions) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -8,10 +8,10 @@
 #include "pretrained/hugging_face_folder.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 
 inline std::string folder_problem(const std::filesystem::path& folder) {
   return testing::message_of<Error>([&] { open_hugging_face_folder(folder); });
 }
 
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -12,7 +12,7 @@
 #include "pretrained/byte_bpe_files.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -32,7 +32,7 @@ std::string problem_in(const TinyFolder& folder) {
 /// Returns the option of that name for a head, as an experiment file writes it; "-" if it is not set.
 std::string option_in(const FolderSettings& settings, const std::string& name, const std::string& head = "") {
   for (const FolderSettings::Option& each : settings.options)
-    if (each.head == head && each.option.path.back() == name) return to_text(each.option.value);
+    if (each.head == head && each.option.path.back() == name) return config::to_text(each.option.value);
   return "-";
 }
 
@@ -279,7 +279,7 @@ TEST(FolderSettings, RefuseTwoTablesThatShouldBeOne) {
   folder.set("architectures", {"BertForMaskedLM"});
   const std::vector<float> table(48, 0.5F), other(48, 0.25F);
   const auto save = [&](const std::vector<float>& copy) {
-    save_safetensors(folder / "model.safetensors",
+    record::save_safetensors(folder / "model.safetensors",
                      {{.name = "bert.embeddings.word_embeddings.weight",
                        .dtype = DType::float32,
                        .shape = {6, 8},
@@ -383,4 +383,4 @@ TEST(FolderSettings, RefuseOtherModulesAndPoolings) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -4,7 +4,7 @@
 
 #include "pretrained/families.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 FamilyTensor gpt2_tensor_of(const std::string& path) {
@@ -39,4 +39,4 @@ TEST(Gpt2Names, OfTheBodyAloneHaveNoPrefix) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

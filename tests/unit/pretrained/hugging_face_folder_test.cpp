@@ -8,7 +8,7 @@
 #include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using testing::TinyFolder;
@@ -163,4 +163,4 @@ TEST(HuggingFaceFolder, IsRejectedIfTheTokenizerIsNotWordPiece) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

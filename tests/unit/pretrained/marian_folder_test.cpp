@@ -12,7 +12,7 @@
 #include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -39,12 +39,12 @@ TEST(MarianFolder, IsOpenedWithBothModels) {
   EXPECT_EQ(model.tokenizer.type, "unigram");
   EXPECT_FALSE(model.tokenizer.flag);
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.json");
-  const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
-  EXPECT_EQ(token_count(lines), some_tokens.size());
+  const Lines lines = data::load_vocabulary(model.tokenizer.vocabulary);
+  EXPECT_EQ(data::token_count(lines), some_tokens.size());
   EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), some_tokens);
-  EXPECT_EQ(sentencepiece_model(lines, "source"), sentencepiece_model_of({"<unk>", "▁a"}));
-  EXPECT_EQ(sentencepiece_model(lines, "target"), sentencepiece_model_of({"<unk>", "b"}));
-  EXPECT_EQ(sentencepiece_model(lines, "model"), "");
+  EXPECT_EQ(data::sentencepiece_model(lines, "source"), sentencepiece_model_of({"<unk>", "▁a"}));
+  EXPECT_EQ(data::sentencepiece_model(lines, "target"), sentencepiece_model_of({"<unk>", "b"}));
+  EXPECT_EQ(data::sentencepiece_model(lines, "model"), "");
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"}));
 }
@@ -107,7 +107,7 @@ TEST(MarianFolder, HasBartsNamesWithoutPositions) {
 
 TEST(MarianFolder, ItsTokenizerIsWrittenAsItWasRead) {
   const MarianFolder folder;
-  const Lines lines = load_vocabulary(folder / "vocab.json");
+  const Lines lines = data::load_vocabulary(folder / "vocab.json");
   WrittenTokenizer tokenizer = {.tokenizer_class = "MarianTokenizer", .options = {}, .lines = lines};
   auto files = marian_files.written(tokenizer);
   for (const char* name : {"vocab.json", "source.spm", "target.spm"})
@@ -119,7 +119,7 @@ TEST(MarianFolder, ItsTokenizerIsWrittenAsItWasRead) {
   ASSERT_EQ(config.at("added_tokens_decoder").size(), 1U) << "the class knows its markers";
   EXPECT_EQ(config.at("added_tokens_decoder").at("2").at("content"), ">>de<<");
   EXPECT_EQ(config.at("added_tokens_decoder").at("2").at("special"), true);
-  const Lines one = {"<unk>", "a", sentencepiece_header, "model " + to_base64("whole")};
+  const Lines one = {"<unk>", "a", data::sentencepiece_header, "model " + to_base64("whole")};
   tokenizer.lines = one;
   files = marian_files.written(tokenizer);
   EXPECT_EQ(files.at("source.spm"), "whole");
@@ -131,7 +131,7 @@ TEST(SentencePieceFile, IsRejectedIfInvalid) {
   const std::string file = (folder / "a.model").string();
   const auto refusal = [&](const std::string& bytes) {
     testing::write_bytes(file, bytes);
-    return testing::message_of<Error>([&] { load_vocabulary(file); });
+    return testing::message_of<Error>([&] { data::load_vocabulary(file); });
   };
   const std::string none = file + ": invalid SentencePiece model: ";
   EXPECT_EQ(refusal(""), none + "it has no tokens");
@@ -144,7 +144,7 @@ TEST(SentencePieceFile, IsRejectedIfInvalid) {
       refusal(sentencepiece_model_of({"<unk>", "a\nb"})),
       file + ": token 1 of this model of SentencePiece holds a line end, and a vocabulary is kept in lines");
   EXPECT_EQ(testing::message_of<Error>([&] {
-              load_vocabulary(folder / "none.spm");
+              data::load_vocabulary(folder / "none.spm");
             }).find("cannot read the SentencePiece model " + (folder / "none.spm").string()),
             0U);
 }
@@ -162,4 +162,4 @@ TEST(Base64, ComesBack) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

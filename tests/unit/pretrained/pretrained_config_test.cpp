@@ -8,7 +8,7 @@
 
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using testing::TinyFolder;
@@ -29,7 +29,7 @@ std::map<std::string, std::string> options(const PretrainedConfig& config) {
   for (const ImpliedOption& option : implied_options(config)) {
     std::string key;
     for (const std::string& part : option.path) key += (key.empty() ? "" : ".") + part;
-    values[key] = to_text(option.value);
+    values[key] = config::to_text(option.value);
   }
   return values;
 }
@@ -368,4 +368,4 @@ TEST(PretrainedConfig, RejectsInvalidNumbers) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

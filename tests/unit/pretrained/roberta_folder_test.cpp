@@ -9,7 +9,7 @@
 #include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -51,7 +51,7 @@ TEST(RobertaFolder, IsOpenedWithTokensAndMerges) {
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.json");
   EXPECT_FALSE(model.tokenizer.flag->value);
   EXPECT_TRUE(model.tokenizer.flag->may_differ);
-  EXPECT_EQ(load_vocabulary(model.tokenizer.vocabulary), some_lines);
+  EXPECT_EQ(data::load_vocabulary(model.tokenizer.vocabulary), some_lines);
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "merges.txt", "model.safetensors", "vocab.json"}));
   folder.write("tokenizer_config.json", R"({"add_prefix_space": true})");
@@ -62,7 +62,7 @@ TEST(RobertaFolder, IsOpenedWithTokensAndMerges) {
   model = open_hugging_face_folder(folder.path());
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "tokenizer.json");
   EXPECT_TRUE(model.tokenizer.flag->value);
-  EXPECT_EQ(load_vocabulary(model.tokenizer.vocabulary), some_lines);
+  EXPECT_EQ(data::load_vocabulary(model.tokenizer.vocabulary), some_lines);
 }
 
 TEST(RobertaFolder, CountsByItsMergesToo) {
@@ -133,4 +133,4 @@ TEST(RobertaFolder, MergesOfATrainedVocabularyAreAllThatItAllows) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

@@ -11,7 +11,7 @@
 #include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
-namespace encore {
+namespace encore::pretrained {
 namespace {
 
 using nlohmann::json;
@@ -30,7 +30,7 @@ struct T5Folder : TinyFolder {
     write("spiece.model", sentencepiece_model_of(own_tokens));
     const std::vector<float> values(9 * 8, 0.5F);
     const auto bytes = std::as_bytes(std::span(values));
-    save_safetensors(path() / "model.safetensors",
+    record::save_safetensors(path() / "model.safetensors",
                      {{.name = "shared.weight", .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes},
                       {.name = other_tensor, .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes}},
                      {{"format", "pt"}});
@@ -92,16 +92,16 @@ TEST(T5Folder, HasGapsAndRowsForNothingBehindItsPieces) {
   EXPECT_EQ(model.tokenizer.type, "unigram");
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "spiece.model");
   EXPECT_TRUE(model.config.tied);
-  const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
+  const Lines lines = data::load_vocabulary(model.tokenizer.vocabulary);
   EXPECT_EQ(Lines(lines.begin(), lines.end() - 2), (Lines{"<pad>", "</s>", "<unk>", "▁a", "b", "<extra_id_1>",
                                                           "<extra_id_0>", "[unused0]", "[unused1]"}));
-  EXPECT_EQ(sentencepiece_model(lines, "model"), sentencepiece_model_of(own_tokens));
+  EXPECT_EQ(data::sentencepiece_model(lines, "model"), sentencepiece_model_of(own_tokens));
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "model.safetensors", "spiece.model", "tokenizer_config.json"}));
   folder.remove("tokenizer_config.json");  // 100 gaps, as in T5Tokenizer; only the last fits here
-  EXPECT_EQ(load_vocabulary(folder / "spiece.model")[5], "<extra_id_99>");
+  EXPECT_EQ(data::load_vocabulary(folder / "spiece.model")[5], "<extra_id_99>");
   folder.remove("config.json");
-  EXPECT_EQ(token_count(load_vocabulary(folder / "spiece.model")), own_tokens.size());
+  EXPECT_EQ(data::token_count(data::load_vocabulary(folder / "spiece.model")), own_tokens.size());
 }
 
 std::string settings_problem(const T5Folder& folder) {
@@ -117,7 +117,7 @@ TEST(T5Folder, NamesTheTokensThatInputsMayContain) {
     return each.option.path.back() == "added_tokens";
   });
   ASSERT_NE(found, settings.options.end());
-  EXPECT_EQ(to_text(found->option.value), "[special </s>, special <pad>, special <unk>]");
+  EXPECT_EQ(config::to_text(found->option.value), "[special </s>, special <pad>, special <unk>]");
   folder.write("tokenizer_config.json", R"({"extra_ids": 2, "additional_special_tokens": ["<extra_id_0>"]})");
   EXPECT_EQ(settings_problem(folder),
             (folder / "tokenizer_config.json").string() +
@@ -187,14 +187,14 @@ TEST(T5Folder, CountsByTheFilesThatSayItsPieces) {
 
 TEST(T5Folder, ItsTokenizerIsWrittenAsItWasRead) {
   const T5Folder folder;
-  const Lines lines = load_vocabulary(folder / "spiece.model");
+  const Lines lines = data::load_vocabulary(folder / "spiece.model");
   WrittenTokenizer tokenizer = {.tokenizer_class = "T5Tokenizer", .options = {}, .lines = lines};
   const auto files = t5_files.written(tokenizer);
   EXPECT_EQ(files.at("spiece.model"), sentencepiece_model_of(own_tokens));
   const json config = json::parse(files.at("tokenizer_config.json"));
   EXPECT_EQ(config.at("tokenizer_class"), "T5Tokenizer");
   EXPECT_EQ(config.at("extra_ids"), 2);
-  const Lines two = {"<unk>", "a", sentencepiece_header, "source QQ==", "target QQ=="};
+  const Lines two = {"<unk>", "a", data::sentencepiece_header, "source QQ==", "target QQ=="};
   tokenizer.lines = two;
   EXPECT_EQ(
       testing::message_of<Error>([&] { t5_files.written(tokenizer); }),
@@ -226,7 +226,7 @@ TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
 
 /// MarianMT and T5 have the same kind of tokenizer, and both a decoder: the attention distinguishes them.
 TEST(FamilyToWrite, IsTheOneWithTheModelsStacksAndAttention) {
-  ModelTable model;
+  config::ModelTable model;
   model.block.resize(2);
   const auto family = [&](const char* tokenizer) {
     return std::string(family_to_write(tokenizer, model).name);
@@ -251,4 +251,4 @@ TEST(FamilyToWrite, IsTheOneWithTheModelsStacksAndAttention) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::pretrained

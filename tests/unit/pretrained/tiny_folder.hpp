@@ -20,7 +20,7 @@ class TinyFolder {
     write("config.json", config().dump(2));
     write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlund\n");
     const std::vector<float> values(6 * 8, 0.5F);
-    save_safetensors(path() / "model.safetensors",
+    record::save_safetensors(path() / "model.safetensors",
                      {{.name = "embeddings.word_embeddings.weight",
                        .dtype = DType::float32,
                        .shape = {6, 8},

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 TEST(AnswerProgress, ComesBackFromItsLine) {
@@ -21,4 +21,4 @@ TEST(AnswerProgress, AnotherLineIsNotProgress) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -11,7 +11,7 @@ namespace encore::testing {
 
 inline bool holds_aside_file(const std::filesystem::path& folder) {
   return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
-    return entry.path().filename().string().ends_with(aside_suffix);
+    return entry.path().filename().string().ends_with(world::aside_suffix);
   });
 }
 

@@ -11,7 +11,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -105,4 +105,4 @@ TEST(AttentionChoice, MeansBlocksAndBeginningsOfPaths) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

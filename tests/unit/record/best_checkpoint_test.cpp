@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -128,4 +128,4 @@ TEST(BestCheckpoint, PatienceWaitsWhileTheLossOfTiesFalls) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -7,7 +7,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 Specification specification(int width, double rate) {
@@ -54,17 +54,17 @@ TEST(CheckRequest, AsksOnceForWhatRunsShare) {
 /// Two ways to set one thing are rejected only if both were given, so requests also compare what was given.
 TEST(CheckRequest, AsksAgainWhereAnotherOptionWasGiven) {
   Specification left_out = specification(8, 0.1), given = specification(8, 0.1);
-  left_out.origin["schedule.type"] = given.origin["schedule.type"] = {Source::file, {"a.toml", 3, 1}};
-  left_out.origin["schedule.warmup_steps"] = {Source::fallback, {"a.toml", 2, 1}};
-  given.origin["schedule.warmup_steps"] = {Source::sweep, {"a.toml", 9, 1}};
+  left_out.origin["schedule.type"] = given.origin["schedule.type"] = {config::Source::file, {"a.toml", 3, 1}};
+  left_out.origin["schedule.warmup_steps"] = {config::Source::fallback, {"a.toml", 2, 1}};
+  given.origin["schedule.warmup_steps"] = {config::Source::sweep, {"a.toml", 9, 1}};
   CheckRequest sent;
   EXPECT_TRUE(sent.add(left_out));
   EXPECT_TRUE(sent.add(given));
   EXPECT_FALSE(sent.add(left_out));
   const CheckRequest got = CheckRequest::parse(sent.text());
-  const Origins first = got.specification(got.run(0)).origin;
+  const config::Origins first = got.specification(got.run(0)).origin;
   ASSERT_EQ(first.size(), 1U) << "all others count as given";
-  EXPECT_EQ(first.at("schedule.warmup_steps").source, Source::fallback);
+  EXPECT_EQ(first.at("schedule.warmup_steps").source, config::Source::fallback);
   EXPECT_TRUE(got.specification(got.run(1)).origin.empty());
   EXPECT_NE(got.run(0).table("schedule"), got.run(1).table("schedule"));
   EXPECT_EQ(got.run(0).table("model"), got.run(1).table("model"));
@@ -83,4 +83,4 @@ TEST(CheckRequest, RejectsAnInvalidRequest) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

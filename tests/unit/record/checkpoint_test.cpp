@@ -8,7 +8,7 @@
 #include "record/spool.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -117,4 +117,4 @@ TEST_F(CheckpointTest, PruningKeepsWhatItMust) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

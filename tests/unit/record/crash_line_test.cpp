@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 /// Returns what a child process writes to its standard error, and the signal that ended it.
@@ -108,4 +108,4 @@ TEST(CrashLine, NamesTheActionThePartAndTheOwner) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using nlohmann::json;
@@ -263,4 +263,4 @@ TEST(Events, ALabelMayBeCalledWords) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

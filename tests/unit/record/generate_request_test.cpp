@@ -9,7 +9,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 TEST(GenerateRequest, CrossesWithAllThatIsWished) {
@@ -106,4 +106,4 @@ TEST(Decoding, ContradictionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

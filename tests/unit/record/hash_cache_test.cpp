@@ -14,7 +14,7 @@
 #include "base/sha256.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ TEST_F(HashCache, RejectsWhatIsNotAFile) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

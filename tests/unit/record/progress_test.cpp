@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 TEST(Progress, ReadsBackWhatWasWritten) {
@@ -42,4 +42,4 @@ TEST(Progress, RejectsInvalidText) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -14,7 +14,7 @@
 #include "world/atomic_file.hpp"
 #include "world/process.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -31,7 +31,7 @@ Specification sample() {
   specification.group = std::string(64, 'b');
   specification.backend = "openmp";
   specification.config = {{"model", {{"width", 384}, {"dropout", 0.1}}}};
-  specification.origin["model.width"] = {Source::file, {"wnut17.toml", 14, 3}};
+  specification.origin["model.width"] = {config::Source::file, {"wnut17.toml", 14, 3}};
   specification.data["train"] = {"/data/train.conll", std::string(64, 'c')};
   specification.plugin_folders = {"/plugins"};
   return specification;
@@ -92,25 +92,25 @@ TEST(Specification, NamesWhatIsWrong) {
 
 TEST(AtomicFile, IsThereCompleteOrNotAtAll) {
   TemporaryFolder folder;
-  save_file(folder / "f", "old");
+  world::save_file(folder / "f", "old");
   {
-    AtomicFile file(folder / "f");
+    world::AtomicFile file(folder / "f");
     file.write("half of the n");
   }
   EXPECT_EQ(read_bytes(folder / "f"), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is left";
-  save_file(folder / "f", "new");
+  world::save_file(folder / "f", "new");
   EXPECT_EQ(read_bytes(folder / "f"), "new");
-  EXPECT_NE(message_of<Error>([&] { save_file(folder / "none/f", ""); }).find("cannot write"),
+  EXPECT_NE(message_of<Error>([&] { world::save_file(folder / "none/f", ""); }).find("cannot write"),
             std::string::npos);
 }
 
 TEST(AtomicFile, FollowsNoLinkOfSomebodyElse) {
   TemporaryFolder folder;
-  save_file(folder / "victim", "theirs");
+  world::save_file(folder / "victim", "theirs");
   std::filesystem::create_symlink(folder / "victim", folder / "f.part");
   std::filesystem::create_symlink(folder / "victim", folder / "f");
-  save_file(folder / "f", "ours");
+  world::save_file(folder / "f", "ours");
   EXPECT_EQ(read_bytes(folder / "victim"), "theirs");
   EXPECT_EQ(read_bytes(folder / "f"), "ours");
   EXPECT_FALSE(std::filesystem::is_symlink(folder / "f"));
@@ -118,7 +118,7 @@ TEST(AtomicFile, FollowsNoLinkOfSomebodyElse) {
 
 TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
   TemporaryFolder folder;
-  AtomicFile first(folder / "f"), second(folder / "f");
+  world::AtomicFile first(folder / "f"), second(folder / "f");
   first.write("of the first");
   second.write("of the second");
   first.commit();
@@ -128,18 +128,18 @@ TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
 }
 
 TEST(AtomicFile, NamesAsideDifferAndSayWhatTheyAre) {
-  const std::filesystem::path one = aside_name("/a/f"), other = aside_name("/a/f");
+  const std::filesystem::path one = world::aside_name("/a/f"), other = world::aside_name("/a/f");
   EXPECT_NE(one, other);
   EXPECT_EQ(one.parent_path(), "/a");
   EXPECT_TRUE(one.filename().string().starts_with("f."));
-  EXPECT_TRUE(one.string().ends_with(aside_suffix));
+  EXPECT_TRUE(one.string().ends_with(world::aside_suffix));
 }
 
 TEST(AtomicFile, AFullDeviceIsAnError) {
-  const FileDescriptor full = open_file("/dev/full", O_WRONLY);
+  const world::FileDescriptor full = world::open_file("/dev/full", O_WRONLY);
   const std::byte byte{};
   EXPECT_EQ(message_of<Error>([&] {
-              write_all(full.get(), {&byte, 1}, "/dev/full");
+              world::write_all(full.get(), {&byte, 1}, "/dev/full");
             }),
             "cannot write /dev/full: No space left on device (free some space; what is on disk so far stays "
             "usable)");
@@ -176,37 +176,37 @@ TEST(ControlPipe, AWorkerThatHasEndedCausesNoSignal) {
 }
 
 TEST(Process, KnowsItselfAndItsChildren) {
-  const ProcessIdentity here = this_process();
+  const world::ProcessIdentity here = world::this_process();
   EXPECT_EQ(here.pid, ::getpid());
   EXPECT_GT(here.start_time, 0);
-  EXPECT_EQ(liveness_of(here), Liveness::alive);
+  EXPECT_EQ(world::liveness_of(here), world::Liveness::alive);
 
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();
     ::_exit(0);
   }
-  const auto process = process_with(child);
+  const auto process = world::process_with(child);
   ASSERT_TRUE(process);
-  EXPECT_EQ(liveness_of(*process), Liveness::alive);
+  EXPECT_EQ(world::liveness_of(*process), world::Liveness::alive);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(liveness_of(*process), Liveness::gone) << "a zombie does not work";
+  EXPECT_EQ(world::liveness_of(*process), world::Liveness::gone) << "a zombie does not work";
   ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(liveness_of(*process), Liveness::gone);
+  EXPECT_EQ(world::liveness_of(*process), world::Liveness::gone);
 }
 
 TEST(Process, IsNotMistakenForAnother) {
-  ProcessIdentity reused = this_process();
+  world::ProcessIdentity reused = world::this_process();
   reused.start_time -= 1;
-  EXPECT_EQ(liveness_of(reused), Liveness::gone) << "the same id, another process";
-  ProcessIdentity rebooted = this_process();
+  EXPECT_EQ(world::liveness_of(reused), world::Liveness::gone) << "the same id, another process";
+  world::ProcessIdentity rebooted = world::this_process();
   rebooted.boot_id = "another";
-  EXPECT_EQ(liveness_of(rebooted), Liveness::gone) << "the host was started again";
-  ProcessIdentity elsewhere = this_process();
+  EXPECT_EQ(world::liveness_of(rebooted), world::Liveness::gone) << "the host was started again";
+  world::ProcessIdentity elsewhere = world::this_process();
   elsewhere.host += "-not";
-  EXPECT_EQ(liveness_of(elsewhere), Liveness::unknown);
+  EXPECT_EQ(world::liveness_of(elsewhere), world::Liveness::unknown);
 }
 
 TEST(Crc32, IsTheWellKnownOne) {
@@ -219,4 +219,4 @@ TEST(Crc32, IsTheWellKnownOne) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

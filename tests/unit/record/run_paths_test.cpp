@@ -8,7 +8,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -60,4 +60,4 @@ TEST(RunPaths, ALinkToAFolderIsNotTheFolder) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

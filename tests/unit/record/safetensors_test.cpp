@@ -12,7 +12,7 @@
 #include "unit/record/aside_files.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -248,4 +248,4 @@ TEST(Safetensors, HostileLengthsAreRefused) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -13,7 +13,7 @@
 
 #include "base/crc32.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 const std::vector<ServeMessage>& samples() {
@@ -121,4 +121,4 @@ TEST(ServeMessages, RandomPayloadsAreTakenOrRefused) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

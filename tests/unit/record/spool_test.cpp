@@ -21,7 +21,7 @@
 #include "record/spool_reader.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -281,7 +281,7 @@ TEST(Spool, ANewerFormatIsRefused) {
   EXPECT_NE(reader.problem().find("format 4 is not known to this program"), std::string::npos);
 }
 
-const std::vector<Measure> sample_measures = {
+const std::vector<encore::Measure> sample_measures = {
     {.name = "f1", .title = "F1", .fraction = true},
     {.name = "f1/{label}", .title = "F1", .help = "of one label", .fraction = true},
     {.name = "speed", .unit = "tokens/s", .better = Better::neither},
@@ -490,4 +490,4 @@ TEST(Spool, NameOfAnAttempt) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

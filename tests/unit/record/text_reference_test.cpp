@@ -10,7 +10,7 @@
 #include "record/text_reference.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -108,4 +108,4 @@ TEST(TextHistograms, ADistanceIsAboutOneWithinItsCloud) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -8,7 +8,7 @@
 #include "base/sha256.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::record {
 namespace {
 
 using testing::message_of;
@@ -119,4 +119,4 @@ TEST_F(WeightsFileTest, DoesNotExistIfItsWriterMayNotRenameIt) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::record

@@ -10,12 +10,12 @@
 #include "unit/document/boxes.hpp"
 #include "unit/document/sample_document.hpp"
 
-namespace encore {
+namespace encore::report {
 namespace {
 
-AttentionLayer layer(const std::string& path, std::size_t heads, std::size_t cells,
+record::AttentionLayer layer(const std::string& path, std::size_t heads, std::size_t cells,
                      bool rows_of_decoder = false, bool columns_of_decoder = false) {
-  AttentionLayer made{.layer = path,
+  record::AttentionLayer made{.layer = path,
                       .type = "self_attention",
                       .rows_of_decoder = rows_of_decoder,
                       .columns_of_decoder = columns_of_decoder,
@@ -29,7 +29,7 @@ AttentionLayer layer(const std::string& path, std::size_t heads, std::size_t cel
 }
 
 /// Three tokens and two, all three kinds of attention.
-AttentionText translation() {
+record::AttentionText translation() {
   return {.tokens = {{"the"}, {"the"}, {"</s>", true}},
           .target = {{"<s>", true}, {"der"}},
           .layers = {layer("encoder.0.attention", 2, 9), layer("encoder.1.attention", 2, 9),
@@ -37,31 +37,31 @@ AttentionText translation() {
 }
 
 TEST(AttentionCharts, LayersThatLookAtTheSameRowsAreOneChart) {
-  const AttentionText text = translation();
+  const record::AttentionText text = translation();
   const std::vector<AttentionGroup> groups = attention_groups(text);
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_EQ(groups[0].title, "Encoder");
   EXPECT_EQ(groups[1].title, "Decoder");
   EXPECT_EQ(groups[2].title, "Decoder over encoder");
   EXPECT_EQ(groups[0].layers.size(), 2U);
-  const HeatMapChart chart = attention_chart(text, groups[0]);
+  const document::HeatMapChart chart = attention_chart(text, groups[0]);
   EXPECT_EQ(chart.rows, (std::vector<std::string>{"the", "the (1)", "</s>"}));
   EXPECT_EQ(chart.across, 2U) << "a line for each layer";
   ASSERT_EQ(chart.panels.size(), 4U);
   EXPECT_EQ(chart.panels[3].title, "encoder.1.attention, head 1");
-  const HeatMapChart cross = attention_chart(text, groups[2]);
+  const document::HeatMapChart cross = attention_chart(text, groups[2]);
   EXPECT_EQ(cross.rows, (std::vector<std::string>{"<s>", "der"}));
   EXPECT_EQ(cross.columns, chart.columns);
   EXPECT_EQ(cells_of(text), 2U * (9 + 9 + 4 + 6));
 
-  AttentionText alone{.tokens = {{"a"}}, .layers = {layer("decoder.0.attention", 1, 1)}};
+  record::AttentionText alone{.tokens = {{"a"}}, .layers = {layer("decoder.0.attention", 1, 1)}};
   EXPECT_EQ(attention_groups(alone).front().title, "Decoder");
   alone.layers[0].layer = "encoder.0.attention";
   EXPECT_EQ(attention_groups(alone).front().title, "Self-attention");
 }
 
 TEST(AttentionCharts, NameWhatHasNoWeights) {
-  AttentionText text = translation();
+  record::AttentionText text = translation();
   EXPECT_EQ(hidden_layers_note(text), "");
   text.hidden = {{"encoder.2.mix", "linear_attention"}, {"encoder.3.mix", "linear_attention"}};
   EXPECT_EQ(
@@ -70,16 +70,16 @@ TEST(AttentionCharts, NameWhatHasNoWeights) {
 }
 
 TEST(AttentionCharts, StandOnTheirPaper) {
-  AttentionText text = translation();
+  record::AttentionText text = translation();
   text.hidden = {{"encoder.2.mix", "linear_attention"}};
   samples::expect_on_paper_and_apart(attention_drawing(text, "Attention of captions: the the"));
-  for (AttentionToken& token : text.tokens) token.text = samples::hostile_names().back();
+  for (record::AttentionToken& token : text.tokens) token.text = samples::hostile_names().back();
   samples::expect_on_paper_and_apart(attention_drawing(text, samples::hostile_names().back()));
 }
 
 TEST(AttentionPage, HoldsItsDataAndLoadsNothing) {
-  const Templates templates(ENCORE_SOURCE_DIR "/reports");
-  AttentionTexts texts{.texts = {translation()}};
+  const document::Templates templates(ENCORE_SOURCE_DIR "/reports");
+  record::AttentionTexts texts{.texts = {translation()}};
   const AttentionPageHead head{.title = "Attention of captions",
                                .texts = {{"Text", "the the"}},
                                .facts = {{"run", "captions"}},
@@ -96,8 +96,8 @@ TEST(AttentionPage, HoldsItsDataAndLoadsNothing) {
 }
 
 TEST(AttentionPage, KeepsAnyTextOutOfItsCode) {
-  const Templates templates(ENCORE_SOURCE_DIR "/reports");
-  AttentionTexts texts{.texts = {translation()}};
+  const document::Templates templates(ENCORE_SOURCE_DIR "/reports");
+  record::AttentionTexts texts{.texts = {translation()}};
   AttentionPageHead head{.title = "t", .texts = {}, .facts = {}, .command = "c"};
   // Checks the characters except those around a name that is written from right to left.
   const auto tags = [](std::string page) {
@@ -117,4 +117,4 @@ TEST(AttentionPage, KeepsAnyTextOutOfItsCode) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::report

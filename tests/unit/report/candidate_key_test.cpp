@@ -4,21 +4,21 @@
 
 #include "report/candidate_key.hpp"
 
-namespace encore {
+namespace encore::report {
 namespace {
 
 /// Makes runs 1, 2 ... one per candidate.
 struct Made {
-  std::vector<Candidate> candidates;
+  std::vector<analysis::Candidate> candidates;
   std::vector<std::string> names;
-  std::vector<RunRow> runs;
+  std::vector<store::RunRow> runs;
   std::vector<std::size_t> order;
 };
 
 Made made(const std::vector<std::string>& names) {
   Made all;
   for (const std::string& name : names) {
-    RunRow run;
+    store::RunRow run;
     run.number = static_cast<std::int64_t>(all.runs.size() + 1);
     run.seed = 1;
     all.candidates.push_back({.name = name, .group = name, .backend = "openmp", .runs = {{run, 0.5, ""}}});
@@ -29,13 +29,13 @@ Made made(const std::vector<std::string>& names) {
   return all;
 }
 
-Factor factor(const std::string& label, const std::vector<nlohmann::json>& levels,
+analysis::Factor factor(const std::string& label, const std::vector<nlohmann::json>& levels,
               const std::vector<std::size_t>& level) {
   return {
       .name = "model." + label, .label = label, .keys = {"model." + label}, .levels = levels, .level = level};
 }
 
-CandidateKey key_of(const Made& all, const std::vector<Factor>& factors, std::size_t first = 0) {
+CandidateKey key_of(const Made& all, const std::vector<analysis::Factor>& factors, std::size_t first = 0) {
   return make_key(all.candidates, all.order, all.names, all.runs, factors, first);
 }
 
@@ -80,7 +80,7 @@ TEST(CandidateKey, LettersFollowTheOrderAndMayBeginLater) {
 
 TEST(CandidateKey, WhatVariesWithinACandidateHasNoColumn) {
   Made all = made({"x", "y"});
-  RunRow second = all.runs[0];
+  store::RunRow second = all.runs[0];
   second.number = 3;
   all.runs.push_back(second);
   all.candidates[0].runs.push_back({second, 0.6, ""});
@@ -97,4 +97,4 @@ TEST(CandidateKey, LongSummariesStayOutOfPictures) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::report

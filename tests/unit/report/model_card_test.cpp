@@ -8,7 +8,7 @@
 namespace encore::testing {
 namespace {
 
-const ExportAnswer model = {.architecture = "BertForTokenClassification",
+const record::ExportAnswer model = {.architecture = "BertForTokenClassification",
                             .pipeline = "token-classification",
                             .parameters = 1234567,
                             .dtype = "float32",
@@ -23,8 +23,8 @@ TEST_F(ModelCard, HasTheIntervalOverRunsThatDifferInTheSeedAlone) {
   tell_all("net", {0.50, 0.52, 0.54});
   tell({.name = "other", .measures = {{"test/f1", 0.9}}});
   tell({.name = "net", .seed = 4, .measures = {{"test/f1", 0.9}}, .device = "cpu two"});
-  tell({.name = "net", .seed = 5, .measures = nullptr, .state = RunState::failed});
-  const std::string card = model_card(store(), store().find_run("net-s2"), model);
+  tell({.name = "net", .seed = 5, .measures = nullptr, .state = store::RunState::failed});
+  const std::string card = report::model_card(store(), store().find_run("net-s2"), model);
   // 52 +- 4.3027 * 2 / sqrt(3), Student's t with two degrees of freedom.
   EXPECT_TRUE(contains(card, "| `test/f1`, % | 52.00 | 52.00 | 47.03 .. 56.97 |\n")) << card;
   EXPECT_TRUE(contains(card, "are over 3 runs that differ in the seed alone: 1, 2 and 3.")) << card;
@@ -35,9 +35,9 @@ TEST_F(ModelCard, HasTheIntervalOverRunsThatDifferInTheSeedAlone) {
 
 TEST_F(ModelCard, SaysThatWeightsAreRounded) {
   tell_all("net", {0.5});
-  ExportAnswer rounded = model;
+  record::ExportAnswer rounded = model;
   rounded.dtype = "float16";
-  const std::string card = model_card(store(), store().find_run("net-s1"), rounded);
+  const std::string card = report::model_card(store(), store().find_run("net-s1"), rounded);
   EXPECT_TRUE(contains(card,
                        "The weights in this folder are rounded from float32 to float16. The scores are "
                        "those of the weights before that.\n"))
@@ -46,7 +46,7 @@ TEST_F(ModelCard, SaysThatWeightsAreRounded) {
 
 TEST_F(ModelCard, SaysThatOneRunHasNoInterval) {
   tell_all("net", {0.5});
-  const std::string card = model_card(store(), store().find_run("net-s1"), model);
+  const std::string card = report::model_card(store(), store().find_run("net-s1"), model);
   EXPECT_TRUE(contains(card, "| `test/f1`, % | 50.00 | 50.00 | \u2013 |\n")) << card;
   EXPECT_TRUE(contains(card, "No other run differs in the seed alone, so there is no interval: "));
 }
@@ -56,11 +56,11 @@ TEST_F(ModelCard, EscapesForeignTags) {
   tell_all("net", {0.5, 0.6});
   for (const char* sql : {"UPDATE run SET name = ?1 WHERE seed = 1", "UPDATE run_dataset SET path = ?1",
                           "UPDATE param SET value = ?1, source = 'file' WHERE key = 'task.type'"})
-    Statement(store().database(), sql).run(tag);
-  RunRow run = store().find_run("net-s2");
-  for (const RunRow& other : store().list_runs())
+    store::Statement(store().database(), sql).run(tag);
+  store::RunRow run = store().find_run("net-s2");
+  for (const store::RunRow& other : store().list_runs())
     if (other.seed == 1) run = other;
-  const std::string card = model_card(store(), run, model);
+  const std::string card = report::model_card(store(), run, model);
   EXPECT_TRUE(contains(card, "onerror")) << "otherwise this test proves nothing";
   EXPECT_EQ(samples::foreign_tag(card), "") << card;
   EXPECT_TRUE(contains(card, "```sh\nexp verify " + run.id + "\n```")) << card;

@@ -15,8 +15,8 @@ using nlohmann::json;
 class ModelOriginTest : public ReportTest {
  protected:
   /// A complete run whose settings are those of the fixture, changed by the patch.
-  RunRow trained(const std::string& name, const json& patch, std::int64_t seed = 1) {
-    Specification specification = specification_of('a', name);
+  store::RunRow trained(const std::string& name, const json& patch, std::int64_t seed = 1) {
+    record::Specification specification = specification_of('a', name);
     specification.seed = static_cast<std::uint64_t>(seed);
     specification.group = sha256(patch.dump());
     specification.question = sha256(name);
@@ -27,11 +27,11 @@ class ModelOriginTest : public ReportTest {
     specification.config.merge_patch(patch);
     if (patch.at("train").value("epochs", 3) == 0) specification.data.erase("train");
     specification.data["test"] = {"/data/test.conll", std::string(64, 'd')};
-    const RunRow run = store().add_run(specification, {}).run;
+    const store::RunRow run = store().add_run(specification, {}).run;
     const auto lease = store().begin_attempt(run.number);
     {
-      SpoolWriter spool(spool_of(*lease), lease->ordinal);
-      Started started{.parameters = 1000};
+      record::SpoolWriter spool(spool_of(*lease), lease->ordinal);
+      record::Started started{.parameters = 1000};
       started.data["train"].examples = 20;
       started.data["test"].examples = 1;
       spool.event(started);
@@ -39,33 +39,33 @@ class ModelOriginTest : public ReportTest {
       write_event(spool, "result", {{"best_step", 1}, {"measures", {{"test/f1", 0.5}}}});
       spool.sync();
     }
-    store().finish_attempt(*lease, RunState::completed, "");
+    store().finish_attempt(*lease, store::RunState::completed, "");
     return store().read_run(run.number);
   }
 
   /// Returns the sentences of a report about the run alone, or about all runs for a row without a name.
-  std::string abstract(const RunRow& run) {
+  std::string abstract(const store::RunRow& run) {
     std::string text;
-    for (const Block& block : report(of(run)).abstract)
-      if (const auto* paragraph = std::get_if<Paragraph>(&block)) text += paragraph->text.plain() + "\n";
+    for (const document::Block& block : report(of(run)).abstract)
+      if (const auto* paragraph = std::get_if<document::Paragraph>(&block)) text += paragraph->text.plain() + "\n";
     return text;
   }
-  std::string checklist(const RunRow& run) {
+  std::string checklist(const store::RunRow& run) {
     std::string text;
-    for (const ChecklistItem& item : make_checklist(store(), of(run), "neurips").items)
+    for (const report::ChecklistItem& item : report::make_checklist(store(), of(run), "neurips").items)
       for (const std::string& answer : item.answers) text += answer + "\n";
     return text;
   }
-  std::string card(const RunRow& run) { return model_card(store(), run, card_); }
+  std::string card(const store::RunRow& run) { return report::model_card(store(), run, card_); }
 
  private:
-  static ReportOptions of(const RunRow& run) {
-    ReportOptions options;
+  static report::ReportOptions of(const store::RunRow& run) {
+    report::ReportOptions options;
     if (!run.name.empty()) options.runs.words = {run.id};
     return options;
   }
 
-  const ExportAnswer card_ = {.architecture = "X",
+  const record::ExportAnswer card_ = {.architecture = "X",
                               .pipeline = "p",
                               .parameters = 1,
                               .dtype = "float32",
@@ -82,7 +82,7 @@ struct Kind {
   std::string abstract, checklist, card;
 };
 
-std::vector<Kind> kinds(const RunRow& base) {
+std::vector<Kind> kinds(const store::RunRow& base) {
   const json decoder = {{"decoder", {{"layers", 3}, {"block", {"attention"}}}}};
   const std::string encoder = "an encoder of 2 layers (rotary_attention) and width 384 (1,000 parameters)";
   const std::string on = ", on 20 examples of data/train.conll; scored on 1 example of data/test.conll.\n";
@@ -150,11 +150,11 @@ std::vector<Kind> kinds(const RunRow& base) {
 }
 
 TEST_F(ModelOriginTest, EveryKindOfRunIsDescribedByItsOwnRecord) {
-  const RunRow base = trained("base", {{"train", {{"epochs", 9}}}});
+  const store::RunRow base = trained("base", {{"train", {{"epochs", 9}}}});
   const std::vector<Kind> all = kinds(base);
   for (std::size_t i = 0; i < all.size(); ++i) {
     SCOPED_TRACE(all[i].name);
-    const RunRow run = trained(all[i].name, all[i].patch, static_cast<std::int64_t>(i) + 2);
+    const store::RunRow run = trained(all[i].name, all[i].patch, static_cast<std::int64_t>(i) + 2);
     const std::string text = abstract(run), answers = checklist(run), model = card(run);
     EXPECT_TRUE(contains(text, all[i].abstract)) << text;
     EXPECT_TRUE(contains(answers, all[i].checklist)) << answers;
@@ -167,7 +167,7 @@ TEST_F(ModelOriginTest, EveryKindOfRunIsDescribedByItsOwnRecord) {
 }
 
 TEST_F(ModelOriginTest, RunsOfSeveralKindsHaveASentenceEach) {
-  const RunRow base = trained("base", {{"train", json::object()}});
+  const store::RunRow base = trained("base", {{"train", json::object()}});
   for (std::int64_t seed = 2; seed < 4; ++seed)
     trained("tuned-s" + std::to_string(seed),
             {{"model", {{"from", "/models/m" + std::to_string(seed)}}}, {"train", json::object()}}, seed);
@@ -178,8 +178,8 @@ TEST_F(ModelOriginTest, RunsOfSeveralKindsHaveASentenceEach) {
 }
 
 TEST_F(ModelOriginTest, ARunThatDidNotFinishIsNotCalledScored) {
-  const RunRow run = trained("base", {{"train", json::object()}});
-  Statement(store().database(), "UPDATE run SET state = 'failed'").run();
+  const store::RunRow run = trained("base", {{"train", json::object()}});
+  store::Statement(store().database(), "UPDATE run SET state = 'failed'").run();
   const std::string text = abstract(run);
   EXPECT_TRUE(contains(text, "; the test set has 1 example of data/test.conll.")) << text;
   EXPECT_FALSE(contains(text, "scored on")) << text;

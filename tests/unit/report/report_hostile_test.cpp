@@ -28,7 +28,7 @@ class HostileReport : public ReportTest {
               .measures = {{"test/f1", 0.5 + 0.01 * static_cast<double>(seed)}, {"test/f1/" + script, 0.5}},
               .device = "cpu " + script,
               .dropout = name.size() % 2 == 0 ? 0.1 : 0.3});
-    tell({.name = "failed", .measures = nullptr, .state = RunState::failed, .reason = image});
+    tell({.name = "failed", .measures = nullptr, .state = store::RunState::failed, .reason = image});
     for (const char* sql :
          {"UPDATE run SET note = ?1", "UPDATE param SET value = ?1 WHERE key = 'task.type'",
           "UPDATE param SET at = ?1, source = 'file'", "UPDATE run_dataset SET path = ?1",
@@ -36,15 +36,15 @@ class HostileReport : public ReportTest {
           "UPDATE build SET description = json_object('fingerprint', ?1, 'version', ?1)",
           "UPDATE OR REPLACE measure SET description = json_set(description, '$.unit', ?1, '$.title', ?1)",
           "UPDATE sweep SET file = ?1, content = ?1"})
-      Statement(store().database(), sql).run(script + image);
+      store::Statement(store().database(), sql).run(script + image);
   }
 };
 
 TEST_F(HostileReport, MarkdownHoldsNoTagsButItsOwn) {
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_TRUE(contains(text_of(document), script)) << "otherwise this test proves nothing";
-  const Templates templates(ENCORE_SOURCE_DIR "/reports");
-  EXPECT_EQ(samples::foreign_tag(markdown_files(document, templates, "x.md").front().bytes), "");
+  const document::Templates templates(ENCORE_SOURCE_DIR "/reports");
+  EXPECT_EQ(samples::foreign_tag(document::markdown_files(document, templates, "x.md").front().bytes), "");
 }
 
 TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
@@ -54,9 +54,9 @@ TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
       "UPDATE sweep SET file = 'a $(touch x).toml'");
   const auto commands = [&] {
     std::string text;
-    const Document document = report();
-    for (const Block* block : blocks_of(document))
-      if (const auto* listing = std::get_if<Listing>(block);
+    const document::Document document = report();
+    for (const document::Block* block : blocks_of(document))
+      if (const auto* listing = std::get_if<document::Listing>(block);
           listing != nullptr && listing->title == "Commands")
         text += listing->text;
     return text;
@@ -66,13 +66,13 @@ TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
   EXPECT_TRUE(contains(hostile, "exp run 'a $(touch x).toml' ")) << hostile;
   EXPECT_FALSE(contains(hostile, "exp verify net<")) << hostile;
   const std::string commit(40, 'a');
-  Statement(store().database(), "UPDATE source SET commit_hash = ?").run(commit);
+  store::Statement(store().database(), "UPDATE source SET commit_hash = ?").run(commit);
   EXPECT_TRUE(contains(commands(), "git checkout " + commit + "  # in a clone of Encore\n"));
 }
 
 TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
   const std::string html =
-      html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "x.html").front().bytes;
+      document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.html").front().bytes;
   const std::size_t first = html.find("<script");
   EXPECT_NE(first, std::string::npos);
   EXPECT_EQ(html.find("<script", first + 1), std::string::npos);
@@ -80,9 +80,9 @@ TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
 }
 
 TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
-  const auto files = markdown_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
+  const auto files = document::markdown_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
   ASSERT_GT(files.size(), 1u);
-  for (const OutputFile& file : files) {
+  for (const document::OutputFile& file : files) {
     if (file.path.extension() != ".svg") continue;
     EXPECT_TRUE(!contains(file.bytes, "<script") && !contains(file.bytes, "<img")) << file.path;
   }
@@ -102,7 +102,7 @@ TEST_F(HostileReport, AValueOfAnotherShapeIsLeftOutOrAMessage) {
     }
   }
   const std::string message = message_of<Error>(
-      [&] { reading_values_of(store(), [] { return nlohmann::json(1).at("measures").size(); }); });
+      [&] { analysis::reading_values_of(store(), [] { return nlohmann::json(1).at("measures").size(); }); });
   EXPECT_TRUE(contains(message, "encore.db holds a value that Encore did not write: ")) << message;
 }
 

@@ -48,11 +48,11 @@ class MixedReport : public ReportTest {
 
 TEST_F(MixedReport, EachSetIsShownByTheMetricThatItsRunsSelectBy) {
   tell_sets();
-  const Document document = report();
+  const document::Document document = report();
   std::vector<std::string> titles;
-  for (const Section& section : document.sections)
+  for (const document::Section& section : document.sections)
     if (section.id == "results")
-      for (const Section& inner : section.sections)
+      for (const document::Section& inner : section.sections)
         if (inner.id.starts_with("results-of-")) titles.push_back(inner.title);
   ASSERT_EQ(titles.size(), sets.size());
   for (const TaskSet& set : sets) {
@@ -66,10 +66,10 @@ TEST_F(MixedReport, EachSetIsShownByTheMetricThatItsRunsSelectBy) {
 
 TEST_F(MixedReport, CandidatesAreNamedByWhatDiffersOnTheirSet) {
   tell_sets();
-  const Document document = report();
+  const document::Document document = report();
   std::size_t answers = 0;
-  for (const Block* block : blocks_of(document)) {
-    const auto* answer = std::get_if<TableBlock>(block);
+  for (const document::Block* block : blocks_of(document)) {
+    const auto* answer = std::get_if<document::TableBlock>(block);
     if (answer == nullptr || !answer->id.starts_with("answer-")) continue;
     ++answers;
     EXPECT_EQ(answer->columns.at(1).name, "dropout") << answer->id;
@@ -84,10 +84,10 @@ TEST_F(MixedReport, CandidatesAreNamedByWhatDiffersOnTheirSet) {
 
 TEST_F(MixedReport, TheTableOfRunsNamesTheMetricOfEachScore) {
   tell_sets();
-  const Document document = report();
-  const TableBlock& runs = table(document, "runs");
+  const document::Document document = report();
+  const document::TableBlock& runs = table(document, "runs");
   std::string columns;
-  for (const Column& column : runs.columns) columns += column.name + ";";
+  for (const document::Column& column : runs.columns) columns += column.name + ";";
   EXPECT_EQ(columns, "candidate;seed;id;state;best step;metric;score;unit;attempts;ended;");
   std::map<std::string, std::set<std::string>> units;
   for (const auto& row : runs.rows) units[row[5].text.plain()].insert(row[7].text.plain());
@@ -109,21 +109,21 @@ TEST_F(MixedReport, RunsOfOneSetAreComparedAlthoughTheirRulesDiffer) {
             .seed = seed,
             .measures = {{"test/f1", 0.5}, {"test/loss", 1.0}},
             .select = rule});
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(document.subtitle, "test/f1, 5 runs");
   EXPECT_EQ(table(document, "results-test-f1").rows.size(), 2u);
 }
 
 TEST_F(MixedReport, ANamedMetricIsThatOfEverySet) {
   tell_sets();
-  const Document document = report({.metric = "test/accuracy"});
+  const document::Document document = report({.metric = "test/accuracy"});
   EXPECT_EQ(document.subtitle, "test/accuracy, " + std::to_string(4 * sets.size()) + " runs");
   EXPECT_EQ(table(document, "runs").columns.at(5).name, "test/accuracy");
 }
 
 TEST_F(MixedReport, EachMetricIsComparedWithTheOldRunsOfIt) {
   tell_sets();
-  const Document document = report({.runs = {.words = {"*-high-*"}}, .against = "*-low-*"});
+  const document::Document document = report({.runs = {.words = {"*-high-*"}}, .against = "*-low-*"});
   for (const char* metric : {"f1", "accuracy", "bleu", "perplexity", "exact-match"})
     EXPECT_NE(find_table(document, "against-result-test-" + std::string(metric)), nullptr) << metric;
   EXPECT_FALSE(contains(text_of(document), "No old run has a"));
@@ -165,18 +165,18 @@ Told many_classes(const std::string& name, int count, double shift) {
 TEST_F(MixedReport, SeventySevenClassesHaveTheirMostFrequentConfusionsAndOneRowEach) {
   tell(many_classes("better", 77, 0.125));
   tell(many_classes("worse", 77, 0.0));
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(figure(document, "confusion-test-f1"), nullptr) << "77 names do not fit beside a picture";
-  const TableBlock& confused = table(document, "confused-confusion-test-f1");
+  const document::TableBlock& confused = table(document, "confused-confusion-test-f1");
   ASSERT_EQ(confused.rows.size(), 10u);
   EXPECT_EQ(confused.rows[0][0].text.plain(), class_name(76));
   EXPECT_EQ(confused.rows[0][1].text.plain(), class_name(0));
   EXPECT_DOUBLE_EQ(confused.rows[0][2].number.value(), 76);
   EXPECT_NEAR(confused.rows[0][3].number.value(), 100.0 * 76 / 176, 1e-9);
   EXPECT_EQ(confused.rows[9][0].text.plain(), class_name(67));
-  const TableBlock& classes = table(document, "class-differences-test-f1");
+  const document::TableBlock& classes = table(document, "class-differences-test-f1");
   std::string columns;
-  for (const Column& column : classes.columns) columns += column.name + " " + column.unit + ";";
+  for (const document::Column& column : classes.columns) columns += column.name + " " + column.unit + ";";
   EXPECT_EQ(columns, "class ;A %;B %;difference points;");
   ASSERT_EQ(classes.rows.size(), 77u);
   for (const auto& row : classes.rows) {
@@ -186,26 +186,26 @@ TEST_F(MixedReport, SeventySevenClassesHaveTheirMostFrequentConfusionsAndOneRowE
   }
   EXPECT_EQ(find_table(document, "classes-test-f1"), nullptr);
 
-  const Document complete = report({.most_rows = 0});
+  const document::Document complete = report({.most_rows = 0});
   EXPECT_EQ(table(complete, "confused-confusion-test-f1").rows.size(), 76u);
   EXPECT_EQ(table(complete, "classes-test-f1").rows.size(), 2u * 77u);
-  EXPECT_EQ(std::get<MatrixChart>(figure(complete, "confusion-test-f1")->chart).labels.size(), 77u);
+  EXPECT_EQ(std::get<document::MatrixChart>(figure(complete, "confusion-test-f1")->chart).labels.size(), 77u);
 }
 
 TEST_F(MixedReport, AsManyClassesAsHaveRoomAreDrawn) {
-  const int most = static_cast<int>(most_matrix_labels);
+  const int most = static_cast<int>(document::most_matrix_labels);
   tell(many_classes("one", most, 0.0));
-  const Document document = report();
-  const Figure* drawn = figure(document, "confusion-test-f1");
+  const document::Document document = report();
+  const document::Figure* drawn = figure(document, "confusion-test-f1");
   ASSERT_NE(drawn, nullptr);
   for (const double width : {352.0, 640.0, 720.0}) {
     std::size_t rows = 0, columns = 0;
-    for (const Shape2d& shape : draw(drawn->chart, width).shapes)
-      if (const auto* label = std::get_if<Label>(&shape);
+    for (const document::Shape2d& shape : document::draw(drawn->chart, width).shapes)
+      if (const auto* label = std::get_if<document::Label>(&shape);
           label != nullptr && (label->text.starts_with("intent") || contains(label->text, "\u2026")))
         ++(label->angle != 0.0 ? columns : rows);
-    EXPECT_EQ(rows, most_matrix_labels) << width;
-    EXPECT_EQ(columns, most_matrix_labels) << width;
+    EXPECT_EQ(rows, document::most_matrix_labels) << width;
+    EXPECT_EQ(columns, document::most_matrix_labels) << width;
   }
 }
 

@@ -8,7 +8,7 @@ namespace encore::testing {
 namespace {
 
 /// The column of names in the key.
-std::vector<std::string> names_in(const TableBlock& key) {
+std::vector<std::string> names_in(const document::TableBlock& key) {
   std::vector<std::string> names;
   for (const auto& row : key.rows)
     for (std::size_t i = 0; i < row.size(); ++i)
@@ -20,7 +20,7 @@ std::vector<std::string> names_in(const TableBlock& key) {
 TEST_F(ReportTest, CandidatesAreNamedByWhatTheyDifferIn) {
   tell_all("net-dropout=0.1-rate=1e-05-warmup=20", {0.5, 0.6});
   tell_all("net-dropout=0.1-rate=2e-05-warmup=20", {0.4, 0.5});
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(names_in(table(document, "answer-test-f1")),
             (std::vector<std::string>{"rate=1e-05", "rate=2e-05"}))
       << "a number is not cut at its minus";
@@ -28,7 +28,7 @@ TEST_F(ReportTest, CandidatesAreNamedByWhatTheyDifferIn) {
             "Left out of names, here and below: net-dropout=0.1- in front and -warmup=20 behind.");
   // The abstract uses the same name.
   EXPECT_TRUE(contains(text_of(document), "A (rate=1e-05) has the highest mean of 2 candidates"));
-  const auto& chart = std::get<ScatterChart>(figure(document, "figure-test-f1")->chart);
+  const auto& chart = std::get<document::ScatterChart>(figure(document, "figure-test-f1")->chart);
   EXPECT_EQ(chart.categories, (std::vector<std::string>{"A: rate=1e-05", "B: rate=2e-05"}));
 }
 
@@ -44,10 +44,10 @@ TEST_F(ReportTest, NamesWhoseRestWouldBeANumberOrNothingStayWhole) {
 TEST_F(ReportTest, WhatOnlyFailedLengthensNoNameAndTakesNone) {
   tell_all("net-rate=1", {0.5, 0.6});
   tell_all("net-rate=2", {0.4, 0.5});
-  tell({.name = "other", .measures = nullptr, .state = RunState::failed, .reason = "why"});
+  tell({.name = "other", .measures = nullptr, .state = store::RunState::failed, .reason = "why"});
   EXPECT_EQ(names_in(table(report(), "answer-test-f1")),
             (std::vector<std::string>{"other", "rate=1", "rate=2"}));
-  tell({.name = "rate=1", .measures = nullptr, .state = RunState::failed, .reason = "why"});
+  tell({.name = "rate=1", .measures = nullptr, .state = store::RunState::failed, .reason = "why"});
   EXPECT_EQ(names_in(table(report(), "answer-test-f1")),
             (std::vector<std::string>{"net-rate=1", "net-rate=2", "other", "rate=1"}))
       << "two candidates never have one name";
@@ -56,18 +56,18 @@ TEST_F(ReportTest, WhatOnlyFailedLengthensNoNameAndTakesNone) {
 TEST_F(ReportTest, DifferencesOfPercentagesArePoints) {
   tell_all("a", {0.5, 0.6, 0.55});
   tell_all("b", {0.4, 0.45, 0.5});
-  const TableBlock pairs = table(report(), "pairs-test-f1");
+  const document::TableBlock pairs = table(report(), "pairs-test-f1");
   EXPECT_EQ(pairs.columns.at(2).unit, "points");
   EXPECT_EQ(table(report(), "results-test-f1").columns.at(3).unit, "%");
 }
 
 TEST_F(ReportTest, ACurveThatWouldFlattenTheOthersGetsALogarithmicAxis) {
   tell({.name = "a"});
-  const auto scale = [&] { return std::get<LineChart>(figure(report(), "curve-train-loss")->chart).y.scale; };
-  EXPECT_EQ(scale(), Axis::Scale::linear);
-  const RunRow wild = tell({.name = "b"});
+  const auto scale = [&] { return std::get<document::LineChart>(figure(report(), "curve-train-loss")->chart).y.scale; };
+  EXPECT_EQ(scale(), document::Axis::Scale::linear);
+  const store::RunRow wild = tell({.name = "b"});
   store().database().execute("UPDATE point SET value = 1e9 WHERE run = " + std::to_string(wild.number));
-  EXPECT_EQ(scale(), Axis::Scale::logarithmic);
+  EXPECT_EQ(scale(), document::Axis::Scale::logarithmic);
 }
 
 TEST_F(ReportTest, AlternativesSayWhatIsSeen) {
@@ -77,7 +77,7 @@ TEST_F(ReportTest, AlternativesSayWhatIsSeen) {
             .seed = seed,
             .measures = {{"test/f1", dropout + 0.01 * static_cast<double>(seed)}},
             .dropout = dropout});
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(figure(document, "parallel-test-f1")->alternative,
             "Parallel coordinates of 4 runs over 1 parameter. The highest score, 32.00 %, has dropout 0.3.");
   EXPECT_TRUE(contains(figure(document, "timeline")->alternative, ": 4 completed."));

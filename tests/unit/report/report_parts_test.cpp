@@ -10,15 +10,15 @@
 namespace encore::testing {
 namespace {
 
-std::vector<std::string> section_ids(const Document& document) {
+std::vector<std::string> section_ids(const document::Document& document) {
   std::vector<std::string> ids;
-  for (const Section& section : document.sections) ids.push_back(section.id);
+  for (const document::Section& section : document.sections) ids.push_back(section.id);
   return ids;
 }
 
-std::vector<std::string> inner_ids(const Section& section) {
+std::vector<std::string> inner_ids(const document::Section& section) {
   std::vector<std::string> ids;
-  for (const Section& inner : section.sections) ids.push_back(inner.id);
+  for (const document::Section& inner : section.sections) ids.push_back(inner.id);
   return ids;
 }
 
@@ -29,14 +29,14 @@ using Ids = std::vector<std::string>;
 TEST_F(ReportTest, ABriefReportIsOneTableOnePictureAndHowToDoItAgain) {
   tell_all("a", {0.5, 0.6});
   tell_all("b", {0.7, 0.8});
-  const Document document = report({.brief = true});
+  const document::Document document = report({.brief = true});
   EXPECT_EQ(document.title, "Brief report of all runs");
   EXPECT_EQ(section_ids(document), (Ids{"results", "reproduction"}));
   EXPECT_FALSE(document.abstract.empty());
   std::size_t tables = 0, figures = 0;
-  for (const Block* block : blocks_of(document)) {
-    tables += std::holds_alternative<TableBlock>(*block) ? 1 : 0;
-    figures += std::holds_alternative<Figure>(*block) ? 1 : 0;
+  for (const document::Block* block : blocks_of(document)) {
+    tables += std::holds_alternative<document::TableBlock>(*block) ? 1 : 0;
+    figures += std::holds_alternative<document::Figure>(*block) ? 1 : 0;
   }
   EXPECT_EQ(tables, 1u);
   EXPECT_EQ(figures, 1u);
@@ -45,7 +45,7 @@ TEST_F(ReportTest, ABriefReportIsOneTableOnePictureAndHowToDoItAgain) {
 }
 
 TEST_F(ReportTest, ABriefReportOfOneRunDrawsWhatItWasChosenBy) {
-  const RunRow run = tell({.name = "a"});
+  const store::RunRow run = tell({.name = "a"});
   EXPECT_EQ(figure(report({.brief = true}), "curve-dev-f1"), nullptr) << "nothing was recorded";
   store().database().execute("UPDATE metric SET name = 'dev/f1' WHERE name = 'train/loss'");
   EXPECT_NE(figure(report({.brief = true}), "curve-dev-f1"), nullptr);
@@ -58,11 +58,11 @@ TEST_F(ReportTest, SectionsAreChosenByName) {
   EXPECT_EQ(section_ids(report({.sections = {"curves", "reproduction"}})), (Ids{"curves", "reproduction"}));
   EXPECT_TRUE(report({.sections = {"curves"}}).abstract.empty());
   EXPECT_FALSE(report({.sections = {"abstract"}}).abstract.empty());
-  const Document parts = report({.sections = {"data", "digests"}});
+  const document::Document parts = report({.sections = {"data", "digests"}});
   EXPECT_EQ(section_ids(parts), (Ids{"method", "reproduction"}));
   EXPECT_EQ(inner_ids(parts.sections[0]), Ids{"data"});
   EXPECT_EQ(inner_ids(parts.sections[1]), Ids{"digests"});
-  const Document without = report({.without = {"method", "commands", "abstract"}});
+  const document::Document without = report({.without = {"method", "commands", "abstract"}});
   EXPECT_EQ(section_ids(without),
             (Ids{"results", "curves", "sweep", "examples", "environment", "reproduction"}));
   EXPECT_EQ(inner_ids(without.sections.back()), (Ids{"digests", "not-recorded"}));
@@ -82,9 +82,9 @@ TEST_F(ReportTest, SectionsThatThereAreNotAreRefused) {
 
 TEST_F(ReportTest, WhatRefersToALeftOutSectionBecomesText) {
   tell_all("a", {0.5, 0.6});
-  const Document document = report({.without = {"curves"}});
+  const document::Document document = report({.without = {"curves"}});
   EXPECT_TRUE(contains(text_of(document), "Curves (left out here)"));
-  EXPECT_NO_THROW(html_files(document, Templates(ENCORE_SOURCE_DIR "/reports"), "r.html"));
+  EXPECT_NO_THROW(document::html_files(document, document::Templates(ENCORE_SOURCE_DIR "/reports"), "r.html"));
 }
 
 // --- private data ---
@@ -98,7 +98,7 @@ TEST_F(ReportTest, SentencesOfPrivateDataAreLeftOutAndThatIsSaid) {
         .measures = {{"test/f1", 0.5}, {"test/f1/PER", 0.6}},
         .predictions = sentence,
         .is_private = true});
-  const Document document = report();
+  const document::Document document = report();
   const std::string text = text_of(document);
   EXPECT_FALSE(contains(text, "Secretname"));
   EXPECT_TRUE(contains(text, "Sentences are left out: "));
@@ -154,8 +154,8 @@ TEST_F(ReportTest, MeasuresAreARowPerCandidateAndForProgramsAlsoOneNumberACell) 
                          {"test/loss", 0.1 * static_cast<double>(seed)},
                          {"test/f1/PER", 0.3},
                          {"dev/f1", 0.4}}});
-  const Document document = report();
-  const TableBlock& test = table(document, "measures-test-test-f1");
+  const document::Document document = report();
+  const document::TableBlock& test = table(document, "measures-test-test-f1");
   ASSERT_EQ(test.columns.size(), 3u) << "measures of a class are in another table";
   EXPECT_EQ(test.rows.size(), 2u);
   EXPECT_EQ(cell(test, "A", "F1").text.plain(), "70.00 ± 0.00");
@@ -191,24 +191,24 @@ TEST_F(ReportTest, AnotherTaskIsShownByWhatItsMeasuresMean) {
           .predictions = predictions,
           .select = "min dev/perplexity",
           .defined = measures});
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(document.subtitle, "test/perplexity, 2 runs");
-  const TableBlock& all = table(document, "measures-test-test-perplexity");
+  const document::TableBlock& all = table(document, "measures-test-test-perplexity");
   EXPECT_EQ(all.columns.at(1).name, "perplexity") << "the metric of the report comes first";
   EXPECT_EQ(cell(all, "A", "perplexity").text.plain(), "20.25") << "the lowest is the best";
   EXPECT_EQ(cell(all, "A", "BLEU").text.plain(), "12.5");
-  const TableBlock& classes = table(document, "class-differences-test-perplexity");
+  const document::TableBlock& classes = table(document, "class-differences-test-perplexity");
   EXPECT_TRUE(contains(classes.caption.plain(), "Hits of each class"));
   EXPECT_EQ(cell(classes, "good", "A").text.plain(), "75.00");
   EXPECT_EQ(cell(classes, "good", "difference").text.plain(), "0.00");
-  const auto& matrix = std::get<MatrixChart>(figure(document, "taken-test-perplexity")->chart);
+  const auto& matrix = std::get<document::MatrixChart>(figure(document, "taken-test-perplexity")->chart);
   EXPECT_EQ(matrix.labels, std::vector<std::string>({"bad", "good"}));
   EXPECT_EQ(matrix.counts, std::vector<std::vector<double>>({{0, 1}, {0, 1}}));
   std::string shown;
-  for (const Block* block : blocks_of(document))
-    if (const auto* list = std::get_if<ItemList>(block))
-      for (const Text& item : list->items)
-        for (const Span& span : item.spans) shown += "[" + span.text + "|" + span.target + "]";
+  for (const document::Block* block : blocks_of(document))
+    if (const auto* list = std::get_if<document::ItemList>(block))
+      for (const document::Text& item : list->items)
+        for (const document::Span& span : item.spans) shown += "[" + span.text + "|" + span.target + "]";
   EXPECT_NE(shown.find("[a fine film |][good|predicted][a dull film |][good|truly bad]"), std::string::npos)
       << shown;
 }
@@ -221,7 +221,7 @@ TEST_F(ReportTest, TheAnswerSaysWhatEachDiffersInAndWhatItsTestSays) {
             .measures = {{"test/f1",
                           dropout + 0.001 * static_cast<double>(seed * seed * (dropout < 0.2 ? 1 : 2))}},
             .dropout = dropout});
-  const TableBlock answer = table(report(), "answer-test-f1");
+  const document::TableBlock answer = table(report(), "answer-test-f1");
   const auto head = [&](std::size_t i) { return answer.columns.at(i).name; };
   EXPECT_EQ(head(0) + ", " + head(1), "candidate, dropout");
   EXPECT_EQ(cell(answer, "0.3", "candidate").text.plain(), "A");
@@ -235,11 +235,11 @@ TEST_F(ReportTest, OneSentenceGivesTheSeedsThatUndecidedPairsNeed) {
   tell_all("b", {0.55, 0.58});
   tell_all("c", {0.41, 0.59});
   tell_all("d", {0.52, 0.57});
-  const Document document = report();
+  const document::Document document = report();
   std::size_t said = 0;
-  for (const Block* block : blocks_of(document))
-    if (const auto* one = std::get_if<TableBlock>(block))
-      for (const Text& note : one->notes) said += contains(note.plain(), "power") ? 1 : 0;
+  for (const document::Block* block : blocks_of(document))
+    if (const auto* one = std::get_if<document::TableBlock>(block))
+      for (const document::Text& note : one->notes) said += contains(note.plain(), "power") ? 1 : 0;
   EXPECT_EQ(said, 1u);
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text,
@@ -252,8 +252,8 @@ TEST_F(ReportTest, WhatHasNoTestIsSaidOnceForAllItsPairs) {
   tell_all("a", {0.5, 0.6, 0.7});
   tell_all("b", {0.5, 0.6, 0.75});
   tell_all("c", {0.9});
-  const TableBlock pairs = table(report(), "pairs-test-f1");
-  const auto refusals = std::count_if(pairs.notes.begin(), pairs.notes.end(), [](const Text& note) {
+  const document::TableBlock pairs = table(report(), "pairs-test-f1");
+  const auto refusals = std::count_if(pairs.notes.begin(), pairs.notes.end(), [](const document::Text& note) {
     return note.plain().starts_with("No test of A and B, A and C: c has one seed");
   });
   EXPECT_EQ(refusals, 1);

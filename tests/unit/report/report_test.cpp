@@ -15,14 +15,14 @@ namespace encore::testing {
 namespace {
 
 TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
-  for (const auto& [name, values] : scipy()["report"]["values"].items()) tell_all(name, values);
-  const Document document = report();
-  const TableBlock& results = table(document, "results-test-f1");
-  ASSERT_EQ(results.rows.size(), scipy()["report"]["candidates"].size());
-  for (const nlohmann::json& wanted : scipy()["report"]["candidates"]) {
+  for (const auto& [name, values] : analysis::scipy()["report"]["values"].items()) tell_all(name, values);
+  const document::Document document = report();
+  const document::TableBlock& results = table(document, "results-test-f1");
+  ASSERT_EQ(results.rows.size(), analysis::scipy()["report"]["candidates"].size());
+  for (const nlohmann::json& wanted : analysis::scipy()["report"]["candidates"]) {
     const std::string name = wanted["name"];
     const auto expect = [&](const std::string& column, const nlohmann::json& value) {
-      const TableCell found = cell(results, letter(document, name), column);
+      const document::TableCell found = cell(results, letter(document, name), column);
       ASSERT_TRUE(found.number) << name << ' ' << column;
       EXPECT_NEAR(*found.number, value.get<double>(), 1e-9) << name << ' ' << column;
     };
@@ -40,11 +40,11 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
     expect("bootstrap low", wanted["bootstrap"][0]);
     expect("bootstrap high", wanted["bootstrap"][1]);
   }
-  const TableBlock& pairs = table(document, "pairs-test-f1");
+  const document::TableBlock& pairs = table(document, "pairs-test-f1");
   EXPECT_EQ(pairs.rows.size(), 6u);
   std::size_t compared = 0;
   for (const auto& row : pairs.rows)
-    for (const nlohmann::json& wanted : scipy()["report"]["pairs"]) {
+    for (const nlohmann::json& wanted : analysis::scipy()["report"]["pairs"]) {
       const std::string first = row[0].text.plain(), second = row[1].text.plain(),
                         a = letter(document, wanted["a"]), b = letter(document, wanted["b"]);
       const double sign = first == a && second == b ? 1.0 : first == b && second == a ? -1.0 : 0.0;
@@ -61,10 +61,10 @@ TEST_F(ReportTest, TablesHoldTheNumbersOfAnIndependentComputation) {
 
 TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
   if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
-  for (const auto& [name, values] : scipy()["report"]["values"].items()) tell_all(name, values);
+  for (const auto& [name, values] : analysis::scipy()["report"]["values"].items()) tell_all(name, values);
   const std::string file = store().path().string() + ".html";
   std::ofstream(file)
-      << html_files(report(), Templates(ENCORE_SOURCE_DIR "/reports"), "r.html").front().bytes;
+      << document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "r.html").front().bytes;
   const std::string folder = ENCORE_SOURCE_DIR "/tests/unit/";
   const std::string command =
       "python3 " + folder + "report/check_numbers.py " + folder + "analysis/statistics.json " + file + " >&2";
@@ -96,8 +96,8 @@ TEST_F(ReportTest, OfALossTheLowestIsBest) {
   tell_losses("b", 0.3);
   tell({.name = "b", .seed = 9, .measures = {{"test/loss", 0.37}}});
   tell({.name = "a", .seed = 9, .measures = {{"test/loss", 0.21}}});
-  const Document document = report({.metric = "test/loss"});
-  const TableBlock& results = table(document, "results-test-loss");
+  const document::Document document = report({.metric = "test/loss"});
+  const document::TableBlock& results = table(document, "results-test-loss");
   EXPECT_EQ(letter(document, "a", "test-loss"), results.rows.at(0).at(0).text.plain());
   EXPECT_TRUE(results.rows.at(0).at(3).best);
   EXPECT_EQ(results.columns[3].unit, "") << "a loss is not a percentage";
@@ -109,25 +109,25 @@ TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
   tell({.name = "a",
         .seed = 3,
         .measures = nullptr,
-        .state = RunState::failed,
+        .state = store::RunState::failed,
         .reason = "the loss is not finite"});
   tell({.name = "a", .seed = 4, .measures = {{"test/f1", nullptr}}});
-  tell({.name = "b", .seed = 1, .measures = nullptr, .state = RunState::stopped, .reason = "pruned"});
-  tell({.name = "b", .seed = 2, .measures = nullptr, .state = RunState::lost});
-  tell({.name = "b", .seed = 3, .state = RunState::pending});
-  const Document document = report();
-  const TableBlock& trials = table(document, "trials");
+  tell({.name = "b", .seed = 1, .measures = nullptr, .state = store::RunState::stopped, .reason = "pruned"});
+  tell({.name = "b", .seed = 2, .measures = nullptr, .state = store::RunState::lost});
+  tell({.name = "b", .seed = 3, .state = store::RunState::pending});
+  const document::Document document = report();
+  const document::TableBlock& trials = table(document, "trials");
   EXPECT_EQ(cell(trials, "completed", "runs").number, 3.0);
   EXPECT_EQ(cell(trials, "failed", "runs").number, 1.0);
   EXPECT_EQ(cell(trials, "stopped", "runs").number, 1.0);
   EXPECT_EQ(cell(trials, "lost", "runs").number, 1.0);
   EXPECT_EQ(cell(trials, "pending", "runs").number, 1.0);
   EXPECT_EQ(cell(trials, "all", "runs").number, 7.0);
-  const TableBlock& unfinished = table(document, "unfinished");
+  const document::TableBlock& unfinished = table(document, "unfinished");
   EXPECT_EQ(unfinished.rows.size(), 4u);
   EXPECT_EQ(cell(unfinished, "a-s3", "reason").text.plain(), "the loss is not finite");
   EXPECT_EQ(cell(unfinished, "b-s1", "reason").text.plain(), "pruned");
-  const TableBlock& results = table(document, "results-test-f1");
+  const document::TableBlock& results = table(document, "results-test-f1");
   EXPECT_EQ(cell(results, letter(document, "a"), "runs").number, 4.0);
   EXPECT_EQ(cell(results, letter(document, "a"), "n").number, 2.0);
   EXPECT_TRUE(cell(results, letter(document, "b"), "mean").text.empty());
@@ -141,23 +141,23 @@ TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
 
 TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   tell({.name = "a"});
-  const Document document = report({.runs = {.words = {"a-s1"}}});
+  const document::Document document = report({.runs = {.words = {"a-s1"}}});
   EXPECT_EQ(document.title, "Report of run a-s1");
   EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing about the spread)"));
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
-  const Figure* loss = figure(document, "curve-train-loss");
+  const document::Figure* loss = figure(document, "curve-train-loss");
   ASSERT_NE(loss, nullptr);
-  EXPECT_TRUE(std::get<LineChart>(loss->chart).series.at(0).low.empty());
+  EXPECT_TRUE(std::get<document::LineChart>(loss->chart).series.at(0).low.empty());
   EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "one value needs no picture";
   EXPECT_EQ(table(document, "answer-test-f1").columns.size(), 5u) << "no columns of tests";
 }
 
 TEST_F(ReportTest, CurvesAreMeansOverSeedsWithTheirRange) {
   tell_all("a", {0.5, 0.6, 0.7});  // train/loss at step 1 is a quarter of the seed
-  const Document document = report();
-  const Figure* loss = figure(document, "curve-train-loss");
+  const document::Document document = report();
+  const document::Figure* loss = figure(document, "curve-train-loss");
   ASSERT_NE(loss, nullptr);
-  const Series& series = std::get<LineChart>(loss->chart).series.at(0);
+  const document::Series& series = std::get<document::LineChart>(loss->chart).series.at(0);
   ASSERT_EQ(series.x, std::vector<double>({1.0}));
   EXPECT_DOUBLE_EQ(series.y.at(0), 0.5);
   EXPECT_DOUBLE_EQ(series.low.at(0), 0.25);
@@ -165,15 +165,15 @@ TEST_F(ReportTest, CurvesAreMeansOverSeedsWithTheirRange) {
 }
 
 TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
-  const RunRow run = tell({.name = "a"});
+  const store::RunRow run = tell({.name = "a"});
   store().database().execute(
       "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 2, attempt, NULL, "
       "'nan' FROM point");
   store().database().execute(
       "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 3, attempt, 0.125, "
       "NULL FROM point WHERE step = 1");
-  const Document document = report({.runs = {.words = {run.name}}});
-  const Series& series = std::get<LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
+  const document::Document document = report({.runs = {.words = {run.name}}});
+  const document::Series& series = std::get<document::LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
   ASSERT_EQ(series.y.size(), 3u);
   EXPECT_TRUE(std::isnan(series.y[1]));
   EXPECT_EQ(series.y[2], 0.125);
@@ -198,7 +198,7 @@ TEST_F(ReportTest, OtherTestSetsAreOtherQuestions) {
   tell_all("a", {0.5, 0.6});
   for (std::int64_t seed = 1; seed <= 2; ++seed)
     tell({.name = "b", .seed = seed, .measures = {{"test/f1", 0.9}}, .test_set = std::string(64, 'e')});
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(table(document, "results-test-f1").rows.size(), 1u);
   EXPECT_EQ(table(document, "results-test-f1-2").rows.size(), 1u);
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
@@ -215,8 +215,8 @@ TEST_F(ReportTest, ParametersThatVaryAreHeldAgainstTheScore) {
             .seed = seed,
             .measures = {{"test/f1", 0.5 + dropout / 10 + noise[static_cast<std::size_t>(seed - 1)]}},
             .dropout = dropout});
-  const Document document = report();
-  const TableBlock& importance = table(document, "importance-test-f1");
+  const document::Document document = report();
+  const document::TableBlock& importance = table(document, "importance-test-f1");
   EXPECT_EQ(importance.rows.at(0).at(0).text.plain(), "dropout");
   // Between the two means 0.02: 6 * 0.01^2 of that and 2 * (0.001^2 + 0.002^2 + ...) within.
   const double mean = (0.001 - 0.002) / 3;
@@ -224,10 +224,10 @@ TEST_F(ReportTest, ParametersThatVaryAreHeldAgainstTheScore) {
   for (const double value : noise) within += 2 * (value - mean) * (value - mean);
   EXPECT_NEAR(importance.rows[0][3].number.value(), 100 * 6e-4 / (6e-4 + within), 1e-9);
   EXPECT_EQ(importance.rows.at(1).at(0).text.plain(), "seed");
-  const auto& scatter = std::get<ScatterChart>(figure(document, "parameter-1-test-f1")->chart);
+  const auto& scatter = std::get<document::ScatterChart>(figure(document, "parameter-1-test-f1")->chart);
   EXPECT_EQ(scatter.groups.at(0).points.size(), 6u);
   EXPECT_EQ(scatter.groups[0].points[0].x, 0.3) << "by name: high before low";
-  const auto& parallel = std::get<ParallelChart>(figure(document, "parallel-test-f1")->chart);
+  const auto& parallel = std::get<document::ParallelChart>(figure(document, "parallel-test-f1")->chart);
   EXPECT_EQ(parallel.dimensions.size(), 2u);
   EXPECT_EQ(parallel.lines.size(), 6u);
   EXPECT_EQ(cell(table(document, "settings-table"), "model.dropout", "value").text.plain(), "0.1 or 0.3");
@@ -245,32 +245,32 @@ TEST_F(ReportTest, PredictionsGiveConfusionAndExamples) {
         .measures =
             {{"test/f1", 0.5}, {"test/f1/PER", 0.6}, {"test/precision/PER", 0.7}, {"test/recall/PER", 0.8}},
         .predictions = predictions});
-  const Document document = report();
-  const TableBlock& classes = table(document, "classes-test-f1");
+  const document::Document document = report();
+  const document::TableBlock& classes = table(document, "classes-test-f1");
   EXPECT_EQ(classes.rows.at(0).at(1).text.plain(), "PER");
   EXPECT_DOUBLE_EQ(classes.rows[0][3].number.value(), 70.0);
   EXPECT_DOUBLE_EQ(classes.rows[0][4].number.value(), 80.0);
   EXPECT_DOUBLE_EQ(classes.rows[0][5].number.value(), 60.0);
-  const auto& matrix = std::get<MatrixChart>(figure(document, "confusion-test-f1")->chart);
+  const auto& matrix = std::get<document::MatrixChart>(figure(document, "confusion-test-f1")->chart);
   EXPECT_EQ(matrix.labels, std::vector<std::string>({"LOC", "O", "PER"}));
   EXPECT_EQ(matrix.counts, std::vector<std::vector<double>>({{0, 2, 1}, {0, 3, 0}, {0, 1, 2}}));
-  std::vector<Span> marked;
-  for (const Block* block : blocks_of(document))
-    if (const auto* list = std::get_if<ItemList>(block))
-      for (const Text& item : list->items)
-        for (const Span& span : item.spans)
-          if (span.kind == Span::Kind::right || span.kind == Span::Kind::wrong ||
-              span.kind == Span::Kind::missed)
+  std::vector<document::Span> marked;
+  for (const document::Block* block : blocks_of(document))
+    if (const auto* list = std::get_if<document::ItemList>(block))
+      for (const document::Text& item : list->items)
+        for (const document::Span& span : item.spans)
+          if (span.kind == document::Span::Kind::right || span.kind == document::Span::Kind::wrong ||
+              span.kind == document::Span::Kind::missed)
             marked.push_back(span);
-  const auto has = [&](const std::string& text, Span::Kind kind, const std::string& target) {
-    return std::any_of(marked.begin(), marked.end(), [&](const Span& span) {
+  const auto has = [&](const std::string& text, document::Span::Kind kind, const std::string& target) {
+    return std::any_of(marked.begin(), marked.end(), [&](const document::Span& span) {
       return span.text == text && span.kind == kind && span.target == target;
     });
   };
-  EXPECT_TRUE(has("Ada", Span::Kind::right, "PER"));
-  EXPECT_TRUE(has("Bob", Span::Kind::missed, "PER"));
-  EXPECT_TRUE(has("Rome", Span::Kind::wrong, "PER, truly LOC"));
-  EXPECT_TRUE(has("New York", Span::Kind::missed, "LOC"));
+  EXPECT_TRUE(has("Ada", document::Span::Kind::right, "PER"));
+  EXPECT_TRUE(has("Bob", document::Span::Kind::missed, "PER"));
+  EXPECT_TRUE(has("Rome", document::Span::Kind::wrong, "PER, truly LOC"));
+  EXPECT_TRUE(has("New York", document::Span::Kind::missed, "LOC"));
 
   std::ofstream(store().run_folder(store().find_run("a-s1").id) / "predictions/test.jsonl") << "{}";
   EXPECT_TRUE(contains(text_of(report()), "is not the file that was recorded"));
@@ -287,8 +287,8 @@ TEST_F(ReportTest, ClassesHaveTheFamiliesOfTheirOwnRuns) {
   tell({.name = "other",
         .measures = {{"test/f1", 0.5}, {"test/auc/PER", 0.6}},
         .defined = {{.name = "f1", .fraction = true}, family("auc")}});
-  const Document document = report({.runs = {.words = {"one-s1"}}});
-  const TableBlock& classes = table(document, "classes-test-f1");
+  const document::Document document = report({.runs = {.words = {"one-s1"}}});
+  const document::TableBlock& classes = table(document, "classes-test-f1");
   std::string columns;
   for (const auto& column : classes.columns) columns += column.name + ";";
   EXPECT_EQ(columns, "candidate;class;n;recall;f1;SD of f1;")
@@ -304,9 +304,9 @@ TEST_F(ReportTest, NamesAndReasonsAreOnlyText) {
   tell({.name = hostile,
         .seed = 2,
         .measures = nullptr,
-        .state = RunState::failed,
+        .state = store::RunState::failed,
         .reason = hostile + "\xFF"});
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(table(document, "results-test-f1").rows.at(0).at(0).text.plain(), hostile);
   const nlohmann::json parsed = nlohmann::json::parse(text_of(document));
   EXPECT_TRUE(contains(parsed.dump(), "<script>alert(1)</script>"));

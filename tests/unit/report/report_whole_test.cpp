@@ -12,20 +12,20 @@ namespace {
 TEST_F(ReportTest, EqualDatabasesGiveEqualBytes) {
   tell_all("b", {0.5, 0.6, 0.55});
   tell_all("a", {0.4, 0.45});
-  tell({.name = "a", .seed = 3, .measures = nullptr, .state = RunState::failed, .reason = "why"});
+  tell({.name = "a", .seed = 3, .measures = nullptr, .state = store::RunState::failed, .reason = "why"});
   const std::string once = text_of(report());
   EXPECT_EQ(text_of(report()), once);
   {
-    const Unguarded unguarded(store().database());
+    const store::Unguarded unguarded(store().database());
     store().database().execute("VACUUM");
   }
   EXPECT_EQ(text_of(report()), once);
   store_.reset();
-  EXPECT_EQ(text_of(make_report(store(), {})), once) << "another process";
+  EXPECT_EQ(text_of(report::make_report(store(), {})), once) << "another process";
 }
 
 /// Sets random values and times of day, so that two databases can be equal.
-void make_plain(Database& database) {
+void make_plain(store::Database& database) {
   database.execute(
       "UPDATE run SET created = 1000, finished = CASE WHEN finished IS NULL THEN NULL ELSE 2000 + seed END;"
       "UPDATE run SET id = 'id of ' || name;"
@@ -54,13 +54,13 @@ TEST_F(ReportTest, TheOrderInWhichRunsWereAddedDoesNotMatter) {
 
 TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
   tell_all("a", {0.5, 0.6});
-  VerificationRow verification;
+  store::VerificationRow verification;
   verification.time = 1.7e9;
   verification.outcome = "different";
   verification.first_step = 412;
   verification.scope = "encoder.3.attention.qkv.weight";
   store().add_verification(store().find_run("a-s1").number, verification);
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(cell(table(document, "digests-table"), "a-s1", "verdict").text.plain(),
             "different, first at step 412 in encoder.3.attention.qkv.weight");
   EXPECT_EQ(cell(table(document, "digests-table"), "a-s1", "verified").text.plain(),
@@ -98,8 +98,8 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
   tell({.name = "a", .seed = 3, .measures = {{"test/f1", 0.61}}, .fresh = true});
   store().database().execute(
       "UPDATE run SET finished = CASE repeat WHEN 1 THEN 1700000000 ELSE 1800000000 END");
-  const Document dated = report({.against = "2025-01-01"});
-  const TableBlock& result = table(dated, "against-result");
+  const document::Document dated = report({.against = "2025-01-01"});
+  const document::TableBlock& result = table(dated, "against-result");
   ASSERT_EQ(result.rows.size(), 1u);
   EXPECT_EQ(result.rows[0][1].number, 3.0);
   EXPECT_EQ(result.rows[0][3].number, 3.0);
@@ -107,33 +107,33 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
   EXPECT_EQ(result.rows[0].back().text.plain(), "the new is higher");
 
   tell_all("other", {0.7, 0.72, 0.71});
-  const TableBlock swept = table(report({.runs = {.words = {"other"}}, .against = "a"}), "against-result");
+  const document::TableBlock swept = table(report({.runs = {.words = {"other"}}, .against = "a"}), "against-result");
   EXPECT_EQ(swept.rows.size(), 1u) << "one candidate on each side";
   EXPECT_EQ(message_of<Error>([&] { report({.against = "2001-01-01"}); }),
             "none of these runs was finished before 2001-01-01 (UTC)");
   EXPECT_EQ(message_of<Error>([&] { report({.against = "2101-01-01"}); }),
             "all of these runs were finished before 2101-01-01 (UTC)");
-  EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report({.against = "2025-02-31"}); }),
+  EXPECT_TRUE(contains(message_of<store::UnknownRun>([&] { report({.against = "2025-02-31"}); }),
                        "there is no run \"2025-02-31\", and no sweep of that name"));
 }
 
 /// Checks every section and block by its id, and all references.
-void collect_ids(const Section& section, std::vector<std::string>& ids, std::vector<std::string>& targets) {
+void collect_ids(const document::Section& section, std::vector<std::string>& ids, std::vector<std::string>& targets) {
   ids.push_back(section.id);
-  for (const Block& block : section.blocks) {
-    if (const auto* table = std::get_if<TableBlock>(&block)) ids.push_back(table->id);
-    if (const auto* figure = std::get_if<Figure>(&block)) ids.push_back(figure->id);
-    if (const auto* list = std::get_if<ItemList>(&block))
-      for (const Text& item : list->items)
-        for (const Span& span : item.spans)
-          if (span.kind == Span::Kind::reference) targets.push_back(span.target);
+  for (const document::Block& block : section.blocks) {
+    if (const auto* table = std::get_if<document::TableBlock>(&block)) ids.push_back(table->id);
+    if (const auto* figure = std::get_if<document::Figure>(&block)) ids.push_back(figure->id);
+    if (const auto* list = std::get_if<document::ItemList>(&block))
+      for (const document::Text& item : list->items)
+        for (const document::Span& span : item.spans)
+          if (span.kind == document::Span::Kind::reference) targets.push_back(span.target);
   }
-  for (const Section& inner : section.sections) collect_ids(inner, ids, targets);
+  for (const document::Section& inner : section.sections) collect_ids(inner, ids, targets);
 }
 
-void expect_sound(const Document& document) {
+void expect_sound(const document::Document& document) {
   std::vector<std::string> ids, targets;
-  for (const Section& section : document.sections) collect_ids(section, ids, targets);
+  for (const document::Section& section : document.sections) collect_ids(section, ids, targets);
   for (const std::string& target : targets)
     EXPECT_EQ(std::count(ids.begin(), ids.end(), target), 1) << "missing target: " << target;
   std::sort(ids.begin(), ids.end());
@@ -141,7 +141,7 @@ void expect_sound(const Document& document) {
 }
 
 TEST_F(ReportTest, IdsAreUniqueAndReferencesLeadSomewhere) {
-  tell({.name = "a", .state = RunState::pending});
+  tell({.name = "a", .state = store::RunState::pending});
   expect_sound(report());
   EXPECT_TRUE(contains(text_of(report()), "No measurements over the steps were recorded."));
   tell_all("b", {0.5, 0.6, 0.7});
@@ -160,9 +160,9 @@ TEST_F(ReportTest, WhereTheOldSideLacksTheMetricItIsSaid) {
 }
 
 TEST_F(ReportTest, WhatCannotBeReportedIsRefused) {
-  EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report(); }), "there is no run in"));
+  EXPECT_TRUE(contains(message_of<store::UnknownRun>([&] { report(); }), "there is no run in"));
   tell_all("net", {0.5, 0.6});
-  EXPECT_TRUE(contains(message_of<UnknownRun>([&] { report({.runs = {.words = {"nte"}}}); }),
+  EXPECT_TRUE(contains(message_of<store::UnknownRun>([&] { report({.runs = {.words = {"nte"}}}); }),
                        "did you mean \"net\"?"));
   EXPECT_EQ(message_of<Error>([&] { report({.metric = "test/f2"}); }),
             "none of these runs has a metric \"test/f2\"; did you mean \"test/f1\"?");
@@ -183,9 +183,9 @@ TEST_F(ReportTest, ForRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
     tell({.name = "a",
           .seed = seed,
           .measures = nullptr,
-          .state = RunState::failed,
+          .state = store::RunState::failed,
           .reason = "step 3: the loss is not finite"});
-  const Document document = report();
+  const document::Document document = report();
   expect_sound(document);
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "no run has a value, so there is no answer"));
@@ -198,21 +198,21 @@ TEST_F(ReportTest, ForRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
 }
 
 TEST_F(ReportTest, OfRunsThatStillRunItSaysSo) {
-  const RunRow run = tell({.name = "a", .state = RunState::pending});
+  const store::RunRow run = tell({.name = "a", .state = store::RunState::pending});
   const auto lease = store().begin_attempt(run.number);
-  const Document document = report();
+  const document::Document document = report();
   expect_sound(document);
   EXPECT_TRUE(contains(text_of(document), "Run: 1 running; 1 attempt in all"));
   EXPECT_TRUE(contains(text_of(document), "no run has a value, so there is no answer"));
   EXPECT_EQ(cell(table(document, "trials"), "running", "runs").number, 1.0);
-  store().finish_attempt(*lease, RunState::failed, "why");
+  store().finish_attempt(*lease, store::RunState::failed, "why");
 }
 
 TEST_F(ReportTest, ItReportsWhenFailedAndStoppedRunsEnded) {
   tell({.name = "a"});
-  tell({.name = "b", .measures = nullptr, .state = RunState::stopped, .reason = "asked to stop"});
+  tell({.name = "b", .measures = nullptr, .state = store::RunState::stopped, .reason = "asked to stop"});
   store().database().execute("UPDATE attempt SET started = 1000, finished = 1700000000 + run");
-  const Document document = report({.most_rows = 0});
+  const document::Document document = report({.most_rows = 0});
   EXPECT_FALSE(cell(table(document, "runs"), "b-s1", "ended").text.empty());
   const auto fact = std::find_if(document.facts.begin(), document.facts.end(),
                                  [](const auto& one) { return one.first == "last ended"; });

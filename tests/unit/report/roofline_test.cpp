@@ -11,14 +11,14 @@
 #include "unit/analysis/bench_sample.hpp"
 #include "unit/document/boxes.hpp"
 
-namespace encore {
+namespace encore::report {
 namespace {
 
 using bench_sample::rounds, bench_sample::sample, bench_sample::Values;
 
-std::vector<std::string> texts_of(const Drawing& drawing) {
+std::vector<std::string> texts_of(const document::Drawing& drawing) {
   std::vector<std::string> texts;
-  for (const Label& label : samples::shapes_of<Label>(drawing)) texts.push_back(label.text);
+  for (const document::Label& label : samples::shapes_of<document::Label>(drawing)) texts.push_back(label.text);
   return texts;
 }
 
@@ -27,8 +27,8 @@ bool has(const std::vector<std::string>& texts, const std::string& text) {
 }
 
 /// No label overlaps another or lies outside; a moved label may lie on a line, but not on a letter.
-void expect_legible(const Drawing& drawing) {
-  const auto labels = samples::shapes_of<Label>(drawing);
+void expect_legible(const document::Drawing& drawing) {
+  const auto labels = samples::shapes_of<document::Label>(drawing);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const samples::Corners box = samples::corners(labels[i]);
     for (const auto& [x, y] : box)
@@ -40,9 +40,9 @@ void expect_legible(const Drawing& drawing) {
 }
 
 TEST(Roofline, NamesTheLimitsAndEveryKernelWhoseWorkIsKnown) {
-  const BenchResult result = sample();
-  const BenchSummary summary = summarize(result);
-  const Drawing drawing = draw_roofline(summary, summary.steps[0]);
+  const store::BenchResult result = sample();
+  const analysis::BenchSummary summary = analysis::summarize(result);
+  const document::Drawing drawing = draw_roofline(summary, summary.steps[0]);
   const std::vector<std::string> texts = texts_of(drawing);
   for (const char* text :
        {"Roofline of a step: float32, batch 32, openmp, 2 threads", "float32 products: 100 GFLOP/s",
@@ -52,22 +52,22 @@ TEST(Roofline, NamesTheLimitsAndEveryKernelWhoseWorkIsKnown) {
   EXPECT_FALSE(has(texts, "theirs::kernel")) << "its work is unknown";
   EXPECT_FALSE(has(texts, "encore::gemm_pack")) << "it is part of a product";
   expect_legible(drawing);
-  BenchResult unknown = sample();
+  store::BenchResult unknown = sample();
   unknown.cases[1].facts["kernels"] = nlohmann::json::object();
-  const BenchSummary nothing = summarize(unknown);
+  const analysis::BenchSummary nothing = analysis::summarize(unknown);
   EXPECT_THROW(draw_roofline(nothing, nothing.steps[0]), Error);
 }
 
 TEST(Roofline, ManyKernelsInOnePlaceStayLegible) {
-  BenchResult result = sample();
-  BenchCase& step = result.cases[1];
+  store::BenchResult result = sample();
+  store::BenchCase& step = result.cases[1];
   for (int i = 0; i < 40; ++i) {
     const std::string label = "encore::kernel_with_a_name_of_some_length_" + std::to_string(i);
     step.facts["kernels"][label] = {{"calls", 1.0}, {"flops", 1e7 * (1 + i % 3)}, {"bytes", 1e6}};
     step.samples["kernel " + label] = Values(rounds, 1e-4 * (40 - i));
   }
-  const BenchSummary summary = summarize(result);
-  const Drawing drawing = draw_roofline(summary, summary.steps[0]);
+  const analysis::BenchSummary summary = analysis::summarize(result);
+  const document::Drawing drawing = draw_roofline(summary, summary.steps[0]);
   const std::vector<std::string> texts = texts_of(drawing);
   EXPECT_TRUE(has(texts, "24"));
   EXPECT_FALSE(has(texts, "25"));
@@ -76,4 +76,4 @@ TEST(Roofline, ManyKernelsInOnePlaceStayLegible) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::report

@@ -5,59 +5,59 @@
 #include "store/searches.hpp"
 #include "unit/report/report_fixture.hpp"
 
-namespace encore {
+namespace encore::report {
 namespace {
 
-using search::DecisionKind;
-using search::Observation;
-using search::Outcome;
+using plan::search::DecisionKind;
+using plan::search::Observation;
+using plan::search::Outcome;
 using testing::contains;
 
 class SearchesReportTest : public testing::ReportTest {
  protected:
-  SearchRow row_;
-  SearchRecord record_;
+  store::SearchRow row_;
+  store::SearchRecord record_;
 
   void begin(const std::string& method, const std::string& pruning = "none") {
-    RandomVariable rate, kind;
+    plan::RandomVariable rate, kind;
     rate.key = "optimizer.learning_rate";
-    rate.law = RandomVariable::Law::log_uniform;
+    rate.law = plan::RandomVariable::Law::log_uniform;
     rate.low = 1e-4;
     rate.high = 1e-1;
     kind.key = "model.kind";
-    kind.law = RandomVariable::Law::choice;
+    kind.law = plan::RandomVariable::Law::choice;
     kind.values = {{std::string("plain"), {}}, {std::string("gated"), {}}};
-    search::SearchOptions options;
-    options.method = method == "tpe" ? search::Method::tpe : search::Method::random;
-    options.pruning = pruning == "asha" ? search::Pruning::asha : search::Pruning::none;
+    plan::search::SearchOptions options;
+    options.method = method == "tpe" ? plan::search::Method::tpe : plan::search::Method::random;
+    options.pruning = pruning == "asha" ? plan::search::Pruning::asha : plan::search::Pruning::none;
     options.startup = 5;
     options.objectives = {{"dev/f1", true}};
     options.epochs = 9;
-    row_ = SearchRow{};
-    record_ = SearchRecord{};
+    row_ = store::SearchRow{};
+    record_ = store::SearchRecord{};
     row_.name = "find-" + method;
     row_.identity = method + pruning;
     row_.backend = "openmp";
-    row_.settings = search::settings_json(options);
-    row_.space = search::space_json({rate, kind});
+    row_.settings = plan::search::settings_json(options);
+    row_.space = plan::search::space_json({rate, kind});
     row_.sweep = store().add_sweep("find", "find.toml", "");
-    add_search(store(), row_);
+    store::add_search(store(), row_);
   }
 
-  void decide(const search::Decision& decision, const search::Trial& trial, const TrialRow& row) {
-    add_decision(store(), row_.number, record_, decision, trial, row);
+  void decide(const plan::search::Decision& decision, const plan::search::Trial& trial, const store::TrialRow& row) {
+    store::add_decision(store(), row_.number, record_, decision, trial, row);
     record_.history.decisions.push_back(decision);
   }
   void observe(Observation observation) {
     observation.seconds = 2.0;
-    add_observation(store(), row_.number, record_, observation, "");
+    store::add_observation(store(), row_.number, record_, observation, "");
     record_.history.observations.push_back(std::move(observation));
   }
   std::int64_t run(std::size_t trial, std::int64_t seed, double dev, double test = 0.5,
-                   RunState state = RunState::completed) {
+                   store::RunState state = store::RunState::completed) {
     testing::Told told{.name = "find-" + std::to_string(trial) + row_.identity, .seed = seed};
     told.measures = {{"dev/f1", dev}, {"test/f1", test}};
-    if (state != RunState::completed) told.measures = nullptr;
+    if (state != store::RunState::completed) told.measures = nullptr;
     told.state = state;
     return tell(told).number;
   }
@@ -65,7 +65,7 @@ class SearchesReportTest : public testing::ReportTest {
   void trial(double rate, double kind, double value, Outcome outcome = Outcome::complete,
              std::int64_t epochs = 9) {
     const std::size_t number = record_.trials.size();
-    const TrialRow row{.problem = {}, .runs = {run(number, 1, value)}};
+    const store::TrialRow row{.problem = {}, .runs = {run(number, 1, value)}};
     decide({.kind = DecisionKind::propose,
             .trial = number,
             .epochs = epochs,
@@ -78,7 +78,7 @@ class SearchesReportTest : public testing::ReportTest {
     observe(std::move(one));
   }
   void confirm(std::size_t number, const std::vector<double>& fresh) {
-    TrialRow row;
+    store::TrialRow row;
     double sum = 0.0;
     for (std::size_t i = 0; i < fresh.size(); ++i) {
       row.confirmations.push_back(run(number, static_cast<std::int64_t>(i) + 2, fresh[i], fresh[i] - 0.1));
@@ -106,13 +106,13 @@ class SearchesReportTest : public testing::ReportTest {
 TEST_F(SearchesReportTest, SaysWhatItCostAndWhichTrialsAreBest) {
   begin("random");
   twelve();
-  const Document document = report();
-  const TableBlock& costs = table(document, "search-costs");
+  const document::Document document = report();
+  const document::TableBlock& costs = table(document, "search-costs");
   EXPECT_EQ(cell(costs, "find-random", "trials").number, 12.0);
   EXPECT_EQ(cell(costs, "find-random", "failed").number, 1.0);
   EXPECT_EQ(cell(costs, "find-random", "searching").number, 24.0) << "the failed one too";
   EXPECT_EQ(cell(costs, "find-random", "confirming").number, 0.0);
-  const TableBlock& best = table(document, "best-trials-search-1");
+  const document::TableBlock& best = table(document, "best-trials-search-1");
   EXPECT_EQ(best.rows.front()[3].number, 70.0) << "the one that failed would have been better";
   EXPECT_EQ(best.rows.front()[3].text.plain(), "70.00");
   EXPECT_EQ(best.rows.size(), 10u);
@@ -127,7 +127,7 @@ TEST_F(SearchesReportTest, NamesTrialsWhoseMeasureIsUndefined) {
   trial(1e-3, 0, nan);
   trial(1e-2, 0, 0.2);
   trial(1e-2, 1, nan);
-  const Document some = report();
+  const document::Document some = report();
   EXPECT_EQ(table(some, "best-trials-search-1").rows.front()[0].text.plain(), "2");
   EXPECT_TRUE(contains(text_of(some),
                        "dev/f1 is undefined in trials 1 and 3: ranked behind every trial with a value."))
@@ -142,8 +142,8 @@ TEST_F(SearchesReportTest, SetsFreshSeedsBesideTheScoreOfTheChoice) {
   twelve();
   confirm(11, {0.60, 0.62, 0.64});
   confirm(2, {0.70, 0.71, 0.72});
-  const Document document = report();
-  const TableBlock& confirmed = table(document, "confirmed-search-1");
+  const document::Document document = report();
+  const document::TableBlock& confirmed = table(document, "confirmed-search-1");
   ASSERT_EQ(confirmed.rows.size(), 2u);
   EXPECT_EQ(confirmed.rows[0][0].text.plain(), "3") << "the best fresh mean first, not the best selected";
   EXPECT_NEAR(*cell(confirmed, "3", "fresh mean").number, 71.0, 1e-9);
@@ -163,13 +163,13 @@ TEST_F(SearchesReportTest, SetsFreshSeedsBesideTheScoreOfTheChoice) {
 TEST_F(SearchesReportTest, DrawsTheBestSoFarBesideRandomSearch) {
   begin("random");
   twelve();
-  const Document document = report();
-  const auto& chart = std::get<LineChart>(figure(document, "figure-budget-search-1")->chart);
+  const document::Document document = report();
+  const auto& chart = std::get<document::LineChart>(figure(document, "figure-budget-search-1")->chart);
   ASSERT_EQ(chart.series.size(), 2u);
   EXPECT_EQ(chart.series[0].x.back(), 12.0) << "the failed training was paid for";
   EXPECT_NEAR(chart.series[0].y.back(), 70.0, 1e-9);
   // Eleven scores and a failed one, which counts as the worst: the mean of twelve.
-  const TableBlock& draws = table(document, "random-best-search-1");
+  const document::TableBlock& draws = table(document, "random-best-search-1");
   double sum = 0.3;
   for (int i = 0; i < 12; ++i) sum += i == 7 ? 0.0 : 0.3 + 0.04 * ((i * 5) % 12);
   EXPECT_NEAR(*draws.rows.front()[1].number, 100.0 * sum / 12.0, 1e-9);
@@ -183,7 +183,7 @@ TEST_F(SearchesReportTest, DrawsTheBestSoFarBesideRandomSearch) {
 TEST_F(SearchesReportTest, OfTpeOnlyItsFirstTrialsAreRandomDraws) {
   begin("tpe");
   twelve();
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_TRUE(
       contains(text_of(document), "from the 5 random trials of find-tpe, including the first ones of tpe"))
       << text_of(document);
@@ -191,7 +191,7 @@ TEST_F(SearchesReportTest, OfTpeOnlyItsFirstTrialsAreRandomDraws) {
   // Random search of the same space in the same report: its draws are more.
   begin("random");
   twelve();
-  const Document both = report();
+  const document::Document both = report();
   EXPECT_EQ(table(both, "random-best-search-1").rows.back()[0].number, 17.0);
   EXPECT_EQ(table(both, "random-best-search-2").rows.back()[0].number, 17.0);
 }
@@ -201,10 +201,10 @@ TEST_F(SearchesReportTest, PrunedDrawsMakeNoBaseline) {
   for (int i = 0; i < 12; ++i)
     trial(1e-4 * std::pow(10.0, 0.25 * i), 0, 0.3 + 0.01 * i, i < 9 ? Outcome::measured : Outcome::complete,
           i < 9 ? 1 : 9);
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_EQ(find_table(document, "random-best-search-1"), nullptr);
   EXPECT_TRUE(contains(text_of(document), "The final scores of pruned random draws are unknown"));
-  const TableBlock& budget = table(document, "budget-search-1");
+  const document::TableBlock& budget = table(document, "budget-search-1");
   EXPECT_NEAR(*budget.rows.back()[0].number, 9.0 / 9.0 + 3.0, 1e-12)
       << "nine ninths, and three whole trainings";
 }
@@ -212,16 +212,16 @@ TEST_F(SearchesReportTest, PrunedDrawsMakeNoBaseline) {
 TEST_F(SearchesReportTest, HasImportanceSlicesMapsAndParallelCoordinatesWithTheirNumbers) {
   begin("random");
   for (int i = 0; i < 24; ++i) trial(1e-4 * std::pow(10.0, 0.125 * i), i % 2, 0.3 + 0.02 * i);
-  const Document document = report();
-  const TableBlock& importance = table(document, "importance-search-1");
+  const document::Document document = report();
+  const document::TableBlock& importance = table(document, "importance-search-1");
   EXPECT_GT(*cell(importance, "learning_rate", "explained").number, 90.0);
   EXPECT_LT(*cell(importance, "kind", "explained").number, 5.0);
   EXPECT_NE(figure(document, "slice-2-search-1"), nullptr);
-  const auto& map = std::get<HeatMapChart>(figure(document, "map-1-search-1")->chart);
+  const auto& map = std::get<document::HeatMapChart>(figure(document, "map-1-search-1")->chart);
   EXPECT_EQ(map.panels.front().values.size(), map.rows.size() * map.columns.size());
   EXPECT_EQ(map.panels.front().marks.size(), 24u);
-  EXPECT_EQ(std::ranges::count(map.panels.front().marks, true, &HeatMapChart::Mark::strong), 1);
-  const auto& lines = std::get<ParallelChart>(figure(document, "parallel-search-1")->chart);
+  EXPECT_EQ(std::ranges::count(map.panels.front().marks, true, &document::HeatMapChart::Mark::strong), 1);
+  const auto& lines = std::get<document::ParallelChart>(figure(document, "parallel-search-1")->chart);
   EXPECT_EQ(lines.lines.size(), 24u);
   EXPECT_EQ(lines.dimensions.size(), 3u);
   const nlohmann::json json = nlohmann::json::parse(text_of(document));
@@ -233,11 +233,11 @@ TEST_F(SearchesReportTest, IsASectionByNameAndShortInTheBriefForm) {
   begin("random");
   twelve();
   confirm(11, {0.60, 0.62});
-  const Document only = report({.sections = {"searches"}});
+  const document::Document only = report({.sections = {"searches"}});
   ASSERT_EQ(only.sections.size(), 1u);
   EXPECT_EQ(only.sections.front().id, "searches");
   EXPECT_EQ(find_table(report({.without = {"searches"}}), "search-costs"), nullptr);
-  const Document brief = report({.brief = true});
+  const document::Document brief = report({.brief = true});
   EXPECT_NE(find_table(brief, "confirmed-search-1"), nullptr);
   EXPECT_EQ(figure(brief, "figure-confirmed-search-1"), nullptr);
   EXPECT_EQ(find_table(brief, "importance-search-1"), nullptr);
@@ -245,8 +245,8 @@ TEST_F(SearchesReportTest, IsASectionByNameAndShortInTheBriefForm) {
 
 TEST_F(SearchesReportTest, WithoutASearchThereIsNoSection) {
   tell_all("plain", {0.5, 0.6, 0.7});
-  for (const Section& section : report().sections) EXPECT_NE(section.id, "searches");
+  for (const document::Section& section : report().sections) EXPECT_NE(section.id, "searches");
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::report

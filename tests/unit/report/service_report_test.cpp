@@ -12,48 +12,48 @@ namespace {
 class ServiceReportTest : public ReportTest {
  protected:
   /// Writes a reference of 100 inputs of 10 to 14 tokens, a quarter of them with the label "name".
-  void write_reference(const RunRow& run) {
-    TextReference reference{.source = "dev", .step = 7};
+  void write_reference(const store::RunRow& run) {
+    record::TextReference reference{.source = "dev", .step = 7};
     reference.histograms.labels = {{"name", 0}, {"none", 0}};
     for (int i = 0; i < 100; ++i) reference.histograms.add(facts(10 + i % 5, i % 4 == 0));
-    std::ofstream(store().run_folder(run.id) / reference_file) << reference.json();
+    std::ofstream(store().run_folder(run.id) / record::reference_file) << reference.json();
   }
-  static TextFacts facts(std::int64_t tokens, bool name) {
+  static record::TextFacts facts(std::int64_t tokens, bool name) {
     return {.tokens = tokens, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
   }
   /// Writes `count` inputs of `pieces` to `pieces` + 4 tokens; the first `right` got positive feedback, one
   /// more negative.
-  void serve(const RunRow& run, int count, std::int64_t tokens, int right = 0) {
-    const std::filesystem::path folder = store().run_folder(run.id) / served_folder;
+  void serve(const store::RunRow& run, int count, std::int64_t tokens, int right = 0) {
+    const std::filesystem::path folder = store().run_folder(run.id) / store::served_folder;
     std::filesystem::create_directories(folder);
     {
-      SpoolWriter spool(folder / "served-a.spool", 1, run.id);
+      record::SpoolWriter spool(folder / "served-a.spool", 1, run.id);
       for (int i = 0; i < count; ++i)
-        spool.event_text(record_text({{.request = std::to_string(i), .time = 100.0 + i, .seconds = 0.004}},
+        spool.event_text(store::record_text({{.request = std::to_string(i), .time = 100.0 + i, .seconds = 0.004}},
                                      {facts(tokens + i % 5, i % 4 == 0).json()}));
       for (int i = 0; right > 0 && i <= right; ++i)
         spool.event_text(
-            record_text(ServedFeedback{.request = std::to_string(i), .time = 500.0, .correct = i < right}));
+            store::record_text(store::ServedFeedback{.request = std::to_string(i), .time = 500.0, .correct = i < right}));
     }
-    ASSERT_EQ(merge_served(store(), run, 1000.0).texts, count);
+    ASSERT_EQ(store::merge_served(store(), run, 1000.0).texts, count);
   }
-  Document service() { return report({.sections = {"service"}}); }
+  document::Document service() { return report({.sections = {"service"}}); }
 };
 
 TEST_F(ServiceReportTest, IsLeftOutWhereNothingWasServed) {
-  const RunRow run = tell({.name = "a"});
+  const store::RunRow run = tell({.name = "a"});
   write_reference(run);
-  const Document document = report();
+  const document::Document document = report();
   EXPECT_TRUE(
-      std::ranges::none_of(document.sections, [](const Section& each) { return each.id == "service"; }));
+      std::ranges::none_of(document.sections, [](const document::Section& each) { return each.id == "service"; }));
 }
 
 TEST_F(ServiceReportTest, InputsOfTheSameKindRaiseNoAlert) {
-  const RunRow run = tell({.name = "a"});
+  const store::RunRow run = tell({.name = "a"});
   write_reference(run);
   serve(run, 200, 10, 3);
-  const Document document = service();
-  const TableBlock& measures = table(document, "service-1");
+  const document::Document document = service();
+  const document::TableBlock& measures = table(document, "service-1");
   EXPECT_NEAR(*cell(measures, "pieces", "reference").number, 12.0, 1e-9);
   EXPECT_NEAR(*cell(measures, "pieces", "live").number, 12.0, 1e-9);
   EXPECT_LT(*cell(measures, "pieces", "PSI").number, 0.01);
@@ -66,16 +66,16 @@ TEST_F(ServiceReportTest, InputsOfTheSameKindRaiseNoAlert) {
 }
 
 TEST_F(ServiceReportTest, InputsOfAnotherKindRaiseAnAlert) {
-  const RunRow run = tell({.name = "a"});
+  const store::RunRow run = tell({.name = "a"});
   write_reference(run);
   serve(run, 200, 40);
-  const Document document = service();
+  const document::Document document = service();
   EXPECT_TRUE(contains(text_of(document), "The inputs have changed: after "));
   EXPECT_TRUE(contains(text_of(document), "is unknown: no feedback was sent"));
   EXPECT_GT(*cell(table(document, "service-1"), "pieces", "PSI").number, 1.0);
-  const Figure* evidence = figure(document, "service-evidence-1");
+  const document::Figure* evidence = figure(document, "service-evidence-1");
   ASSERT_NE(evidence, nullptr);
-  const auto& chart = std::get<LineChart>(evidence->chart);
+  const auto& chart = std::get<document::LineChart>(evidence->chart);
   ASSERT_EQ(chart.series.size(), 2U);
   EXPECT_EQ(chart.series[0].y.size(), 200U);
   EXPECT_NEAR(chart.series[1].y.front(), 3.0, 1e-9) << "alpha is 0.001";
@@ -83,10 +83,10 @@ TEST_F(ServiceReportTest, InputsOfAnotherKindRaiseAnAlert) {
 }
 
 TEST_F(ServiceReportTest, SaysThatAReferenceIsMissingOrDamaged) {
-  const RunRow run = tell({.name = "a"});
+  const store::RunRow run = tell({.name = "a"});
   serve(run, 5, 10);
   EXPECT_TRUE(contains(text_of(service()), "which has no reference to compare them with"));
-  std::ofstream(store().run_folder(run.id) / reference_file) << "{";
+  std::ofstream(store().run_folder(run.id) / record::reference_file) << "{";
   EXPECT_TRUE(contains(text_of(service()), "The reference of run a-s1 cannot be read: "));
 }
 

@@ -6,22 +6,22 @@
 
 #include "report/power.hpp"
 
-namespace encore {
+namespace encore::report {
 namespace {
 
 TEST(Wording, NumbersOfSettingsAreAsShortAsTheyCanBe) {
-  EXPECT_EQ(setting_text(0.00327243), "0.00327243");
-  EXPECT_EQ(setting_text(1.0), "1");
-  EXPECT_EQ(setting_text(1e-4), "1e-4");
-  EXPECT_EQ(setting_text(7), "7");
-  EXPECT_EQ(setting_text({0.00327243, 1.0, "a"}), "[0.00327243,1,\"a\"]");
-  EXPECT_EQ(setting_text(true), "true");
+  EXPECT_EQ(config::setting_text(0.00327243), "0.00327243");
+  EXPECT_EQ(config::setting_text(1.0), "1");
+  EXPECT_EQ(config::setting_text(1e-4), "1e-4");
+  EXPECT_EQ(config::setting_text(7), "7");
+  EXPECT_EQ(config::setting_text({0.00327243, 1.0, "a"}), "[0.00327243,1,\"a\"]");
+  EXPECT_EQ(config::setting_text(true), "true");
 }
 
 TEST(Wording, AReasonThatAsksGetsNoFullStop) {
-  Comparison comparison;
+  analysis::Comparison comparison;
   for (const char* reason : {"does the seed change anything?", "one seed"}) {
-    Pair& pair = comparison.pairs.emplace_back();
+    analysis::Pair& pair = comparison.pairs.emplace_back();
     pair.b = comparison.pairs.size();
     pair.reason = reason;
   }
@@ -31,4 +31,4 @@ TEST(Wording, AReasonThatAsksGetsNoFullStop) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::report

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 class CheckTest : public ::testing::Test {
@@ -17,8 +17,8 @@ class CheckTest : public ::testing::Test {
   CheckTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "encore-check-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
-    Specification specification;
-    specification.origin["model.layer.attention.heads"] = {Source::file, {"a.toml", 14, 3}};
+    record::Specification specification;
+    specification.origin["model.layer.attention.heads"] = {config::Source::file, {"a.toml", 14, 3}};
     specification.config = {{"task", {{"type", "ner"}}},       {"data", {{"max_length", 8}}},
                             {"tokenizer", {{"type", "word"}}}, {"model", {{"width", 8}}},
                             {"optimizer", {{"type", "adam"}}}, {"schedule", {{"type", "constant"}}},
@@ -45,8 +45,8 @@ class CheckTest : public ::testing::Test {
   }
 
   std::filesystem::path folder_;
-  std::vector<Specification> specifications_;
-  std::vector<const Specification*> asked_;
+  std::vector<record::Specification> specifications_;
+  std::vector<const record::Specification*> asked_;
 };
 
 TEST_F(CheckTest, AnEmptyAnswerMeansNoProblem) {
@@ -76,4 +76,4 @@ TEST_F(CheckTest, AWorkerThatCannotAnswerIsNamed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

@@ -11,7 +11,7 @@
 
 #include "runner/worker_process.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 class CodeStateTest : public ::testing::Test {
@@ -61,4 +61,4 @@ TEST_F(CodeStateTest, CommitAndWhatDiffersFromIt) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

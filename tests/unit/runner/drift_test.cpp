@@ -12,18 +12,18 @@
 #include "record/spool.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Writes a file of float32 vectors.
 void write(const std::filesystem::path& path, const std::map<std::string, std::vector<float>>& tensors) {
-  std::vector<TensorSlice> slices;
+  std::vector<record::TensorSlice> slices;
   for (const auto& [name, values] : tensors)
     slices.push_back(
         {name, DType::float32, {static_cast<std::int64_t>(values.size())}, std::as_bytes(std::span(values))});
-  save_safetensors(path, slices, {});
+  record::save_safetensors(path, slices, {});
 }
 
 class Drift : public ::testing::Test {
@@ -121,7 +121,7 @@ TEST_F(Drift, CurvesAreComparedWhereBothHaveAValue) {
 
 TEST_F(Drift, ASpoolsLossesAreReadAndALaterAttemptOverrules) {
   for (int attempt = 1; attempt <= 2; ++attempt) {
-    SpoolWriter spool(folder.path() / spool_name(attempt), attempt);
+    record::SpoolWriter spool(folder.path() / record::spool_name(attempt), attempt);
     for (int step = 3 * attempt - 2; step <= 3 * attempt + 1; ++step) {
       spool.point("train/loss", step, 10.0 * attempt + step);
       spool.point("dev/f1", step, 0.5);
@@ -135,4 +135,4 @@ TEST_F(Drift, ASpoolsLossesAreReadAndALaterAttemptOverrules) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

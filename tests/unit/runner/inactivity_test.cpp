@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 TEST(Inactivity, IsNoticeableWhereItIsMuchLongerThanAnythingBefore) {
@@ -40,12 +40,12 @@ TEST(Inactivity, PassesALimitWhereTheWorkerStartsOrTrains) {
 }
 
 TEST(Inactivity, IsReadFromTheNewestProgressOrTheStart) {
-  RunRow run;
+  store::RunRow run;
   run.started = 90.0;
   const Inactivity first = inactivity_of(run, 140.0);
   EXPECT_EQ(first.seconds, 50.0);
   EXPECT_FALSE(first.stepped || first.last_step_done);
-  run.progress = Progressed{.step = 5, .total_steps = 20, .step_seconds = 0.02, .longest_pause = 0.5};
+  run.progress = record::Progressed{.step = 5, .total_steps = 20, .step_seconds = 0.02, .longest_pause = 0.5};
   run.progress_time = 100.0;
   const Inactivity inactivity = inactivity_of(run, 140.0);
   EXPECT_EQ(inactivity.seconds, 40.0);
@@ -58,4 +58,4 @@ TEST(Inactivity, IsReadFromTheNewestProgressOrTheStart) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

@@ -13,15 +13,15 @@ namespace {
 
 class JobAccountsTest : public SlurmRunsTest {
  protected:
-  std::filesystem::path submission() { return submission_folder(store().runs_folder(), job_.submission); }
+  std::filesystem::path submission() { return runner::submission_folder(store().runs_folder(), job_.submission); }
   /// A run that has ended, and whose job is over.
   void over(double seconds_ago) {
-    submission_.stage = SubmissionStage::submitted;
+    submission_.stage = runner::SubmissionStage::submitted;
     submission_.job = "12";
-    submission_.tries = {now_seconds() - seconds_ago};
+    submission_.tries = {world::now_seconds() - seconds_ago};
     save();
-    { SpoolWriter(spool_of(lease_), lease_.ordinal).event(Ended{.ending = Ending::completed}); }
-    store().finish_attempt(lease_, RunState::completed, "");
+    { record::SpoolWriter(spool_of(lease_), lease_.ordinal).event(record::Ended{.ending = record::Ending::completed}); }
+    store().finish_attempt(lease_, store::RunState::completed, "");
     in_queue("COMPLETED", "None", "n1");
   }
   void accounts(const std::string& lines) {
@@ -40,7 +40,7 @@ class JobAccountsTest : public SlurmRunsTest {
   }
   std::string noted() {
     std::string text;
-    for (const auto& [attempt, usage] : read_job_usage(store(), run_))
+    for (const auto& [attempt, usage] : store::read_job_usage(store(), run_))
       text += std::to_string(attempt) + ", " + usage.job + ", " + std::to_string(usage.joules.value_or(0.0)) +
               " J, " + std::to_string(usage.peak_bytes.value_or(0)) + " bytes";
     return text;
@@ -99,18 +99,18 @@ TEST_F(JobAccountsTest, ThatMeasureNothingSayNothing) {
 }
 
 TEST_F(JobAccountsTest, BelongToAllAttemptsOfAJob) {
-  Specification other = specification_of('b');
+  record::Specification other = specification_of('b');
   const std::int64_t second = store().add_run(other).run.number;
-  const Lease lease = *store().begin_attempt(second, holder_of(job_));
-  { SpoolWriter(spool_of(lease), lease.ordinal).event(Ended{.ending = Ending::completed}); }
-  store().finish_attempt(lease, RunState::completed, "");
+  const store::Lease lease = *store().begin_attempt(second, runner::holder_of(job_));
+  { record::SpoolWriter(spool_of(lease), lease.ordinal).event(record::Ended{.ending = record::Ending::completed}); }
+  store().finish_attempt(lease, store::RunState::completed, "");
   over(30.0);
   accounts(row("COMPLETED"));
   settle();
-  const auto usage = read_job_usage(store(), second);
+  const auto usage = store::read_job_usage(store(), second);
   ASSERT_EQ(usage.size(), 1u);
   EXPECT_EQ(usage.front().second.attempts, 2);
-  EXPECT_EQ(read_job_usage(store(), run_).front().second, usage.front().second);
+  EXPECT_EQ(store::read_job_usage(store(), run_).front().second, usage.front().second);
 }
 
 }  // namespace

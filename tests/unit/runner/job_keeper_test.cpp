@@ -16,7 +16,7 @@
 #include "runner/stop_request.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,16 +77,16 @@ class JobKeeperTest : public ::testing::Test {
 TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndTakesItAway) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
-  request_command(folder(), 1, ControlCommand::checkpoint);
+  request_command(folder(), 1, record::ControlCommand::checkpoint);
   ASSERT_TRUE(fs::exists(request("checkpoint-1")) || log() != "ready\n");
   ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\n"; })) << log();
   EXPECT_FALSE(fs::exists(request("checkpoint-1")));
-  request_command(folder(), 1, ControlCommand::prune);
+  request_command(folder(), 1, record::ControlCommand::prune);
   ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\nprune\n"; })) << log();
   EXPECT_FALSE(fs::exists(request("prune-1")));
-  request_command(folder(), 1, ControlCommand::checkpoint);
+  request_command(folder(), 1, record::ControlCommand::checkpoint);
   ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\nprune\ncheckpoint\n"; })) << log();
-  request_command(folder(), 1, ControlCommand::stop);
+  request_command(folder(), 1, record::ControlCommand::stop);
   EXPECT_EQ(end(), 1);
   EXPECT_EQ(log(), "ready\ncheckpoint\nprune\ncheckpoint\nstop\n");
   EXPECT_EQ(requested_stop(folder(), 1), StopWish::checkpoint)
@@ -99,13 +99,13 @@ TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndTakesItAway) {
 TEST_F(JobKeeperTest, RequestsToAnotherAttemptLieWhereTheyAre) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
-  for (const ControlCommand command : {ControlCommand::checkpoint, ControlCommand::prune})
+  for (const record::ControlCommand command : {record::ControlCommand::checkpoint, record::ControlCommand::prune})
     request_command(folder(), 2, command);
   request_stop(folder(), 2, StopWish::kill);
-  request_command(folder(), 1, ControlCommand::checkpoint);
+  request_command(folder(), 1, record::ControlCommand::checkpoint);
   ASSERT_TRUE(eventually([&] { return log() == "ready\ncheckpoint\n"; })) << log();
   EXPECT_TRUE(fs::exists(request("checkpoint-2")) && fs::exists(request("prune-2")));
-  request_command(folder(), 1, ControlCommand::stop);
+  request_command(folder(), 1, record::ControlCommand::stop);
   EXPECT_EQ(end(), 1);
 }
 
@@ -131,8 +131,8 @@ TEST_F(JobKeeperTest, AWorkerThatTrainsAndWritesNothingIsKilledAfterItsTime) {
         std::chrono::seconds(1));
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; }))
       << log();  // before that its time does not count
-  SpoolWriter spool(folder() / spool_name(1), 1);
-  spool.event(Started{.parameters = 7});
+  record::SpoolWriter spool(folder() / record::spool_name(1), 1);
+  spool.event(record::Started{.parameters = 7});
   spool.flush();
   EXPECT_EQ(end(), 1);
   EXPECT_EQ(log(), "ready\nlast word\n");
@@ -140,7 +140,7 @@ TEST_F(JobKeeperTest, AWorkerThatTrainsAndWritesNothingIsKilledAfterItsTime) {
 }
 
 TEST_F(JobKeeperTest, OneThatStillReadsItsDataIsLeftAlone) {
-  SpoolWriter spool(folder() / spool_name(1), 1);
+  record::SpoolWriter spool(folder() / record::spool_name(1), 1);
   spool.flush();
   begin("sleep 3", std::chrono::seconds(1));
   EXPECT_EQ(end(), 0);
@@ -156,4 +156,4 @@ TEST_F(JobKeeperTest, WhatWasAskedBeforeItBeganKeepsTheWorkerFromBeginning) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

@@ -15,88 +15,88 @@ namespace {
 class LaunchedRunsTest : public StoreTest {
  protected:
   void SetUp() override {
-    Specification specification = specification_of();
+    record::Specification specification = specification_of();
     run_ = store().add_run(specification).run.number;
-    lease_ = *store().begin_attempt(run_, job_identity("n1"));
+    lease_ = *store().begin_attempt(run_, world::job_identity("n1"));
   }
 
   void report(std::int64_t beats, double time) {
-    write_report(store().run_folder(lease_.run_id), 1,
+    runner::write_report(store().run_folder(lease_.run_id), 1,
                  {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
   }
 
   /// Makes the last check `seconds` seconds old.
-  void shift_last_look(double seconds, const std::string& by = this_process().host) {
+  void shift_last_look(double seconds, const std::string& by = world::this_process().host) {
     nlohmann::json seen = store().read_note(lease_, "job");
     seen["time"] = seen.at("time").get<double>() - seconds;
     seen["by"] = by;
     store().replace_note(lease_, "job", seen);
   }
 
-  RunState state() { return store().read_run(run_).state; }
-  std::vector<EventRow> differences() { return store().read_events(run_, "clock_difference"); }
+  store::RunState state() { return store().read_run(run_).state; }
+  std::vector<store::EventRow> differences() { return store().read_events(run_, "clock_difference"); }
 
   std::int64_t run_ = 0;
-  Lease lease_;
+  store::Lease lease_;
 };
 
 TEST_F(LaunchedRunsTest, NoClockEndsTheLeaseOfAJob) {
-  store().set_clock({.now = [] { return now_seconds() + 1e6; }, .uptime = [] { return 1e9; }});
+  store().set_clock({.now = [] { return world::now_seconds() + 1e6; }, .uptime = [] { return 1e9; }});
   EXPECT_TRUE(store().settle().empty());
-  EXPECT_EQ(state(), RunState::running);
+  EXPECT_EQ(state(), store::RunState::running);
   EXPECT_FALSE(store().begin_attempt(run_)) << "the job holds it";
 }
 
 TEST_F(LaunchedRunsTest, AJobThatIsSilentBetweenTwoLooksOfOneMachineIsLost) {
-  report(3, now_seconds());
-  EXPECT_TRUE(settle_launched(store()).empty());
+  report(3, world::now_seconds());
+  EXPECT_TRUE(runner::settle_launched(store()).empty());
   shift_last_look(89.0);
-  EXPECT_TRUE(settle_launched(store()).empty());
+  EXPECT_TRUE(runner::settle_launched(store()).empty());
   shift_last_look(10.0);
-  ASSERT_EQ(settle_launched(store()).size(), 1u);
-  EXPECT_EQ(state(), RunState::lost);
+  ASSERT_EQ(runner::settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), store::RunState::lost);
   EXPECT_NE(store().read_run(run_).reason.find("no sign of life from n1 for more than 90 s"),
             std::string::npos);
   EXPECT_TRUE(store().begin_attempt(run_)) << "another one takes it over";
 }
 
 TEST_F(LaunchedRunsTest, ANewReportIsASignOfLifeHoweverLateTheLook) {
-  report(3, now_seconds());
-  settle_launched(store());
+  report(3, world::now_seconds());
+  runner::settle_launched(store());
   shift_last_look(86400.0);
-  report(4, now_seconds());
-  EXPECT_TRUE(settle_launched(store()).empty());
-  EXPECT_EQ(state(), RunState::running);
+  report(4, world::now_seconds());
+  EXPECT_TRUE(runner::settle_launched(store()).empty());
+  EXPECT_EQ(state(), store::RunState::running);
   EXPECT_TRUE(differences().empty());
 }
 
 TEST_F(LaunchedRunsTest, AnotherMachinesLookStartsAWaitOfItsOwn) {
-  report(3, now_seconds());
-  settle_launched(store());
+  report(3, world::now_seconds());
+  runner::settle_launched(store());
   shift_last_look(3600.0, "another-login-node");
-  EXPECT_TRUE(settle_launched(store()).empty());
-  EXPECT_EQ(state(), RunState::running);
+  EXPECT_TRUE(runner::settle_launched(store()).empty());
+  EXPECT_EQ(state(), store::RunState::running);
 }
 
 TEST_F(LaunchedRunsTest, AJobThatNeverBeginsIsInterruptedAndSaysWhatItLacks) {
-  settle_launched(store());
+  runner::settle_launched(store());
   shift_last_look(100.0);
-  EXPECT_EQ(settle_launched(store()).size(), 1u);
-  EXPECT_EQ(state(), RunState::interrupted);
+  EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), store::RunState::interrupted);
   EXPECT_NE(store().read_run(run_).reason.find("nothing was written to the run's folder"), std::string::npos);
 }
 
 TEST_F(LaunchedRunsTest, ClocksAnHourApartAreReportedOnceAndKillNoRun) {
   for (const double hour : {3600.0, -3600.0}) {
-    report(hour > 0 ? 1 : 10, now_seconds());
-    settle_launched(store());
+    report(hour > 0 ? 1 : 10, world::now_seconds());
+    runner::settle_launched(store());
     for (int beat = 2; beat < 5; ++beat) {
       shift_last_look(100.0);
-      report(hour > 0 ? beat : beat + 10, now_seconds() + (hour > 0 ? 3600.0 : -3600.0));
-      EXPECT_TRUE(settle_launched(store()).empty());
+      report(hour > 0 ? beat : beat + 10, world::now_seconds() + (hour > 0 ? 3600.0 : -3600.0));
+      EXPECT_TRUE(runner::settle_launched(store()).empty());
     }
   }
-  EXPECT_EQ(state(), RunState::running);
+  EXPECT_EQ(state(), store::RunState::running);
   ASSERT_EQ(differences().size(), 2u) << "each once";
   const auto text = [&](std::size_t index) {
     return differences()[index].body.at("text").get<std::string>();
@@ -108,30 +108,30 @@ TEST_F(LaunchedRunsTest, ClocksAnHourApartAreReportedOnceAndKillNoRun) {
 }
 
 TEST_F(LaunchedRunsTest, TheReportOfAnotherTokenIsNotThisAttempts) {
-  write_report(store().run_folder(lease_.run_id), 1,
-               {.token = "other", .host = "n1", .pid = 5, .beats = 1, .end = ProcessEnd{0, 9}});
-  EXPECT_TRUE(settle_launched(store()).empty());
-  EXPECT_EQ(state(), RunState::running);
+  runner::write_report(store().run_folder(lease_.run_id), 1,
+               {.token = "other", .host = "n1", .pid = 5, .beats = 1, .end = runner::ProcessEnd{0, 9}});
+  EXPECT_TRUE(runner::settle_launched(store()).empty());
+  EXPECT_EQ(state(), store::RunState::running);
 }
 
 TEST_F(LaunchedRunsTest, TheEndThatWasReportedIsWritten) {
-  JobReport last{.token = lease_.token, .host = "n1", .pid = 5, .beats = 7, .end = ProcessEnd{0, 9}};
-  write_report(store().run_folder(lease_.run_id), 1, last);
-  EXPECT_EQ(settle_launched(store()).size(), 1u);
-  EXPECT_EQ(state(), RunState::lost);
+  runner::JobReport last{.token = lease_.token, .host = "n1", .pid = 5, .beats = 7, .end = runner::ProcessEnd{0, 9}};
+  runner::write_report(store().run_folder(lease_.run_id), 1, last);
+  EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), store::RunState::lost);
   EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) without a final report");
 }
 
 TEST_F(LaunchedRunsTest, AWorkerThatItsKeeperKilledForItsSilenceHasFailed) {
-  write_report(store().run_folder(lease_.run_id), 1,
+  runner::write_report(store().run_folder(lease_.run_id), 1,
                {.token = lease_.token,
                 .host = "n1",
                 .pid = 5,
                 .beats = 7,
-                .end = ProcessEnd{0, 9},
+                .end = runner::ProcessEnd{0, 9},
                 .silent = std::chrono::seconds(40)});
-  EXPECT_EQ(settle_launched(store()).size(), 1u);
-  EXPECT_EQ(state(), RunState::failed);
+  EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), store::RunState::failed);
   EXPECT_EQ(store().read_run(run_).reason, "no sign of its worker for 40 s (--step-timeout); it was killed");
 }
 

@@ -10,7 +10,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 using testing::TemporaryFolder;
@@ -41,8 +41,8 @@ TEST(MachineNoise, UnreadableValuesAreLeftOut) {
   meter.end();
   EXPECT_TRUE(meter.found().empty());
   write(proc / "stat", "intr 1 2 3\n");
-  EXPECT_FALSE(read_cpu_ticks(proc / "stat").has_value());
+  EXPECT_FALSE(world::read_cpu_ticks(proc / "stat").has_value());
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

@@ -6,7 +6,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 using Numbers = std::vector<int>;
@@ -29,7 +29,7 @@ TEST(Places, AThreadMayMoveBetweenTheHardwareThreadsOfItsCore) {
 }
 
 TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
-  const Cores four{{0, 1, 2, 3}, 0};
+  const world::Cores four{{0, 1, 2, 3}, 0};
   const auto pinned = [](const WorkerPlace& place) { return place.variables.contains("OMP_PLACES"); };
   const auto own = make_places(four, {.workers = 1, .wishes = {.pinning = true}, .backend = "openmp"});
   EXPECT_FALSE(pinned(own[0])) << "the environment pins";
@@ -73,7 +73,7 @@ TEST(Places, AControlGroupLimitsTheThreadsAndNotTheCores) {
 }
 
 TEST(Places, TheEnvironmentLimitsThreadsAndTheCommandLineWins) {
-  const Cores cores{{0, 1, 2, 3, 4, 5, 6, 7}, 0};
+  const world::Cores cores{{0, 1, 2, 3, 4, 5, 6, 7}, 0};
   EXPECT_EQ(make_places(cores, {.workers = 2, .wishes = {.threads = 3}, .backend = "openmp"})[0].threads, 3);
   const auto wide =
       make_places(cores, {.workers = 2, .threads = 6, .wishes = {.threads = 3}, .backend = "openmp"});
@@ -143,7 +143,7 @@ TEST(Places, MoreWorkersThanVisibleDevicesAreRefused) {
 }
 
 TEST(Places, MoreThreadsThanKokkosHasRoomForAreRefused) {
-  const Cores cores{{0, 1}};
+  const world::Cores cores{{0, 1}};
   EXPECT_EQ(make_places(cores, {.threads = 512, .backend = "openmp"}).front().threads, 512);
   EXPECT_EQ(make_places(cores, {.wishes = {.threads = 600}, .backend = "openmp"}).front().threads, 512);
   try {
@@ -155,10 +155,10 @@ TEST(Places, MoreThreadsThanKokkosHasRoomForAreRefused) {
 }
 
 TEST(Places, ThisMachineHasCores) {
-  const Cores cores = usable_cores();
+  const world::Cores cores = world::usable_cores();
   EXPECT_FALSE(cores.numbers.empty());
   EXPECT_GE(cores.granted, 0);
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

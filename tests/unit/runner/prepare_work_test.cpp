@@ -17,56 +17,56 @@ class PrepareWorkTest : public StoreTest {
  protected:
   void SetUp() override {
     task_.specification = specification_of();
-    task_.specification.ties = Ties::loss;
+    task_.specification.ties = record::Ties::loss;
     task_.run = store().add_run(task_.specification).run.number;
     lease_ = *store().begin_attempt(task_.run);
     folder_ = store().run_folder(lease_.run_id);
   }
 
   /// Writes the run as an earlier version left it.
-  void begin(Ties ties) {
-    Specification before = task_.specification;
+  void begin(record::Ties ties) {
+    record::Specification before = task_.specification;
     before.ties = ties;
     before.save(folder_);
-    std::filesystem::create_directories((folder_ / checkpoint_path(8)).parent_path());
-    std::ofstream(folder_ / checkpoint_path(8)) << "a checkpoint";
-    ASSERT_EQ(list_checkpoints(folder_).size(), 1U);
+    std::filesystem::create_directories((folder_ / record::checkpoint_path(8)).parent_path());
+    std::ofstream(folder_ / record::checkpoint_path(8)) << "a checkpoint";
+    ASSERT_EQ(record::list_checkpoints(folder_).size(), 1U);
   }
 
-  Ties prepared() {
-    WorkerPlace place;
-    prepare_work(store(), task_, lease_, place);
-    return Specification::load(folder_).ties;
+  record::Ties prepared() {
+    runner::WorkerPlace place;
+    runner::prepare_work(store(), task_, lease_, place);
+    return record::Specification::load(folder_).ties;
   }
 
-  RunTask task_;
-  Lease lease_;
+  runner::RunTask task_;
+  store::Lease lease_;
   std::filesystem::path folder_;
 };
 
 TEST_F(PrepareWorkTest, ANewRunHasThePlannedRuleForTies) {
-  EXPECT_EQ(prepared(), Ties::loss);
+  EXPECT_EQ(prepared(), record::Ties::loss);
 }
 
 TEST_F(PrepareWorkTest, AResumedRunKeepsItsRuleForTies) {
-  begin(Ties::first);
-  EXPECT_EQ(prepared(), Ties::first);
-  EXPECT_EQ(prepared(), Ties::first) << "also the next time";
-  begin(Ties::loss);
-  task_.specification.ties = Ties::first;
-  EXPECT_EQ(prepared(), Ties::loss);
+  begin(record::Ties::first);
+  EXPECT_EQ(prepared(), record::Ties::first);
+  EXPECT_EQ(prepared(), record::Ties::first) << "also the next time";
+  begin(record::Ties::loss);
+  task_.specification.ties = record::Ties::first;
+  EXPECT_EQ(prepared(), record::Ties::loss);
 }
 
 TEST_F(PrepareWorkTest, ARunWithoutACheckpointHasThePlannedRuleForTies) {
-  begin(Ties::first);
+  begin(record::Ties::first);
   task_.from_start = true;
-  EXPECT_EQ(prepared(), Ties::loss);
+  EXPECT_EQ(prepared(), record::Ties::loss);
 }
 
 TEST_F(PrepareWorkTest, ADamagedSpecificationIsWrittenAgain) {
-  begin(Ties::first);
+  begin(record::Ties::first);
   std::ofstream(folder_ / "specification.json") << "{";
-  EXPECT_EQ(prepared(), Ties::loss);
+  EXPECT_EQ(prepared(), record::Ties::loss);
 }
 
 }  // namespace

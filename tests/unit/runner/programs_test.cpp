@@ -11,7 +11,7 @@
 
 #include "config/fingerprint.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 std::string complaint(const Programs& programs, const std::string& backend) {
@@ -116,9 +116,9 @@ TEST_F(ProgramsTest, PluginsAreSearchedInTheFileTheCommandLineTheEnvironmentAndT
 }
 
 TEST_F(ProgramsTest, AnotherBackendsFingerprintIsThatOfItsPlugins) {
-  EXPECT_EQ(fingerprint_of(programs_, "openmp"), host_fingerprint());
+  EXPECT_EQ(fingerprint_of(programs_, "openmp"), config::host_fingerprint());
   EXPECT_EQ(fingerprint_of(programs_, "cuda"), "") << "not built: nothing to compare with";
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

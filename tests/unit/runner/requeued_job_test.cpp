@@ -29,32 +29,32 @@ class RequeuedJobTest : public ::testing::Test {
     return program;
   }
   std::filesystem::path order(const std::string& name, const std::filesystem::path& program) {
-    WorkOrder order{.program = program,
+    runner::WorkOrder order{.program = program,
                     .arguments = {"train", "--attempt", "1", "--lease", "1-first"},
                     .run_folder = folder_.path() / name,
-                    .log = folder_.path() / name / log_name(1),
+                    .log = folder_.path() / name / runner::log_name(1),
                     .attempt = 1,
                     .token = "1-first",
                     .job = "encore-0123456789ab_0"};
     std::filesystem::create_directories(order.run_folder);
-    save_order(order, {});
+    runner::save_order(order, {});
     lease(name, "1-first");
-    return order_file(order.run_folder, 1);
+    return runner::order_file(order.run_folder, 1);
   }
   void lease(const std::string& name, const std::string& token) {
-    replace_file(folder_.path() / name / lease_file_name, token + "\n");
+    world::replace_file(folder_.path() / name / store::lease_file_name, token + "\n");
   }
   std::string lease_in(const std::string& name) {
-    std::ifstream in(folder_.path() / name / lease_file_name);
+    std::ifstream in(folder_.path() / name / store::lease_file_name);
     std::string token;
     in >> token;
     return token;
   }
-  void report(const std::string& name, JobReport report) {
+  void report(const std::string& name, runner::JobReport report) {
     report.token = "1-first";
     report.host = "n1";
     report.beats = 3;
-    write_report(folder_.path() / name, 1, report);
+    runner::write_report(folder_.path() / name, 1, report);
   }
   std::vector<std::string> calls() {
     std::ifstream in(folder_.path() / "calls");
@@ -62,9 +62,9 @@ class RequeuedJobTest : public ::testing::Test {
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
   }
-  KeptJobs keep(const std::vector<std::filesystem::path>& orders,
+  runner::KeptJobs keep(const std::vector<std::filesystem::path>& orders,
                 std::chrono::seconds spread = std::chrono::hours(1)) {
-    return keep_jobs(orders, {.stop = stop_, .yield = yield_, .spread = spread});
+    return runner::keep_jobs(orders, {.stop = stop_, .yield = yield_, .spread = spread});
   }
 
   TemporaryFolder folder_;
@@ -74,11 +74,11 @@ class RequeuedJobTest : public ::testing::Test {
 TEST_F(RequeuedJobTest, WorksThroughItsOrdersAndPassesOverWhatHasEnded) {
   const auto program = worker("exit 0");
   const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
-  report("a", {.end = ProcessEnd{1, 0}});
-  const KeptJobs kept = keep(orders);
+  report("a", {.end = runner::ProcessEnd{1, 0}});
+  const runner::KeptJobs kept = keep(orders);
   EXPECT_EQ(kept.unfinished, 0);
   EXPECT_EQ(calls().size(), 1u);
-  EXPECT_TRUE(read_report(folder_.path() / "b", 1)->end->success());
+  EXPECT_TRUE(runner::read_report(folder_.path() / "b", 1)->end->success());
   EXPECT_EQ(keep(orders).unfinished, 0);
   EXPECT_EQ(calls().size(), 1u) << "the same job again has nothing to do";
 }
@@ -88,15 +88,15 @@ TEST_F(RequeuedJobTest, BeginsAnotherAttemptWhereAFormerKeeperWasAtWork) {
   report("a", {});
   EXPECT_EQ(keep({file}).unfinished, 0);
   ASSERT_EQ(calls().size(), 1u);
-  const std::optional<Succession> next = read_succession(folder_.path() / "a", 1);
+  const std::optional<runner::Succession> next = runner::read_succession(folder_.path() / "a", 1);
   ASSERT_TRUE(next);
   EXPECT_EQ(next->of, "1-first");
   EXPECT_EQ(next->attempt, 2);
   EXPECT_NE(next->token, "1-first");
   EXPECT_EQ(calls()[0].substr(0, calls()[0].find(" --control")), "train --attempt 2 --lease " + next->token);
   EXPECT_EQ(lease_in("a"), next->token);
-  EXPECT_TRUE(read_report(folder_.path() / "a", 2)->end->success());
-  EXPECT_FALSE(read_report(folder_.path() / "a", 1)->end) << "the other one's report stays";
+  EXPECT_TRUE(runner::read_report(folder_.path() / "a", 2)->end->success());
+  EXPECT_FALSE(runner::read_report(folder_.path() / "a", 1)->end) << "the other one's report stays";
 }
 
 TEST_F(RequeuedJobTest, AThirdStartFollowsTheSecond) {
@@ -106,8 +106,8 @@ TEST_F(RequeuedJobTest, AThirdStartFollowsTheSecond) {
   keep({file});
   EXPECT_EQ(calls().size(), 1u) << "the second attempt has ended, with a signal";
   // The files look as if the keeper had died with its worker.
-  const Succession next = *read_succession(folder_.path() / "a", 1);
-  write_report(folder_.path() / "a", 2, {.token = next.token, .host = "n1", .beats = 9});
+  const runner::Succession next = *runner::read_succession(folder_.path() / "a", 1);
+  runner::write_report(folder_.path() / "a", 2, {.token = next.token, .host = "n1", .beats = 9});
   keep({file});
   ASSERT_EQ(calls().size(), 2u);
   EXPECT_NE(calls()[1].find("--attempt 3"), std::string::npos);
@@ -127,15 +127,15 @@ TEST_F(RequeuedJobTest, AWorkerThatGetsTheSignalFirstHasNotFailed) {
   });
   EXPECT_EQ(keep({file}).unfinished, 1);
   scheduler.join();
-  const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
+  const std::optional<runner::JobReport> report = runner::read_report(folder_.path() / "a", 1);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->yielded, "its job was asked to end (by scancel, or by preemption)");
 }
 
 TEST_F(RequeuedJobTest, AWorkerThatSomebodyElseHasEndedHasFailed) {
-  const KeptJobs kept = keep({order("a", worker("kill -TERM $$"))}, std::chrono::seconds(0));
+  const runner::KeptJobs kept = keep({order("a", worker("kill -TERM $$"))}, std::chrono::seconds(0));
   EXPECT_EQ(kept.unfinished, 1);
-  const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
+  const std::optional<runner::JobReport> report = runner::read_report(folder_.path() / "a", 1);
   ASSERT_TRUE(report && report->end);
   EXPECT_EQ(report->end->signal, SIGTERM);
   EXPECT_EQ(report->yielded, "");
@@ -144,7 +144,7 @@ TEST_F(RequeuedJobTest, AWorkerThatSomebodyElseHasEndedHasFailed) {
 TEST_F(RequeuedJobTest, AKeeperThatWasKilledBetweenSuccessionAndLeaseIsFollowed) {
   const auto file = order("a", worker("exit 0"));
   report("a", {});
-  save_succession(folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-t", .reason = "x"});
+  runner::save_succession(folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-t", .reason = "x"});
   EXPECT_EQ(keep({file}).unfinished, 0);
   ASSERT_EQ(calls().size(), 1u);
   EXPECT_NE(calls()[0].find("--attempt 2 --lease 2-t"), std::string::npos);
@@ -153,9 +153,9 @@ TEST_F(RequeuedJobTest, AKeeperThatWasKilledBetweenSuccessionAndLeaseIsFollowed)
 
 TEST_F(RequeuedJobTest, OfTwoKeepersOneMakesTheNextAttempt) {
   std::filesystem::create_directories(folder_.path() / "a");
-  const Succession one = save_succession(folder_.path() / "a", 1,
+  const runner::Succession one = runner::save_succession(folder_.path() / "a", 1,
                                          {.of = "1-first", .attempt = 2, .token = "2-a", .reason = "x"});
-  const Succession two = save_succession(folder_.path() / "a", 1,
+  const runner::Succession two = runner::save_succession(folder_.path() / "a", 1,
                                          {.of = "1-first", .attempt = 2, .token = "2-b", .reason = "x"});
   EXPECT_EQ(one.token, "2-a");
   EXPECT_EQ(two.token, "2-a");
@@ -172,12 +172,12 @@ TEST_F(RequeuedJobTest, LeavesARunThatWasTakenOver) {
 TEST_F(RequeuedJobTest, BeforeTheTimeLimitWhatIsLeftIsForTheSameJobLater) {
   const auto program = worker("exit 0");
   const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
-  report("a", {.end = ProcessEnd{0, 0}});
+  report("a", {.end = runner::ProcessEnd{0, 0}});
   yield_ = 1;
-  const KeptJobs kept = keep(orders);
+  const runner::KeptJobs kept = keep(orders);
   EXPECT_TRUE(kept.begin_again);
   EXPECT_TRUE(calls().empty());
-  EXPECT_FALSE(read_report(folder_.path() / "b", 1)) << "a run that was not begun has no report";
+  EXPECT_FALSE(runner::read_report(folder_.path() / "b", 1)) << "a run that was not begun has no report";
 }
 
 TEST_F(RequeuedJobTest, ASignalOfSlurmIsAnEndThatSlurmHasAskedFor) {
@@ -187,11 +187,11 @@ TEST_F(RequeuedJobTest, ASignalOfSlurmIsAnEndThatSlurmHasAskedFor) {
     while (calls().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     stop_ = 2;
   });
-  const KeptJobs kept = keep({file});
+  const runner::KeptJobs kept = keep({file});
   signal.join();
   EXPECT_EQ(kept.unfinished, 1);
   EXPECT_FALSE(kept.begin_again) << "Slurm itself begins again, or does not";
-  const JobReport report = *read_report(folder_.path() / "a", 1);
+  const runner::JobReport report = *runner::read_report(folder_.path() / "a", 1);
   EXPECT_EQ(report.end->exit_code, 75) << "and was not killed by the second signal";
   EXPECT_FALSE(report.yielded.empty());
 }
@@ -202,7 +202,7 @@ TEST_F(RequeuedJobTest, ARunThatWasStoppedMeanwhileIsNotBegun) {
   std::ofstream(folder_.path() / "a" / "stop-1") << "stop\n";
   EXPECT_EQ(keep({file}).unfinished, 1);
   EXPECT_TRUE(calls().empty());
-  EXPECT_FALSE(read_report(folder_.path() / "a", 1)->problem.empty());
+  EXPECT_FALSE(runner::read_report(folder_.path() / "a", 1)->problem.empty());
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ class SlurmRunsTest : public StoreTest {
     command("sacct", "exit 1");
     command("scancel", "echo \"$@\" >> '" + (programs() / "cancelled").string() + "'");
     queue("");
-    submission_ = {.name = job_.submission, .submitter = this_process(), .queue_seconds = 0};
-    Specification specification = specification_of();
+    submission_ = {.name = job_.submission, .submitter = world::this_process(), .queue_seconds = 0};
+    record::Specification specification = specification_of();
     run_ = store().add_run(specification).run.number;
-    lease_ = *store().begin_attempt(run_, holder_of(job_));
+    lease_ = *store().begin_attempt(run_, runner::holder_of(job_));
   }
   void TearDown() override { ::setenv("PATH", before_.c_str(), 1); }
 
@@ -47,18 +47,18 @@ class SlurmRunsTest : public StoreTest {
   }
   /// The time an hour ago.
   void submitted() {
-    submission_.stage = SubmissionStage::submitted;
+    submission_.stage = runner::SubmissionStage::submitted;
     submission_.job = "12";
-    submission_.tries = {now_seconds() - 3600.0};
+    submission_.tries = {world::now_seconds() - 3600.0};
     save();
   }
-  void save() { save_submission(store().runs_folder(), submission_); }
-  void report(JobReport report) {
+  void save() { runner::save_submission(store().runs_folder(), submission_); }
+  void report(runner::JobReport report) {
     report.token = lease_.token;
     report.host = "n1";
     report.pid = 5;
-    report.time = now_seconds();
-    write_report(folder(), 1, report);
+    report.time = world::now_seconds();
+    runner::write_report(folder(), 1, report);
   }
   void shift_end(double seconds) {
     nlohmann::json seen = store().read_note(lease_, "job");
@@ -66,21 +66,21 @@ class SlurmRunsTest : public StoreTest {
     store().replace_note(lease_, "job", seen);
   }
   std::filesystem::path folder() { return store().run_folder(lease_.run_id); }
-  bool settle() { return !settle_launched(store()).empty(); }
-  RunRow run() { return store().read_run(run_); }
+  bool settle() { return !runner::settle_launched(store()).empty(); }
+  store::RunRow run() { return store().read_run(run_); }
   std::string note() {
-    const std::optional<SchedulerNote> note = scheduler_note(store(), run());
+    const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store(), run());
     return note ? note->text : "none";
   }
   void expect_reason(const std::string& part) {
     EXPECT_NE(run().reason.find(part), std::string::npos) << run().reason;
   }
 
-  const JobName job_{"encore-0123456789ab", 3};
+  const runner::JobName job_{"encore-0123456789ab", 3};
   std::string before_;
-  Submission submission_;
+  runner::Submission submission_;
   std::int64_t run_ = 0;
-  Lease lease_;
+  store::Lease lease_;
 };
 
 }  // namespace encore::testing

@@ -10,7 +10,7 @@
 
 #include "support/raw_event.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 using testing::write_event;
@@ -18,19 +18,19 @@ using testing::write_event;
 /// Logs the events that it gets.
 class Listener final : public RunObserver {
  public:
-  void happened(const Event& event) override {
-    handle(
+  void happened(const record::Event& event) override {
+    record::handle(
         event,
-        [&](const Started& started) { heard += "started " + std::to_string(*started.parameters) + "; "; },
-        [&](const Progressed& progress) {
+        [&](const record::Started& started) { heard += "started " + std::to_string(*started.parameters) + "; "; },
+        [&](const record::Progressed& progress) {
           heard +=
               "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps) + "; ";
         },
-        [&](const Evaluated& scores) {
+        [&](const record::Evaluated& scores) {
           heard += "measured " + std::to_string(scores.step) + " x" + std::to_string(scores.measures.size()) +
                    "; ";
         },
-        [&](const Logged& line) { heard += std::string(name_of(line.level)) + " " + line.text + "; "; });
+        [&](const record::Logged& line) { heard += std::string(record::name_of(line.level)) + " " + line.text + "; "; });
   }
   void defined(const Metric& metric) override { titles += metric.title() + "; "; }
   void stepped(std::int64_t step, double loss) override { losses[step] = loss; }
@@ -47,14 +47,14 @@ class SpoolFollowerTest : public ::testing::Test {
     folder_ = ::mkdtemp(pattern.data());
   }
   ~SpoolFollowerTest() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path spool() const { return folder_ / spool_name(1); }
+  std::filesystem::path spool() const { return folder_ / record::spool_name(1); }
 
   std::filesystem::path folder_;
   Listener listener_;
 };
 
 TEST_F(SpoolFollowerTest, ReportsTheMeaningOfMetricsBeforeTheirValues) {
-  SpoolWriter writer(spool(), 1);
+  record::SpoolWriter writer(spool(), 1);
   writer.define("dev/accuracy", Measure{.name = "accuracy", .title = "Accuracy", .fraction = true});
   writer.point("dev/accuracy", 1, 0.5);
   writer.point("dev/f1", 1, 0.5);
@@ -69,14 +69,14 @@ TEST_F(SpoolFollowerTest, ReportsWhatWasAppendedSinceTheLastTime) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(listener_.heard, "") << "no spool yet";
-  SpoolWriter writer(spool(), 1);
-  writer.event(Started{.parameters = 7});
+  record::SpoolWriter writer(spool(), 1);
+  writer.event(record::Started{.parameters = 7});
   writer.point("train/loss", 1, 0.5);
-  writer.event(Progressed{.step = 1, .total_steps = 9, .loss = 0.5});
+  writer.event(record::Progressed{.step = 1, .total_steps = 9, .loss = 0.5});
   follower.poll();
   EXPECT_EQ(listener_.heard, "started 7; step 1/9; ");
-  writer.event(Evaluated{.step = 5, .measures = {{"dev/f1", 0.5}, {"dev/loss", std::nan("")}}});
-  writer.event(Logged{.level = LogLevel::warning, .text = "careful"});
+  writer.event(record::Evaluated{.step = 5, .measures = {{"dev/f1", 0.5}, {"dev/loss", std::nan("")}}});
+  writer.event(record::Logged{.level = record::LogLevel::warning, .text = "careful"});
   follower.poll();
   EXPECT_EQ(listener_.heard, "started 7; step 1/9; measured 5 x2; warning careful; ");
   EXPECT_EQ(follower.step(), 1) << "the last step that was trained";
@@ -87,14 +87,14 @@ TEST_F(SpoolFollowerTest, KnowsTheTimeSinceTheLastRecord) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(follower.stage(), WorkerStage::starting);
-  SpoolWriter writer(spool(), 1);
+  record::SpoolWriter writer(spool(), 1);
   writer.flush();
   follower.poll();
   EXPECT_EQ(follower.stage(), WorkerStage::preparing) << "it still reads its data";
   EXPECT_FALSE(follower.inactivity().stepped);
-  writer.event(Started{.parameters = 7});
+  writer.event(record::Started{.parameters = 7});
   writer.point("train/loss", 1, 0.5);
-  writer.event(Progressed{.step = 1, .total_steps = 9, .step_seconds = 0.25, .longest_pause = 0.5});
+  writer.event(record::Progressed{.step = 1, .total_steps = 9, .step_seconds = 0.25, .longest_pause = 0.5});
   follower.poll();
   EXPECT_EQ(follower.stage(), WorkerStage::training);
   EXPECT_EQ(follower.unheard(), 0.0);
@@ -104,17 +104,17 @@ TEST_F(SpoolFollowerTest, KnowsTheTimeSinceTheLastRecord) {
   EXPECT_TRUE(follower.inactivity().stepped && !follower.inactivity().last_step_done);
   for (double before = 0.0; before < 0.01; before = follower.unheard()) follower.poll();
   EXPECT_EQ(follower.inactivity().seconds, follower.unheard()) << "time passes without records";
-  writer.event(Logged{.text = "still there"});
+  writer.event(record::Logged{.text = "still there"});
   follower.poll();
   EXPECT_EQ(follower.unheard(), 0.0) << "any record is a sign of life";
   EXPECT_GE(follower.inactivity().seconds, 0.01) << "but no step";
-  writer.event(Progressed{.step = 9, .total_steps = 9});
+  writer.event(record::Progressed{.step = 9, .total_steps = 9});
   follower.poll();
   EXPECT_TRUE(follower.inactivity().last_step_done);
 }
 
 TEST_F(SpoolFollowerTest, EveryStepComesWithItsTrainingLoss) {
-  SpoolWriter writer(spool(), 1);
+  record::SpoolWriter writer(spool(), 1);
   writer.point("train/gradient_norm", 1, 100.0);
   writer.point("train/loss", 1, 0.5);
   writer.point("train/loss", 2, 0.25);
@@ -126,25 +126,25 @@ TEST_F(SpoolFollowerTest, EveryStepComesWithItsTrainingLoss) {
 }
 
 TEST_F(SpoolFollowerTest, KeepsResultAndLastWord) {
-  SpoolWriter writer(spool(), 1);
-  writer.event(Concluded{.best_step = 3, .measures = {{"test/f1", 0.75}}});
-  writer.event(Ended{.ending = Ending::completed, .step = 4});
+  record::SpoolWriter writer(spool(), 1);
+  writer.event(record::Concluded{.best_step = 3, .measures = {{"test/f1", 0.75}}});
+  writer.event(record::Ended{.ending = record::Ending::completed, .step = 4});
   writer.flush();
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   ASSERT_TRUE(follower.ended() && follower.result());
-  EXPECT_EQ(*follower.ended(), (Ended{.ending = Ending::completed, .step = 4}));
-  EXPECT_EQ(follower.result()->measures, (MeasuredValues{{"test/f1", 0.75}}));
+  EXPECT_EQ(*follower.ended(), (record::Ended{.ending = record::Ending::completed, .step = 4}));
+  EXPECT_EQ(follower.result()->measures, (record::MeasuredValues{{"test/f1", 0.75}}));
 }
 
 TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreAccepted) {
-  SpoolWriter writer(spool(), 1);
+  record::SpoolWriter writer(spool(), 1);
   write_event(writer, "progress", {{"step", "five"}, {"loss", nullptr}});
   write_event(writer, "measured", {{"measures", 3}});
   write_event(writer, "finished", {{"step", nullptr}});
   write_event(writer, "from the future", {{"x", 1}});
   writer.event_text("no JSON");
-  writer.event(Logged{.text = "behind them"});
+  writer.event(record::Logged{.text = "behind them"});
   writer.flush();
   SpoolFollower follower(spool(), listener_);
   follower.poll();
@@ -153,4 +153,4 @@ TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreAccepted) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

@@ -11,7 +11,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 TEST(StopRequest, ReachesAnAttemptThatBeginsAfterItWasMade) {
@@ -61,4 +61,4 @@ TEST(StopRequest, MayBeMadeBySeveralProcessesAtOnce) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

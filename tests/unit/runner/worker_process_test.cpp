@@ -10,7 +10,7 @@
 
 #include <encore/error.hpp>
 
-namespace encore {
+namespace encore::runner {
 namespace {
 
 using std::chrono::milliseconds;
@@ -70,17 +70,17 @@ TEST_F(WorkerProcessTest, AnEndWithoutAnExitStatusIsAnEndButNotASuccess) {
 
 TEST_F(WorkerProcessTest, CommandsArriveThroughTheControlPipe) {
   WorkerProcess worker("/bin/sh", script("read line <&3; echo got $line"), log());
-  EXPECT_TRUE(worker.send(ControlCommand::stop));
+  EXPECT_TRUE(worker.send(record::ControlCommand::stop));
   EXPECT_TRUE(end_of(worker).success());
   EXPECT_EQ(logged(), "got stop\n");
-  EXPECT_FALSE(worker.send(ControlCommand::stop)) << "no process reads any more";
+  EXPECT_FALSE(worker.send(record::ControlCommand::stop)) << "no process reads any more";
 }
 
 TEST_F(WorkerProcessTest, LivesInASessionOfItsOwn) {
   WorkerProcess worker("/bin/sh", script("read line <&3"), log());
   EXPECT_EQ(::getsid(worker.pid()), worker.pid());
   EXPECT_FALSE(worker.wait_for(milliseconds(20)));
-  worker.send(ControlCommand::stop);
+  worker.send(record::ControlCommand::stop);
   EXPECT_TRUE(end_of(worker).success());
 }
 
@@ -177,4 +177,4 @@ TEST(RunProgram, AProgramMayIgnoreItsInput) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::runner

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 using std::chrono::milliseconds;
 
 class BatcherTest : public ::testing::Test {
  protected:
-  std::shared_ptr<Job> add(std::size_t texts, int at, ServeWork work = ServeWork::answer) {
+  std::shared_ptr<Job> add(std::size_t texts, int at, record::ServeWork work = record::ServeWork::answer) {
     const auto job = std::make_shared<Job>();
     job->work = work;
     for (std::size_t i = 0; i < texts; ++i) job->texts.push_back(std::to_string(i));
@@ -97,10 +97,10 @@ TEST_F(BatcherTest, WhatAWorkerHadWhenItEndedGoesFirstAndAlone) {
 
 TEST_F(BatcherTest, AWritingGoesAloneAndKeepsItsPlace) {
   add(1, 0);
-  add(1, 0, ServeWork::writing);
+  add(1, 0, record::ServeWork::writing);
   add(1, 0);
   EXPECT_EQ(taken(0, 5), 1U);
-  EXPECT_EQ(batcher_.take(0, time(5)).front().job->work, ServeWork::writing);
+  EXPECT_EQ(batcher_.take(0, time(5)).front().job->work, record::ServeWork::writing);
   EXPECT_EQ(taken(0, 5), 1U);
 }
 
@@ -188,4 +188,4 @@ TEST_F(BatcherTest, RequestsOfOneTextHaveRoomBesideThoseOfMany) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::serve

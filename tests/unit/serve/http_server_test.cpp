@@ -10,7 +10,7 @@
 
 #include "system/control/http_client.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 using system_test::http_post;
@@ -150,4 +150,4 @@ TEST_F(HttpServerTest, AClientThatWasLetInGivesWayAfterThoseThatWereNot) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::serve

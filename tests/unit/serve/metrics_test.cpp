@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 bool has_line(const std::string& text, const std::string& line) {
@@ -33,4 +33,4 @@ TEST(Metrics, NameRoutesStatesAndModels) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::serve

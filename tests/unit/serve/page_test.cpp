@@ -15,7 +15,7 @@
 
 #include "base/sha256.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 /// Returns what the first group of the pattern finds, in order.
@@ -104,4 +104,4 @@ TEST(ServePage, LabelsEveryControlAndSaysWhatHappens) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::serve

@@ -13,7 +13,7 @@
 
 #include "support/places.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 TEST(Routes, ThePageSaysWhatTheTableSays) {
@@ -48,4 +48,4 @@ TEST(Routes, TheDocumentForProgramsHasEachRouteWithItsMembers) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::serve

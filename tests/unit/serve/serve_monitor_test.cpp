@@ -6,7 +6,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::serve {
 namespace {
 
 Job answered(const std::string& answer) {
@@ -19,7 +19,7 @@ Job answered(const std::string& answer) {
 /// Returns all spools of a kind in the folder.
 std::string spools_of(const std::filesystem::path& folder, const std::string& kind) {
   std::string bytes;
-  for (const auto& entry : std::filesystem::directory_iterator(folder / served_folder))
+  for (const auto& entry : std::filesystem::directory_iterator(folder / store::served_folder))
     if (entry.path().filename().string().starts_with(kind)) bytes += testing::read_bytes(entry.path());
   return bytes;
 }
@@ -42,4 +42,4 @@ TEST(ServeMonitor, OnlyAnInvalidAnswerIsLost) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::serve

@@ -7,7 +7,7 @@
 #include "record/safetensors.hpp"
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::dead_process;
@@ -17,15 +17,15 @@ using testing::StoreTest;
 
 TEST_F(StoreTest, AnAttemptLivesFromLeaseToEnding) {
   const std::int64_t run = add();
-  const Lease lease = store().begin_attempt(run, this_process(), {}, {"abcdef", "diff"}).value();
+  const Lease lease = store().begin_attempt(run, world::this_process(), {}, {"abcdef", "diff"}).value();
   EXPECT_EQ(lease.ordinal, 1);
   EXPECT_EQ(read_bytes(store().run_folder(lease.run_id) / "lease"), lease.token + "\n");
   EXPECT_EQ(store().read_run(run).state, RunState::running);
   EXPECT_FALSE(store().begin_attempt(run)) << "it is held";
   {
-    SpoolWriter spool(spool_of(lease), 1);
+    record::SpoolWriter spool(spool_of(lease), 1);
     spool.point("train/loss", 1, 2.0);
-    spool.event(Ended{.ending = Ending::completed});
+    spool.event(record::Ended{.ending = record::Ending::completed});
   }
   EXPECT_EQ(store().merge(lease).records, 3u);
   store().finish_attempt(lease, RunState::completed);
@@ -54,8 +54,8 @@ TEST_F(StoreTest, CompletedNeedsAWholeSpool) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   {
-    SpoolWriter spool(spool_of(lease), 1);
-    spool.event(Ended{.ending = Ending::completed});
+    record::SpoolWriter spool(spool_of(lease), 1);
+    spool.event(record::Ended{.ending = record::Ending::completed});
   }
   const std::string whole = read_bytes(spool_of(lease));
   testing::write_bytes(spool_of(lease), whole.substr(0, whole.size() - 1));
@@ -77,7 +77,7 @@ TEST_F(StoreTest, AKilledHolderIsLostAndCanBeSucceeded) {
   if (child == 0) {
     Store mine(path(), OpenMode::write);
     const auto lease = mine.begin_attempt(run);
-    SpoolWriter spool(mine.run_folder(lease->run_id) / spool_name(1), 1);
+    record::SpoolWriter spool(mine.run_folder(lease->run_id) / record::spool_name(1), 1);
     spool.point("train/loss", 1, 3.0);
     spool.sync();
     if (::write(ready[1], "x", 1) != 1) ::_exit(1);
@@ -105,11 +105,11 @@ TEST_F(StoreTest, AReusedProcessIdAndAnotherBootAreNoticed) {
   const std::int64_t reused = add('a'), rebooted = add('b'), elsewhere = add('c');
   ASSERT_TRUE(store().begin_attempt(reused, dead_process()));
   EXPECT_EQ(store().read_run(reused).state, RunState::lost);
-  ProcessIdentity other_boot = this_process();
+  world::ProcessIdentity other_boot = world::this_process();
   other_boot.boot_id = "another";
   ASSERT_TRUE(store().begin_attempt(rebooted, other_boot));
   EXPECT_EQ(store().read_run(rebooted).state, RunState::lost);
-  ProcessIdentity other_host = dead_process();
+  world::ProcessIdentity other_host = dead_process();
   other_host.host += "-not";
   other_host.boot_id = "of another machine";
   ASSERT_TRUE(store().begin_attempt(elsewhere, other_host));
@@ -150,14 +150,14 @@ TEST_F(ClockTest, AClockThatIsSetNeitherEndsALiveRunNorKeepsADeadOne) {
   day_ -= 3600;
   EXPECT_EQ(store().read_run(run).state, RunState::lost)
       << "it was silent for 61 s, whatever the clock shows";
-  EXPECT_EQ(store().read_run(run).reason, "no sign of life from " + this_process().host + " for too long");
+  EXPECT_EQ(store().read_run(run).reason, "no sign of life from " + world::this_process().host + " for too long");
   EXPECT_TRUE(store().begin_attempt(run));
   EXPECT_THROW(store().merge(lease), LeaseLost);
 }
 
 TEST_F(ClockTest, AfterAnotherBootOnlyTheTimeOfDayCounts) {
   const std::int64_t run = add();
-  ProcessIdentity elsewhere = dead_process();
+  world::ProcessIdentity elsewhere = dead_process();
   elsewhere.host += "-not";
   elsewhere.boot_id = "of another machine";
   store().begin_attempt(run, elsewhere);
@@ -171,7 +171,7 @@ TEST_F(ClockTest, AfterAnotherBootOnlyTheTimeOfDayCounts) {
 
 TEST_F(ClockTest, AContainerWithAnotherNameOnTheSameBootNeedsNoClockOfDay) {
   const std::int64_t run = add();
-  ProcessIdentity container = this_process();
+  world::ProcessIdentity container = world::this_process();
   container.host += "-not";
   store().begin_attempt(run, container);
   day_ += 1e6;
@@ -183,7 +183,7 @@ TEST_F(ClockTest, AContainerWithAnotherNameOnTheSameBootNeedsNoClockOfDay) {
 TEST_F(ClockTest, AnExpiredLeaseIsLostAndItsHolderFindsOut) {
   const std::int64_t run = add();
   const Lease old = store().begin_attempt(run).value();
-  SpoolWriter spool(spool_of(old), 1);
+  record::SpoolWriter spool(spool_of(old), 1);
   spool.point("train/loss", 1, 3.0);
   spool.flush();
   pass(61);
@@ -209,8 +209,8 @@ TEST_F(StoreTest, EventsOfTheControlProgramStandBesideThoseOfTheSpool) {
   const Lease lease = store().begin_attempt(run).value();
   store().add_event(lease, "plugin_change", {{"plugins", 1}});
   {
-    SpoolWriter spool(spool_of(lease), 1);
-    spool.event(Logged{.text = "hello"});
+    record::SpoolWriter spool(spool_of(lease), 1);
+    spool.event(record::Logged{.text = "hello"});
   }
   store().merge(lease);
   store().add_event(lease, "plugin_change", {{"plugins", 2}});
@@ -226,14 +226,14 @@ TEST_F(StoreTest, EventsOfTheControlProgramStandBesideThoseOfTheSpool) {
 
 TEST_F(StoreTest, SettlingWritesWhatTheSpoolOfTheDeadSays) {
   const std::int64_t done = add('a'), failed = add('b'), silent = add('c'), alive = add('d');
-  const auto leave = [&](std::int64_t run, std::optional<Ending> ending) {
+  const auto leave = [&](std::int64_t run, std::optional<record::Ending> ending) {
     const Lease lease = store().begin_attempt(run, dead_process()).value();
-    SpoolWriter spool(spool_of(lease), 1);
+    record::SpoolWriter spool(spool_of(lease), 1);
     spool.point("train/loss", 1, 3.0);
-    if (ending) spool.event(Ended{.ending = *ending, .reason = "said so"});
+    if (ending) spool.event(record::Ended{.ending = *ending, .reason = "said so"});
   };
-  leave(done, Ending::completed);
-  leave(failed, Ending::failed);
+  leave(done, record::Ending::completed);
+  leave(failed, record::Ending::failed);
   leave(silent, std::nullopt);
   store().begin_attempt(alive);
   EXPECT_EQ(store().settle().size(), 3u);
@@ -251,7 +251,7 @@ TEST_F(StoreTest, SettlingWritesWhatTheSpoolOfTheDeadSays) {
 TEST_F(StoreTest, TheLastRecordOfAnOldAttemptIsNotLost) {
   const std::int64_t run = add();
   const Lease old = store().begin_attempt(run, dead_process()).value();
-  SpoolWriter spool(spool_of(old), 1);
+  record::SpoolWriter spool(spool_of(old), 1);
   spool.point("train/loss", 1, 3.0);
   spool.flush();
   store().settle();
@@ -262,4 +262,4 @@ TEST_F(StoreTest, TheLastRecordOfAnOldAttemptIsNotLost) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

@@ -6,7 +6,7 @@
 
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::message_of;
@@ -94,4 +94,4 @@ TEST(BenchResult, MeetsNoMachineWhoseSettingsAreOfAnotherType) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

@@ -14,7 +14,7 @@
 #include "store/upgrade.hpp"
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,7 +44,7 @@ class Site {
   const fs::path& path() const { return path_; }
 
   std::string add(char letter, const std::string& name, const std::vector<std::string>& tags = {}) {
-    Specification specification = specification_of(letter, name);
+    record::Specification specification = specification_of(letter, name);
     const std::int64_t sweep = store().add_sweep("sweep", "sweep.toml", "name = \"sweep\"\n");
     return store().add_run(specification, {.sweep = sweep, .tags = tags}).run.id;
   }
@@ -56,27 +56,27 @@ class Site {
     const bool lost = end == RunState::lost;
     const Lease lease =
         store()
-            .begin_attempt(number(id), lost ? dead_process() : this_process(), {}, {"c0ffee", "a diff"})
+            .begin_attempt(number(id), lost ? dead_process() : world::this_process(), {}, {"c0ffee", "a diff"})
             .value();
     {
-      SpoolWriter spool(store().run_folder(id) / spool_name(lease.ordinal), lease.ordinal, id);
+      record::SpoolWriter spool(store().run_folder(id) / record::spool_name(lease.ordinal), lease.ordinal, id);
       spool.event(
-          Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}}),
-                  .host = JsonText(nlohmann::json{{"name", path_.stem().string()}}),
-                  .build = JsonText(nlohmann::json{{"version", "1"}}),
+          record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
+                  .host = record::JsonText(nlohmann::json{{"name", path_.stem().string()}}),
+                  .build = record::JsonText(nlohmann::json{{"version", "1"}}),
                   .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
       for (int step = 1; step <= steps; ++step) {
         spool.point("train/loss", step, value / step);
-        spool.event(Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(value * step)});
+        spool.event(record::Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(value * step)});
       }
       write_bytes(store().run_folder(id) / ("model-" + std::to_string(lease.ordinal)), path_.string());
       spool.event(
-          Saved{.step = steps, .path = "model-" + std::to_string(lease.ordinal), .bytes = 9, .sha256 = "cd"});
+          record::Saved{.step = steps, .path = "model-" + std::to_string(lease.ordinal), .bytes = 9, .sha256 = "cd"});
       if (end == RunState::completed) {
         spool.point("test/f1", steps, value);
-        spool.event(Wrote{.name = "predictions", .path = "p", .sha256 = "ef"});
-        spool.event(Concluded{.best_step = steps, .measures = {{"test/f1", value}}});
-        spool.event(Ended{.ending = Ending::completed, .step = steps});
+        spool.event(record::Wrote{.name = "predictions", .path = "p", .sha256 = "ef"});
+        spool.event(record::Concluded{.best_step = steps, .measures = {{"test/f1", value}}});
+        spool.event(record::Ended{.ending = record::Ending::completed, .step = steps});
       }
       spool.flush();
     }
@@ -387,7 +387,7 @@ TEST_F(DatabaseMergeTest, RunsKeepEverySweepThatTheyBelongToAndAPartBringsNoFore
   Site one(file("one")), two(file("two")), part(file("part"));
   const std::string shared = one.add('a', "shared");
   const std::int64_t wide = one.store().add_sweep("wide", "wide.toml", "name = \"wide\"\n");
-  Specification again = specification_of('a', "again"), own = specification_of('b', "wide-b");
+  record::Specification again = specification_of('a', "again"), own = specification_of('b', "wide-b");
   EXPECT_FALSE(one.store().add_run(again, {.sweep = wide}).created);
   one.store().add_run(own, {.sweep = wide});
   two.take(one);
@@ -655,4 +655,4 @@ TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

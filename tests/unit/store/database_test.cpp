@@ -8,7 +8,7 @@
 #include "store/foreign_schema.hpp"
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::message_of;
@@ -104,7 +104,7 @@ TEST(Database, RefusesATriggerAndSaysHowToDropIt) {
   const auto path = folder / "e.db";
   {
     Store store(path, OpenMode::create);
-    Specification specification = testing::specification_of();
+    record::Specification specification = testing::specification_of();
     store.add_run(specification);
     Database(path, SQLITE_OPEN_READWRITE, {})
         .execute("CREATE TRIGGER \"it's\" AFTER UPDATE ON run BEGIN UPDATE run SET name = 'taken'; END");
@@ -129,7 +129,7 @@ TEST(Database, TakesViewsIndicesAndTablesOfTheUsersOwn) {
           "CREATE VIEW mine AS SELECT name FROM run; CREATE INDEX mine_too ON run (note);"
           "CREATE TABLE notes (run INTEGER REFERENCES run (number) ON DELETE CASCADE, text TEXT)");
   Store store(path, OpenMode::write);
-  Specification specification = testing::specification_of();
+  record::Specification specification = testing::specification_of();
   const std::int64_t run = store.add_run(specification).run.number;
   store.database().execute("INSERT INTO notes VALUES (1, 'x')");
   EXPECT_EQ(Database(path, SQLITE_OPEN_READONLY, {}).text("SELECT name FROM mine"), "test");
@@ -240,7 +240,7 @@ TEST(Database, RefusesToWriteInAReadOnlyFolderButReadsThere) {
   TemporaryFolder folder;
   {
     Store store(folder / "old.db", OpenMode::create);
-    Specification specification = testing::specification_of();
+    record::Specification specification = testing::specification_of();
     store.add_run(specification);
   }
   std::filesystem::permissions(folder / "old.db", std::filesystem::perms(0444));
@@ -322,4 +322,4 @@ TEST_F(StoreTest, AFullDatabaseSaysSoAndLosesNothing) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

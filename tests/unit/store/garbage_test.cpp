@@ -6,7 +6,7 @@
 #include "unit/store/store_fixture.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::message_of;
@@ -15,34 +15,34 @@ using testing::StoreTest;
 class GarbageTest : public StoreTest {
  protected:
   /// Writes a checkpoint of this step and reports it in the spool.
-  void save(const Lease& lease, SpoolWriter& spool, std::int64_t step, CheckpointKind kind) {
+  void save(const Lease& lease, record::SpoolWriter& spool, std::int64_t step, record::CheckpointKind kind) {
     const float value = 0.0f;
-    const SavedFile saved =
-        save_checkpoint(store().run_folder(lease.run_id), step,
+    const record::SavedFile saved =
+        record::save_checkpoint(store().run_folder(lease.run_id), step,
                         {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}}, {});
-    spool.event(Saved{.step = step,
+    spool.event(record::Saved{.step = step,
                       .kind = kind,
-                      .path = checkpoint_path(step),
+                      .path = record::checkpoint_path(step),
                       .bytes = static_cast<std::int64_t>(saved.bytes),
                       .sha256 = saved.sha256});
   }
   /// A run with checkpoints of steps 1 (best), 2 (last), 3 (best), 4 (last), 5 (last).
   Lease trained(char letter, const std::string& name) {
     const Lease lease = store().begin_attempt(add(letter, name)).value();
-    SpoolWriter spool(spool_of(lease), lease.ordinal);
-    save(lease, spool, 1, CheckpointKind::best);
-    save(lease, spool, 2, CheckpointKind::last);
-    save(lease, spool, 3, CheckpointKind::best);
-    save(lease, spool, 4, CheckpointKind::last);
-    save(lease, spool, 5, CheckpointKind::last);
+    record::SpoolWriter spool(spool_of(lease), lease.ordinal);
+    save(lease, spool, 1, record::CheckpointKind::best);
+    save(lease, spool, 2, record::CheckpointKind::last);
+    save(lease, spool, 3, record::CheckpointKind::best);
+    save(lease, spool, 4, record::CheckpointKind::last);
+    save(lease, spool, 5, record::CheckpointKind::last);
     return lease;
   }
   std::filesystem::path file(const Lease& lease, std::int64_t step) {
-    return store().run_folder(lease.run_id) / checkpoint_path(step);
+    return store().run_folder(lease.run_id) / record::checkpoint_path(step);
   }
   std::string steps(const Lease& lease) {
     std::string text;
-    for (const CheckpointFile& found : list_checkpoints(store().run_folder(lease.run_id)))
+    for (const record::CheckpointFile& found : record::list_checkpoints(store().run_folder(lease.run_id)))
       text += std::to_string(found.step) + " ";
     return text;
   }
@@ -136,7 +136,7 @@ TEST_F(GarbageTest, RemovesWhatAKilledVerificationLeftAndNothingThatWasKept) {
 TEST_F(GarbageTest, RemovesTheCopyThatAKilledUpgradeHasBegun) {
   store();
   const std::string backup = path().string() + ".version-9.backup";
-  const std::filesystem::path begun = aside_name(backup), at_work = aside_name(backup);
+  const std::filesystem::path begun = world::aside_name(backup), at_work = world::aside_name(backup);
   for (const std::filesystem::path& file : {std::filesystem::path(backup), begun, at_work})
     testing::write_bytes(file, "1234567");
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
@@ -228,7 +228,7 @@ TEST_F(StoreTest, ARemovedRunIsNotThereUntilItIsBroughtBack) {
             "run test was removed; exp undelete test restores it");
   EXPECT_FALSE(store().find_question(testing::question('a'), "openmp"));
   EXPECT_FALSE(store().begin_attempt(run)) << "a process that planned it earlier does not get it";
-  Specification again = testing::specification_of();
+  record::Specification again = testing::specification_of();
   const AddedRun added = store().add_run(again);
   EXPECT_TRUE(added.created);
   EXPECT_EQ(added.run.repeat, 2);
@@ -248,7 +248,7 @@ TEST_F(StoreTest, ARunningRunIsNeitherRemovedNorPurgedAndTheOthersStay) {
                                        store().set_removed({idle, busy}, true);
                                      }),
                                      message_of<Error>([&] { store().purge_run(busy); })})
-    EXPECT_NE(message.find("run busy is running in process " + std::to_string(this_process().pid)),
+    EXPECT_NE(message.find("run busy is running in process " + std::to_string(world::this_process().pid)),
               std::string::npos)
         << message;
   EXPECT_EQ(store().list_runs().size(), 2u) << "all or none";
@@ -259,9 +259,9 @@ TEST_F(StoreTest, APurgedRunLeavesNoRowAndNoFolder) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   {
-    SpoolWriter spool(spool_of(lease), 1);
+    record::SpoolWriter spool(spool_of(lease), 1);
     for (int step = 1; step < 4; ++step) spool.point("train/loss", step, 1.0);
-    spool.event(Digested{.step = 3, .scope = "parameters", .sha256 = "00ff"});
+    spool.event(record::Digested{.step = 3, .scope = "parameters", .sha256 = "00ff"});
   }
   store().finish_attempt(lease, RunState::failed, "why");
   store().purge_run(run);
@@ -281,4 +281,4 @@ TEST_F(StoreTest, ANoteIsReplaced) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

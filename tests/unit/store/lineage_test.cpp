@@ -14,26 +14,26 @@ class LineageTest : public StoreTest {
  protected:
   /// Adds a complete run that is to replace another one; 0: none.
   std::int64_t run(char letter, const std::string& name, std::int64_t before = 0) {
-    Specification specification = specification_of(letter, name);
+    record::Specification specification = specification_of(letter, name);
     if (before != 0) specification.config["train"]["retrains"] = store().read_run(before).id;
-    const RunRow row = store().add_run(specification).run;
-    const Lease lease = store().begin_attempt(row.number).value();
+    const store::RunRow row = store().add_run(specification).run;
+    const store::Lease lease = store().begin_attempt(row.number).value();
     {
-      SpoolWriter spool(spool_of(lease), lease.ordinal, row.id);
-      spool.event(Concluded{.best_step = 1, .measures = {}});
-      spool.event(Ended{.ending = Ending::completed, .step = 1});
+      record::SpoolWriter spool(spool_of(lease), lease.ordinal, row.id);
+      spool.event(record::Concluded{.best_step = 1, .measures = {}});
+      spool.event(record::Ended{.ending = record::Ending::completed, .step = 1});
       spool.flush();
     }
-    store().finish_attempt(lease, RunState::completed);
+    store().finish_attempt(lease, store::RunState::completed);
     return row.number;
   }
   void judge(std::int64_t number, bool promoted) {
-    record_retraining(store(), store().read_run(number), {{"promoted", promoted}}, promoted);
+    store::record_retraining(store(), store().read_run(number), {{"promoted", promoted}}, promoted);
   }
-  std::string promoted(std::int64_t number) { return promoted_of(store(), store().read_run(number)).name; }
+  std::string promoted(std::int64_t number) { return store::promoted_of(store(), store().read_run(number)).name; }
   std::string tagged() {
     std::string names;
-    for (const RunRow& row : select_runs(store(), {.tags = {promoted_tag}}).runs) names += row.name + " ";
+    for (const store::RunRow& row : store::select_runs(store(), {.tags = {store::promoted_tag}}).runs) names += row.name + " ";
     return names;
   }
 };
@@ -41,9 +41,9 @@ class LineageTest : public StoreTest {
 TEST_F(LineageTest, ARunWithoutRetrainingRepresentsItself) {
   const std::int64_t one = run('a', "one"), other = run('b', "other");
   EXPECT_EQ(promoted(one), "one");
-  EXPECT_EQ(lineage_of(store(), store().read_run(other)).size(), 1u);
-  EXPECT_TRUE(read_retraining(store(), store().read_run(one)).is_null());
-  EXPECT_FALSE(retrained_by(store(), store().read_run(one)));
+  EXPECT_EQ(store::lineage_of(store(), store().read_run(other)).size(), 1u);
+  EXPECT_TRUE(store::read_retraining(store(), store().read_run(one)).is_null());
+  EXPECT_FALSE(store::retrained_by(store(), store().read_run(one)));
 }
 
 TEST_F(LineageTest, TheTagMovesWithinALineageAndLeavesOthersAlone) {
@@ -59,7 +59,7 @@ TEST_F(LineageTest, TheTagMovesWithinALineageAndLeavesOthersAlone) {
   judge(branch, false);
   EXPECT_EQ(promoted(branch), "third");
   EXPECT_EQ(tagged(), "third heir ");
-  const std::vector<RunRow> runs = lineage_of(store(), store().read_run(third));
+  const std::vector<store::RunRow> runs = store::lineage_of(store(), store().read_run(third));
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs.front().name, "first");
   EXPECT_EQ(promoted(alien), "heir");
@@ -70,7 +70,7 @@ TEST_F(LineageTest, AVerdictThatIsTakenBackGivesThePlaceBack) {
   judge(second, true);
   judge(second, false);
   EXPECT_EQ(promoted(second), "first");
-  EXPECT_EQ(read_retraining(store(), store().read_run(second)).at("promoted"), false);
+  EXPECT_EQ(store::read_retraining(store(), store().read_run(second)).at("promoted"), false);
   EXPECT_EQ(store().read_events(second, "retraining").size(), 1u) << "the newest replaces the earlier ones";
 }
 
@@ -90,10 +90,10 @@ TEST_F(LineageTest, SelectionsPutItInPlaceOfWhatIsNamed) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first);
   run('c', "lone");
   judge(second, true);
-  const auto names = [&](RunSelection selection) {
+  const auto names = [&](store::RunSelection selection) {
     selection.promoted = true;
     std::string text;
-    for (const RunRow& row : select_runs(store(), selection).runs) text += row.name + " ";
+    for (const store::RunRow& row : store::select_runs(store(), selection).runs) text += row.name + " ";
     return text;
   };
   EXPECT_EQ(names({.words = {"first"}}), "second ");

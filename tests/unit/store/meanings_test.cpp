@@ -29,50 +29,50 @@ class MeaningsTest : public StoreTest {
   void train(std::int64_t run, const Measure& measure, const std::vector<std::string>& others = {}) {
     const auto lease = store().begin_attempt(run);
     {
-      SpoolWriter spool(spool_of(*lease), lease->ordinal, lease->run_id);
+      record::SpoolWriter spool(spool_of(*lease), lease->ordinal, lease->run_id);
       spool.define("test/accuracy", measure);
       if (measure.reducer != Reducer::matrix) spool.point("test/accuracy", 1, 0.75);
       for (const std::string& other : others) spool.point(other, 1, 0.5);
       spool.sync();
     }
-    store().finish_attempt(*lease, RunState::completed);
+    store().finish_attempt(*lease, store::RunState::completed);
   }
-  RunRow add_run(char letter, const std::string& name, const Measure& measure,
+  store::RunRow add_run(char letter, const std::string& name, const Measure& measure,
                  const std::vector<std::string>& others = {}) {
     const std::int64_t run = add(letter, name);
     train(run, measure, others);
     return store().read_run(run);
   }
-  static Measure meaning(Store& store, const std::vector<RunRow>& runs) {
-    return read_metrics(store.database(), runs).of("test/accuracy").meaning;
+  static Measure meaning(store::Store& store, const std::vector<store::RunRow>& runs) {
+    return store::read_metrics(store.database(), runs).of("test/accuracy").meaning;
   }
 };
 
 TEST_F(MeaningsTest, ARunKeepsItsMeaningWhenAnotherTaskUsesTheName) {
-  const RunRow records = add_run('a', "records", share_of_records);
-  const RunRow tokens = add_run('b', "pieces", share_of_tokens, {"test/bits"});
+  const store::RunRow records = add_run('a', "records", share_of_records);
+  const store::RunRow tokens = add_run('b', "pieces", share_of_tokens, {"test/bits"});
   EXPECT_EQ(meaning(store(), {records}), share_of_records);
   EXPECT_EQ(meaning(store(), {tokens}), share_of_tokens);
   EXPECT_EQ(store().read_metrics(records.number).at(0).meaning, share_of_records);
   EXPECT_EQ(store().read_metrics(tokens.number).at(0).meaning, share_of_tokens);
-  EXPECT_EQ(RunBatch(store(), {records}).metrics().at(0).meaning, share_of_records);
-  EXPECT_EQ(leading_metric(store(), {records}).name, "test/loss");
-  const auto each = read_meanings(store().database(), {records, tokens}, "test/accuracy");
+  EXPECT_EQ(store::RunBatch(store(), {records}).metrics().at(0).meaning, share_of_records);
+  EXPECT_EQ(store::leading_metric(store(), {records}).name, "test/loss");
+  const auto each = store::read_meanings(store().database(), {records, tokens}, "test/accuracy");
   EXPECT_EQ(each.at(records.number).meaning, share_of_records);
   EXPECT_EQ(each.at(tokens.number).meaning, share_of_tokens);
 }
 
 TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotThere) {
-  const RunRow records = add_run('a', "records", share_of_records);
+  const store::RunRow records = add_run('a', "records", share_of_records);
   add_run('b', "pieces", share_of_tokens, {"test/bits"});
-  EXPECT_EQ(read_metrics(store().database(), {records}).all().size(), 1u);
-  EXPECT_TRUE(read_metrics(store().database(), {}).all().empty());
-  EXPECT_TRUE(read_meanings(store().database(), {records}, "test/bits").empty());
+  EXPECT_EQ(store::read_metrics(store().database(), {records}).all().size(), 1u);
+  EXPECT_TRUE(store::read_metrics(store().database(), {}).all().empty());
+  EXPECT_TRUE(store::read_meanings(store().database(), {records}, "test/bits").empty());
 }
 
 TEST_F(MeaningsTest, OfTwoMeaningsInOneTableWhatBothSayCounts) {
-  const RunRow records = add_run('a', "records", share_of_records);
-  const RunRow tokens = add_run('b', "pieces", share_of_tokens);
+  const store::RunRow records = add_run('a', "records", share_of_records);
+  const store::RunRow tokens = add_run('b', "pieces", share_of_tokens);
   const Measure both = meaning(store(), {records, tokens});
   EXPECT_TRUE(both.fraction);
   EXPECT_EQ(both.better, Better::higher);
@@ -86,41 +86,41 @@ TEST_F(MeaningsTest, TheNewestAttemptOfARunHasTheWord) {
   const std::int64_t run = add('a', "resumed");
   const auto lease = store().begin_attempt(run);
   {
-    SpoolWriter spool(spool_of(*lease), lease->ordinal, lease->run_id);
+    record::SpoolWriter spool(spool_of(*lease), lease->ordinal, lease->run_id);
     spool.define("test/accuracy", share_of_records);
     spool.point("test/accuracy", 1, 0.5);
     spool.sync();
   }
-  store().finish_attempt(*lease, RunState::interrupted);
+  store().finish_attempt(*lease, store::RunState::interrupted);
   train(run, share_of_tokens);
   EXPECT_EQ(meaning(store(), {store().read_run(run)}), share_of_tokens);
 }
 
 TEST_F(MeaningsTest, ATableOfOneTaskHidesNoNumbersOfAnother) {
   add_run('a', "table", table_of_mistakes);
-  EXPECT_FALSE(RunColumns(store()).is_measure("test/accuracy"));
+  EXPECT_FALSE(store::RunColumns(store()).is_measure("test/accuracy"));
   add_run('b', "records", share_of_records);
-  EXPECT_TRUE(RunColumns(store()).is_measure("test/accuracy"));
+  EXPECT_TRUE(store::RunColumns(store()).is_measure("test/accuracy"));
 }
 
 TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
   add_run('a', "records", share_of_records);
-  Store other(folder_ / "other.db", OpenMode::create);
+  store::Store other(folder_ / "other.db", store::OpenMode::create);
   {
-    Specification specification = specification_of('b', "pieces");
+    record::Specification specification = specification_of('b', "pieces");
     const std::int64_t run = other.add_run(specification).run.number;
     const auto lease = other.begin_attempt(run);
-    SpoolWriter spool(other.run_folder(lease->run_id) / spool_name(lease->ordinal), lease->ordinal,
+    record::SpoolWriter spool(other.run_folder(lease->run_id) / record::spool_name(lease->ordinal), lease->ordinal,
                       lease->run_id);
     spool.define("test/accuracy", share_of_tokens);
     spool.point("test/accuracy", 1, 0.5);
     spool.sync();
-    other.finish_attempt(*lease, RunState::completed);
+    other.finish_attempt(*lease, store::RunState::completed);
   }
-  merge_database(other, path());
+  store::merge_database(other, path());
   EXPECT_EQ(meaning(other, {other.find_run("records")}), share_of_records);
   EXPECT_EQ(meaning(other, {other.find_run("pieces")}), share_of_tokens);
-  merge_database(store(), folder_ / "other.db");
+  store::merge_database(store(), folder_ / "other.db");
   EXPECT_EQ(meaning(store(), {store().find_run("records")}), share_of_records);
   EXPECT_EQ(meaning(store(), {store().find_run("pieces")}), share_of_tokens);
 }
@@ -129,7 +129,7 @@ TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
 class UpgradeFrom8 : public StoreTest {
  protected:
   void SetUp() override {
-    Database database(path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    store::Database database(path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
     database.execute(read_bytes(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_8.sql"));
     database.execute(
         "INSERT INTO run (number, id, name, question, group_id, backend, seed, created) VALUES "
@@ -146,19 +146,19 @@ class UpgradeFrom8 : public StoreTest {
   }
   void write_spool() {
     std::filesystem::create_directories(folder_ / "encore.db.runs/00000000aa");
-    SpoolWriter spool(folder_ / "encore.db.runs/00000000aa/attempt-0001.spool", 1, "00000000aa");
+    record::SpoolWriter spool(folder_ / "encore.db.runs/00000000aa/attempt-0001.spool", 1, "00000000aa");
     spool.define("test/accuracy", share_of_records);
     spool.point("test/accuracy", 1, 0.5);
     spool.sync();
   }
   Measure meaning(const std::string& run, const std::string& name = "test/accuracy") {
-    return read_metrics(store().database(), {store().find_run(run)}).of(name).meaning;
+    return store::read_metrics(store().database(), {store().find_run(run)}).of(name).meaning;
   }
 };
 
 TEST_F(UpgradeFrom8, TakesTheMeaningFromTheSpoolWhereItIsStillThere) {
   write_spool();
-  upgrade_database(path());
+  store::upgrade_database(path());
   EXPECT_EQ(meaning("records"), share_of_records) << "the table had that of another task";
   EXPECT_EQ(meaning("pieces"), share_of_tokens) << "without its spool as the table had it";
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM pragma_table_info('metric')"), 2);
@@ -167,14 +167,14 @@ TEST_F(UpgradeFrom8, TakesTheMeaningFromTheSpoolWhereItIsStillThere) {
 }
 
 TEST_F(UpgradeFrom8, ASpoolThatIsMissingOrDamagedTakesNothingAway) {
-  upgrade_database(path());
+  store::upgrade_database(path());
   EXPECT_EQ(meaning("records"), share_of_tokens);
   store_.reset();
   std::filesystem::remove(path());
   SetUp();
   std::filesystem::create_directories(folder_ / "encore.db.runs/00000000aa");
   write_bytes(folder_ / "encore.db.runs/00000000aa/attempt-0001.spool", "no spool at all");
-  upgrade_database(path());
+  store::upgrade_database(path());
   EXPECT_EQ(meaning("records"), share_of_tokens);
 }
 

@@ -10,7 +10,7 @@
 #include "support/raw_event.hpp"
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::dump;
@@ -24,29 +24,29 @@ const std::string parameters = "parameters";
 
 /// Writes an attempt as a worker does: steps `from` to `to`, a checkpoint at the end.
 void write_attempt(const std::filesystem::path& path, int ordinal, int from, int to, bool finish) {
-  SpoolWriter spool(path, ordinal);
+  record::SpoolWriter spool(path, ordinal);
   spool.event(
-      Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}}),
-              .host = JsonText(nlohmann::json{{"name", "h"}}),
-              .build = JsonText(nlohmann::json{{"version", "1"}}),
+      record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
+              .host = record::JsonText(nlohmann::json{{"name", "h"}}),
+              .build = record::JsonText(nlohmann::json{{"version", "1"}}),
               .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
   spool.define("train/tokens_per_second", "tokens/s");
   for (int step = from; step <= to; ++step) {
     spool.point("train/loss", step, 100.0 * ordinal + step);
     spool.point("train/tokens_per_second", step, 1e4);
-    spool.event(Progressed{.step = step, .total_steps = 10});
-    spool.event(Digested{.step = step, .scope = parameters, .sha256 = std::to_string(100 * ordinal + step)});
+    spool.event(record::Progressed{.step = step, .total_steps = 10});
+    spool.event(record::Digested{.step = step, .scope = parameters, .sha256 = std::to_string(100 * ordinal + step)});
   }
   spool.point("dev/f1", to, 0.5 + ordinal / 10.0);
-  spool.event(Evaluated{.step = to, .measures = {{"dev/f1", 0.5}}});
-  spool.event(Saved{.step = to, .path = "checkpoints/x", .bytes = 9, .sha256 = "cd"});
-  spool.event(Logged{.text = "quote ' and \n newline"});
+  spool.event(record::Evaluated{.step = to, .measures = {{"dev/f1", 0.5}}});
+  spool.event(record::Saved{.step = to, .path = "checkpoints/x", .bytes = 9, .sha256 = "cd"});
+  spool.event(record::Logged{.text = "quote ' and \n newline"});
   if (!finish) return;
   // The test is scored with the best step, which an earlier attempt may have trained.
   spool.point("test/f1", 2, 0.6);
-  spool.event(Wrote{.name = "predictions/test.jsonl", .path = "p", .sha256 = "ef"});
-  spool.event(Concluded{.best_step = 2, .measures = {{"test/f1", 0.6}}});
-  spool.event(Ended{.ending = Ending::completed, .step = to});
+  spool.event(record::Wrote{.name = "predictions/test.jsonl", .path = "p", .sha256 = "ef"});
+  spool.event(record::Concluded{.best_step = 2, .measures = {{"test/f1", 0.6}}});
+  spool.event(record::Ended{.ending = record::Ending::completed, .step = to});
 }
 
 class MergeTest : public StoreTest {
@@ -243,7 +243,7 @@ TEST_F(MergeTest, DamageUpToTheEndIsTakenBackWhenTheFileIsPutRight) {
 
 TEST_F(MergeTest, AnotherRunsSpoolGivesNoRow) {
   add_attempts();
-  { SpoolWriter spool(folder_ / "other", 1, "fedcba9876"); }
+  { record::SpoolWriter spool(folder_ / "other", 1, "fedcba9876"); }
   const MergeReport report =
       merge_spool(store().database(), {spools_ / "other", run_, first_.attempt, 1, first_.run_id, true});
   EXPECT_FALSE(report.complete);
@@ -268,7 +268,7 @@ TEST_F(MergeTest, KeepsNanAndInfinities) {
   add_attempts();
   const double infinity = std::numeric_limits<double>::infinity();
   {
-    SpoolWriter spool(folder_ / "special", 1);
+    record::SpoolWriter spool(folder_ / "special", 1);
     int step = 0;
     for (double value : {std::nan(""), infinity, -infinity, 0.1, 5e-324})
       spool.point("train/loss", ++step, value);
@@ -287,7 +287,7 @@ TEST_F(MergeTest, KeepsNanAndInfinities) {
 TEST_F(MergeTest, AnEventItDoesNotKnowIsKeptAndAStrangeOneIsHarmless) {
   add_attempts();
   {
-    SpoolWriter spool(folder_ / "strange", 1);
+    record::SpoolWriter spool(folder_ / "strange", 1);
     write_event(spool, "tomorrow", {{"what", 1}});
     write_event(spool, "progress", {{"step", 1}});
     write_event(spool, "digest", {{"step", "three"}, {"scope", 5}});
@@ -332,13 +332,13 @@ const std::vector<std::string> old_events = {
 TEST_F(MergeTest, TheSpoolOfAnEarlierVersionFillsTheSameTables) {
   add_attempts();
   {
-    SpoolWriter spool(folder_ / "old", 1);
+    record::SpoolWriter spool(folder_ / "old", 1);
     for (const std::string& event : old_events) spool.event_text(event);
   }
   EXPECT_EQ(merge("old", first_).problem, "");
   const AttemptRow attempt = store().read_attempts(run_).front();
   ASSERT_TRUE(attempt.started_event);
-  EXPECT_EQ(attempt.started_event->data.at("train").counts.at(1), (NamedCount{"cut words", 41}));
+  EXPECT_EQ(attempt.started_event->data.at("train").counts.at(1), (record::NamedCount{"cut words", 41}));
   EXPECT_EQ(attempt.started_event->data.at("train").labels.at("O"), 90);
   EXPECT_EQ(attempt.environment, (nlohmann::json{{"backend", "openmp"}}));
   EXPECT_EQ(attempt.host.at("name"), "h");
@@ -361,7 +361,7 @@ TEST_F(MergeTest, AStartThatNestsTooDeepDoesNotStopTheMerge) {
   {
     nlohmann::json deep;
     for (int level = 0; level < 500; ++level) deep = nlohmann::json::array({deep});
-    SpoolWriter spool(folder_ / "deep", 1);
+    record::SpoolWriter spool(folder_ / "deep", 1);
     write_event(spool, "started", {{"host", deep}});
     spool.point("train/loss", 1, 0.5);
   }
@@ -401,4 +401,4 @@ TEST_F(MergeTest, ContinuesInTheMiddleWithANewProcess) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

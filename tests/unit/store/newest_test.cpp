@@ -10,7 +10,7 @@
 #include "store/newest.hpp"
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::StoreTest;
@@ -50,7 +50,7 @@ class RandomAttempt {
  public:
   RandomAttempt(const std::filesystem::path& folder, const std::string& run, int ordinal,
                 std::mt19937& random)
-      : spool_(folder / spool_name(ordinal), ordinal, run), random_(random), step_(draw(30)) {}
+      : spool_(folder / record::spool_name(ordinal), ordinal, run), random_(random), step_(draw(30)) {}
 
   void write(int points) {
     for (int i = 0; i < points; ++i) {
@@ -77,7 +77,7 @@ class RandomAttempt {
     }
   }
 
-  SpoolWriter spool_;
+  record::SpoolWriter spool_;
   std::mt19937& random_;
   int step_;
 };
@@ -143,7 +143,7 @@ TEST_F(NewestTest, IsBroughtByAMergeOfDatabasesAndGoesWithItsRun) {
 TEST_F(NewestTest, ScoresSoFarComeFromIt) {
   const std::int64_t run = add();
   const Lease lease = *store().begin_attempt(run);
-  SpoolWriter spool(spool_of(lease), 1, lease.run_id);
+  record::SpoolWriter spool(spool_of(lease), 1, lease.run_id);
   for (const auto& [step, value] : {std::pair(10, 0.5), {20, 0.75}, {30, std::nan("")}, {40, 0.625}})
     spool.point("dev/f1", step, value);
   spool.flush();
@@ -158,4 +158,4 @@ TEST_F(NewestTest, ScoresSoFarComeFromIt) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

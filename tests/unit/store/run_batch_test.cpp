@@ -13,24 +13,24 @@ namespace {
 class RunBatchTest : public StoreTest {
  protected:
   /// Trains a run whose first attempt ends after `died` steps and whose second resumes at `resumed`.
-  RunRow train(char letter, const std::string& name, std::int64_t steps, std::int64_t died = 0,
+  store::RunRow train(char letter, const std::string& name, std::int64_t steps, std::int64_t died = 0,
                std::int64_t resumed = 0) {
     const std::int64_t run = add(letter, name);
-    if (died > 0) attempt(run, 1, died, 1000.0, RunState::interrupted);
-    attempt(run, died > 0 ? resumed : 1, steps, 0.0, RunState::completed);
+    if (died > 0) attempt(run, 1, died, 1000.0, store::RunState::interrupted);
+    attempt(run, died > 0 ? resumed : 1, steps, 0.0, store::RunState::completed);
     return store().read_run(run);
   }
 
-  void attempt(std::int64_t run, std::int64_t first, std::int64_t last, double above, RunState state) {
+  void attempt(std::int64_t run, std::int64_t first, std::int64_t last, double above, store::RunState state) {
     const auto lease = store().begin_attempt(run);
-    SpoolWriter spool(spool_of(*lease), lease->ordinal);
-    spool.event(Started{.numeric_environment = JsonText(nlohmann::json{{"backend", "openmp"}}),
-                        .host = JsonText(nlohmann::json{{"name", "here"}}),
-                        .build = JsonText(nlohmann::json{{"version", "1"}}),
+    record::SpoolWriter spool(spool_of(*lease), lease->ordinal);
+    spool.event(record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
+                        .host = record::JsonText(nlohmann::json{{"name", "here"}}),
+                        .build = record::JsonText(nlohmann::json{{"version", "1"}}),
                         .plugins = {{.name = "p", .version = "1", .sha256 = "ab", .fingerprint = "f"}}});
     for (std::int64_t step = first; step <= last; ++step) {
       spool.point("train/loss", step, above + static_cast<double>(step));
-      spool.event(Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(step)});
+      spool.event(record::Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(step)});
     }
     spool.sync();
     store().finish_attempt(*lease, state, "");
@@ -38,16 +38,16 @@ class RunBatchTest : public StoreTest {
 };
 
 TEST_F(RunBatchTest, AnswersWhatEachRunAnswersAlone) {
-  const std::vector<RunRow> runs = {train('a', "one", 4), train('b', "two", 5, 3, 2)};
+  const std::vector<store::RunRow> runs = {train('a', "one", 4), train('b', "two", 5, 3, 2)};
   train('c', "not asked for", 3);
-  RunBatch batch(store(), runs);
+  store::RunBatch batch(store(), runs);
   const auto params = batch.params();
   const auto datasets = batch.datasets();
   const auto attempts = batch.attempts();
   const auto digests = batch.last_digests();
   EXPECT_EQ(params.size(), 2u);
   EXPECT_EQ(attempts.size(), 2u);
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     const auto own = store().read_params(run.number);
     ASSERT_EQ(params.at(run.number).size(), own.size());
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -68,14 +68,14 @@ TEST_F(RunBatchTest, AnswersWhatEachRunAnswersAlone) {
   }
   ASSERT_EQ(batch.metrics().size(), 1u);
   EXPECT_EQ(batch.metrics()[0].name, "train/loss");
-  EXPECT_TRUE(RunBatch(store(), {}).params().empty());
+  EXPECT_TRUE(store::RunBatch(store(), {}).params().empty());
 }
 
 TEST_F(RunBatchTest, CurvesHoldThePointsThatCount) {
-  const std::vector<RunRow> runs = {train('a', "one", 4), train('b', "two", 5, 3, 2)};
-  const BinnedCurves curves = RunBatch(store(), runs).curves("train/loss", 100);
+  const std::vector<store::RunRow> runs = {train('a', "one", 4), train('b', "two", 5, 3, 2)};
+  const store::BinnedCurves curves = store::RunBatch(store(), runs).curves("train/loss", 100);
   EXPECT_EQ(curves.width, 1);
-  for (const RunRow& run : runs) {
+  for (const store::RunRow& run : runs) {
     const auto alone = store().read_curve(run.number, "train/loss");
     const auto& bins = curves.runs.at(run.number);
     ASSERT_EQ(bins.size(), alone.size());
@@ -84,13 +84,13 @@ TEST_F(RunBatchTest, CurvesHoldThePointsThatCount) {
       EXPECT_EQ(bins[i].mean, alone[i].value);
     }
   }
-  EXPECT_TRUE(RunBatch(store(), runs).curves("dev/f1", 100).runs.empty());
+  EXPECT_TRUE(store::RunBatch(store(), runs).curves("dev/f1", 100).runs.empty());
 }
 
 TEST_F(RunBatchTest, LongCurvesAreMeansOfBinsAndKeepWhatIsNotFinite) {
-  const RunRow run = train('a', "one", 1000);
+  const store::RunRow run = train('a', "one", 1000);
   store().database().execute("UPDATE point SET value = NULL, special = 'nan' WHERE step = 500");
-  const BinnedCurves curves = RunBatch(store(), {run}).curves("train/loss", 10);
+  const store::BinnedCurves curves = store::RunBatch(store(), {run}).curves("train/loss", 10);
   EXPECT_EQ(curves.width, 100);
   const auto& bins = curves.runs.at(run.number);
   ASSERT_EQ(bins.size(), 10u);
@@ -98,7 +98,7 @@ TEST_F(RunBatchTest, LongCurvesAreMeansOfBinsAndKeepWhatIsNotFinite) {
   EXPECT_DOUBLE_EQ(bins[0].mean, 50.5);
   EXPECT_TRUE(std::isnan(bins[4].mean));
   std::int64_t points = 0;
-  for (const CurveBin& bin : bins) points += bin.points;
+  for (const store::CurveBin& bin : bins) points += bin.points;
   EXPECT_EQ(points, 1000);
 }
 

@@ -5,7 +5,7 @@
 
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::message_of;
@@ -14,7 +14,7 @@ using testing::specification_of;
 using testing::StoreTest;
 
 TEST_F(StoreTest, ARunHasParametersWithTypeAndOrigin) {
-  Specification specification = specification_of();
+  record::Specification specification = specification_of();
   const std::int64_t sweep = store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"");
   EXPECT_EQ(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\""), sweep);
   EXPECT_NE(store().add_sweep("the sweep", "sweep.toml", "name = \"the sweep\"", "{\"overrides\": []}"),
@@ -48,7 +48,7 @@ TEST_F(StoreTest, ARunHasParametersWithTypeAndOrigin) {
 }
 
 TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
-  Specification specification = specification_of();
+  record::Specification specification = specification_of();
   const std::int64_t run = store().add_run(specification).run.number;
   const auto told = [&] {
     for (const ParamRow& row : store().read_params(run))
@@ -62,7 +62,7 @@ TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
   EXPECT_EQ(told(), "nothing") << "as an earlier version left it";
   specification.config["data"]["private"] = true;
   specification.config["model"]["width"] = 8;
-  specification.origin["data.private"] = {Source::file, {"test.toml", 3, 1}};
+  specification.origin["data.private"] = {config::Source::file, {"test.toml", 3, 1}};
   describe();
   EXPECT_EQ(told(), "true file test.toml:3:1");
   specification.config["data"]["private"] = false;
@@ -75,18 +75,18 @@ TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
 }
 
 TEST_F(StoreTest, AQuestionIsAskedOncePerBackend) {
-  Specification first = specification_of('a');
-  Specification again = specification_of('a', "another name");
+  record::Specification first = specification_of('a');
+  record::Specification again = specification_of('a', "another name");
   const std::string id = store().add_run(first).run.id;
   const AddedRun added = store().add_run(again);
   EXPECT_FALSE(added.created);
   EXPECT_EQ(again.run, id);
   EXPECT_EQ(again.name, "test");
-  Specification cuda = specification_of('a');
+  record::Specification cuda = specification_of('a');
   cuda.backend = "cuda";
   EXPECT_TRUE(store().add_run(cuda).created);
   EXPECT_EQ(cuda.name, "test-2");
-  Specification fresh = specification_of('a');
+  record::Specification fresh = specification_of('a');
   const AddedRun repeat = store().add_run(fresh, {.fresh = true});
   EXPECT_TRUE(repeat.created);
   EXPECT_EQ(repeat.run.repeat, 2);
@@ -96,7 +96,7 @@ TEST_F(StoreTest, AQuestionIsAskedOncePerBackend) {
 }
 
 TEST_F(StoreTest, ALargeSeedSurvives) {
-  Specification specification = specification_of();
+  record::Specification specification = specification_of();
   specification.seed = 18446744073709551615u;
   EXPECT_EQ(store().add_run(specification).run.seed, 18446744073709551615u);
 }
@@ -184,7 +184,7 @@ TEST_F(StoreTest, OfProcessesThatStartTheSameQuestionOneGetsIt) {
     EXPECT_EQ(winners(6,
                       [&] {
                         Store mine(path(), OpenMode::create);
-                        Specification specification = specification_of(letter);
+                        record::Specification specification = specification_of(letter);
                         const AddedRun added = mine.add_run(specification);
                         return mine.begin_attempt(added.run.number).has_value();
                       }),
@@ -196,13 +196,13 @@ TEST_F(StoreTest, OfProcessesThatStartTheSameQuestionOneGetsIt) {
 /// Each transaction waits for the disk twice.
 TEST_F(StoreTest, ManyRunsAreDescribedInFewTransactions) {
   constexpr std::size_t count = 700;
-  std::vector<Specification> specifications;
+  std::vector<record::Specification> specifications;
   for (std::size_t i = 0; i < count; ++i) {
     specifications.push_back(specification_of('a', "run" + std::to_string(i)));
     specifications.back().question = std::to_string(i);
   }
   std::vector<Store::RunToAdd> runs;
-  for (Specification& specification : specifications) runs.push_back({&specification, {}});
+  for (record::Specification& specification : specifications) runs.push_back({&specification, {}});
   std::vector<Store::RunToDescribe> described;
   const std::vector<AddedRun> added = store().add_runs(runs);
   for (std::size_t i = 0; i < count; ++i) {
@@ -229,4 +229,4 @@ TEST_F(StoreTest, ManyRunsAreDescribedInFewTransactions) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

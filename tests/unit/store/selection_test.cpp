@@ -20,11 +20,11 @@ class SelectionTest : public StoreTest {
  protected:
   /// Adds a run of a sweep, with a dropout of its own; `letter` determines its question and its group.
   std::int64_t add_run(char letter, const std::string& name, const std::string& sweep, double dropout = 0.1) {
-    Specification specification = specification_of(letter, name);
+    record::Specification specification = specification_of(letter, name);
     specification.group = std::string(64, letter);
     specification.config["model"]["dropout"] = dropout;
     specification.config["train"] = {{"select", "max dev/f1"}};
-    RunExtras extras;
+    store::RunExtras extras;
     extras.sweep = store().add_sweep(sweep, sweep + ".toml", "");
     return store().add_run(specification, extras).run.number;
   }
@@ -40,8 +40,8 @@ class SelectionTest : public StoreTest {
     const auto lease = store().begin_attempt(store().find_run(name).number);
     ASSERT_TRUE(lease);
     {
-      SpoolWriter spool(spool_of(*lease), lease->ordinal);
-      spool.event(Started{.host = JsonText(nlohmann::json{{"name", "here"}})});
+      record::SpoolWriter spool(spool_of(*lease), lease->ordinal);
+      spool.event(record::Started{.host = record::JsonText(nlohmann::json{{"name", "here"}})});
       double best = 0.0;
       for (std::size_t step = 1; step <= f1.size(); ++step) {
         spool.point("dev/f1", static_cast<std::int64_t>(step), f1[step - 1]);
@@ -50,24 +50,24 @@ class SelectionTest : public StoreTest {
       }
       if (completed) spool.point("test/f1", 1, best / 2);
       if (completed)
-        spool.event(Concluded{.best_step = 1, .measures = {{"dev/f1", best}, {"test/f1", best / 2}}});
+        spool.event(record::Concluded{.best_step = 1, .measures = {{"dev/f1", best}, {"test/f1", best / 2}}});
       spool.sync();
     }
     if (completed)
-      store().finish_attempt(*lease, RunState::completed);
+      store().finish_attempt(*lease, store::RunState::completed);
     else
       store().merge(*lease);
   }
 
-  Names names(const RunSelection& selection) {
+  Names names(const store::RunSelection& selection) {
     Names found;
-    for (const RunRow& run : select_runs(store(), selection).runs) found.push_back(run.name);
+    for (const store::RunRow& run : store::select_runs(store(), selection).runs) found.push_back(run.name);
     return found;
   }
   Names where(const std::string& condition) { return names({.where = condition}); }
   template <class Failure>
-  std::string refusal(const RunSelection& selection) {
-    return message_of<Failure>([&] { select_runs(store(), selection); });
+  std::string refusal(const store::RunSelection& selection) {
+    return message_of<Failure>([&] { store::select_runs(store(), selection); });
   }
 };
 
@@ -94,9 +94,9 @@ TEST_F(SelectionTest, ARunThatWasThereBelongsToEverySweepThatAsksForIt) {
   EXPECT_EQ(names({.words = {"wide"}}), Names({"net-x-seed=1", "wide-2"}));
   EXPECT_EQ(names({.sweeps = {"wide"}}), Names({"net-x-seed=1", "wide-2"}));
   EXPECT_EQ(names({.words = {"net"}}), Names({"net-x-seed=1", "net-x-seed=2", "net-y-seed=1"}));
-  EXPECT_EQ(select_runs(store(), {.words = {"wide"}}).sweep, "wide");
-  EXPECT_EQ(select_runs(store(), {.words = {"wide", "net"}}).sweep, "");
-  EXPECT_EQ(select_runs(store(), {.words = {"wide-2"}}).sweep, "") << "a run by its own name";
+  EXPECT_EQ(store::select_runs(store(), {.words = {"wide"}}).sweep, "wide");
+  EXPECT_EQ(store::select_runs(store(), {.words = {"wide", "net"}}).sweep, "");
+  EXPECT_EQ(store::select_runs(store(), {.words = {"wide-2"}}).sweep, "") << "a run by its own name";
   add_run('a', "again", "again");
   EXPECT_EQ(names({.words = {"again"}}), Names({"net-x-seed=1"})) << "also where it has no run of its own";
   EXPECT_EQ(names({.words = {"other"}}), Names({"other"})) << "of no other run";
@@ -114,28 +114,28 @@ TEST_F(SelectionTest, ARunComesBeforeTheSweepOfItsName) {
 
 TEST_F(SelectionTest, DistinguishesNamedRunsFromFoundRuns) {
   add_four();
-  EXPECT_TRUE(select_runs(store(), {.words = {"other", "net-x-seed=1"}}).named);
+  EXPECT_TRUE(store::select_runs(store(), {.words = {"other", "net-x-seed=1"}}).named);
   for (const char* word : {"net", "net-y", "*", "all"})
-    EXPECT_FALSE(select_runs(store(), {.words = {"other", word}}).named) << word;
-  EXPECT_FALSE(select_runs(store(), {}).named);
+    EXPECT_FALSE(store::select_runs(store(), {.words = {"other", word}}).named) << word;
+  EXPECT_FALSE(store::select_runs(store(), {}).named);
 }
 
 TEST_F(SelectionTest, WordsThatMeanNothingAreRefusedWithWhatWasMeant) {
   add_four();
-  const std::string unknown = refusal<UnknownRun>({.words = {"other", "othre"}});
+  const std::string unknown = refusal<store::UnknownRun>({.words = {"other", "othre"}});
   EXPECT_TRUE(
       contains(unknown, "there is no run \"othre\", and no sweep of that name, in " + path().string()))
       << unknown;
   EXPECT_TRUE(contains(unknown, "did you mean \"other\"?")) << unknown;
-  EXPECT_TRUE(contains(refusal<UnknownRun>({.words = {"zzz"}}), "exp ls lists the runs"));
-  EXPECT_EQ(refusal<UnknownRun>({.words = {""}}), "a run's name is empty");
+  EXPECT_TRUE(contains(refusal<store::UnknownRun>({.words = {"zzz"}}), "exp ls lists the runs"));
+  EXPECT_EQ(refusal<store::UnknownRun>({.words = {""}}), "a run's name is empty");
   store().set_removed({store().find_run("other").number}, true);
-  EXPECT_EQ(refusal<UnknownRun>({.words = {"other"}}),
+  EXPECT_EQ(refusal<store::UnknownRun>({.words = {"other"}}),
             "run other was removed; exp undelete other restores it");
-  EXPECT_EQ(names({.words = {"other"}, .sight = Sight::removed}), Names({"other"}));
-  EXPECT_EQ(refusal<UnknownRun>({.words = {"net-y-seed=1"}, .sight = Sight::removed}),
+  EXPECT_EQ(names({.words = {"other"}, .sight = store::Sight::removed}), Names({"other"}));
+  EXPECT_EQ(refusal<store::UnknownRun>({.words = {"net-y-seed=1"}, .sight = store::Sight::removed}),
             "run net-y-seed=1 is not removed");
-  EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("net"); }),
+  EXPECT_EQ(message_of<store::UnknownRun>([&] { store().find_run("net"); }),
             "\"net\" matches 3 runs: net-x-seed=1, net-x-seed=2, net-y-seed=1; name one of them");
 }
 
@@ -151,10 +151,10 @@ TEST_F(SelectionTest, OptionsNarrowDownWhatWordsMean) {
   EXPECT_EQ(names({.words = {"net-y", "net-x-seed=1"}, .tags = {"paper"}}), Names({"net-x-seed=1"}));
   EXPECT_EQ(names({.sweeps = {"other", "none"}}), Names({"other"})) << "any of them";
   store().begin_attempt(x2);
-  EXPECT_EQ(names({.states = {RunState::running}}), Names({"net-x-seed=2"}));
-  EXPECT_EQ(names({.words = {"net"}, .states = {RunState::pending}, .where = "model.dropout > 0.1"}),
+  EXPECT_EQ(names({.states = {store::RunState::running}}), Names({"net-x-seed=2"}));
+  EXPECT_EQ(names({.words = {"net"}, .states = {store::RunState::pending}, .where = "model.dropout > 0.1"}),
             Names({"net-y-seed=1"}));
-  EXPECT_EQ(select_runs(store(), {.words = {"net"}, .tags = {"absent"}}).meant, 3u);
+  EXPECT_EQ(store::select_runs(store(), {.words = {"net"}, .tags = {"absent"}}).meant, 3u);
   EXPECT_EQ(names({.limit = 2}), Names({"net-y-seed=1", "other"})) << "the newest";
 }
 
@@ -191,7 +191,7 @@ TEST_F(SelectionTest, AConditionThatCannotBeMeantIsPointedAt) {
   add_four();
   train("other", {0.3}, true);
   const auto refused = [&](const std::string& condition) {
-    return refusal<ConditionError>({.where = condition});
+    return refusal<store::ConditionError>({.where = condition});
   };
   EXPECT_EQ(
       refused("model.dropuot > 0.1"),
@@ -230,7 +230,7 @@ TEST_F(SelectionTest, AConditionCannotWrite) {
        {"load_extension('x') IS NULL", "1) UNION SELECT 1 FROM (DELETE FROM run",
         "(DELETE FROM run RETURNING number)", "EXISTS (INSERT INTO tag VALUES (1, 'x') RETURNING run)",
         "seed IN (SELECT * FROM pragma_journal_mode('delete'))", "(ATTACH 'other.db' AS other)"})
-    EXPECT_THROW(select_runs(store(), {.where = condition}), ConditionError) << condition;
+    EXPECT_THROW(store::select_runs(store(), {.where = condition}), store::ConditionError) << condition;
   EXPECT_EQ(dump(store().database()), before);
   EXPECT_FALSE(std::filesystem::exists("other.db"));
 }
@@ -257,7 +257,7 @@ TEST_F(SelectionTest, TheScoreOfARunIsThatOfItsOwnMeasureSoFar) {
   train("net-x-seed=1", {0.5, 0.8, 0.6}, false);
   train("net-x-seed=2", {0.5, 0.9, 0.6}, true);
   train("other", {0.5, 0.8, 0.6}, false);
-  const std::vector<RunScore> scores = scores_of(store(), select_runs(store(), {}).runs);
+  const std::vector<store::RunScore> scores = store::scores_of(store(), store::select_runs(store(), {}).runs);
   ASSERT_EQ(scores.size(), 4u);
   EXPECT_EQ(scores[0].rule.text(), "max dev/f1");
   EXPECT_EQ(scores[0].best, 0.8);
@@ -272,8 +272,8 @@ TEST_F(SelectionTest, TheScoreOfARunIsThatOfItsOwnMeasureSoFar) {
 TEST_F(SelectionTest, ColumnsHaveValuesAndNames) {
   add_four();
   train("other", {0.5, 0.25}, true);
-  RunColumns columns(store());
-  const std::vector<RunRow> runs = select_runs(store(), {}).runs;
+  store::RunColumns columns(store());
+  const std::vector<store::RunRow> runs = store::select_runs(store(), {}).runs;
   for (const std::string& name : columns.names()) {
     ASSERT_TRUE(columns.expression(name)) << name;
     EXPECT_EQ(columns.values(runs, name).size(), 4u) << name;

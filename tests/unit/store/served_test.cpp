@@ -10,7 +10,7 @@
 
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ class ServedTest : public testing::StoreTest {
   /// A spool that was closed a while ago.
   void write(const std::string& name, const std::vector<std::string>& records) {
     {
-      SpoolWriter writer(spool(name), 1, run_.id);
+      record::SpoolWriter writer(spool(name), 1, run_.id);
       for (const std::string& record : records) writer.event_text(record);
     }
     age(name);
@@ -44,7 +44,7 @@ class ServedTest : public testing::StoreTest {
     }
     return record_text(list, facts);
   }
-  static TextFacts facts_of(int i) {
+  static record::TextFacts facts_of(int i) {
     return {.tokens = 5 + i, .unknown = 1, .confidence = 0.5, .labels = {{"O", 2}}};
   }
   static std::string feedback(const std::string& request, bool correct, std::int64_t text = 0) {
@@ -106,7 +106,7 @@ TEST_F(ServedTest, TwoWhoMergeAtOnceTakeEverythingOnce) {
 }
 
 TEST_F(ServedTest, ASpoolAtWorkIsFollowed) {
-  SpoolWriter writer(spool("served-a-1"), 1, run_.id);
+  record::SpoolWriter writer(spool("served-a-1"), 1, run_.id);
   writer.event_text(texts("a-1"));
   age("served-a-1");
   ServedMerge merged = merge();
@@ -159,7 +159,7 @@ TEST_F(ServedTest, InvalidRecordsAreReportedAndSkipped) {
 }
 
 TEST_F(ServedTest, TheSpoolOfAnotherRunAndInvalidFilesAreNotRead) {
-  { SpoolWriter(spool("served-a-1"), 1, "9999999999").event_text(texts("a-1")); }
+  { record::SpoolWriter(spool("served-a-1"), 1, "9999999999").event_text(texts("a-1")); }
   age("served-a-1");
   std::ofstream(spool("served-b-1")) << "garbage that is long enough to be a head of a spool";
   age("served-b-1");
@@ -197,4 +197,4 @@ TEST_F(ServedTest, WhatIsForgottenIsGoneFromTheFile) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

@@ -19,8 +19,8 @@ inline std::string question(char letter) {
   return std::string(64, letter);
 }
 
-inline Specification specification_of(char letter = 'a', const std::string& name = "test") {
-  Specification specification;
+inline record::Specification specification_of(char letter = 'a', const std::string& name = "test") {
+  record::Specification specification;
   specification.name = name;
   specification.seed = 7;
   specification.question = question(letter);
@@ -29,27 +29,27 @@ inline Specification specification_of(char letter = 'a', const std::string& name
   specification.config = {
       {"model", {{"width", 384}, {"dropout", 0.1}, {"block", {"attention", "feed_forward"}}}},
       {"task", {{"type", "ner"}, {"strict", true}}}};
-  specification.origin["model.width"] = {Source::file, {"test.toml", 14, 3}};
+  specification.origin["model.width"] = {config::Source::file, {"test.toml", 14, 3}};
   specification.data["train"] = {"/data/train.conll", std::string(64, 'c')};
   return specification;
 }
 
 /// Returns a process of this host that has ended.
-inline ProcessIdentity dead_process() {
-  ProcessIdentity process = this_process();
+inline world::ProcessIdentity dead_process() {
+  world::ProcessIdentity process = world::this_process();
   process.start_time -= 1;
   return process;
 }
 
 /// Returns every row of every table except columns with the time of day or random numbers.
-inline std::string dump(Database& database) {
+inline std::string dump(store::Database& database) {
   std::vector<std::string> tables;
-  Statement names(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  store::Statement names(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
   while (names.step()) tables.push_back(names.text(0));
   std::string text;
   for (const std::string& table : tables) {
     std::string columns;
-    Statement info(database, "SELECT name FROM pragma_table_info('" + table + "')");
+    store::Statement info(database, "SELECT name FROM pragma_table_info('" + table + "')");
     while (info.step()) {
       const std::string column = info.text(0);
       if (column.starts_with("expires") || column == "started" || column == "token" || column == "created")
@@ -58,7 +58,7 @@ inline std::string dump(Database& database) {
       columns += (columns.empty() ? "quote(" : " || '|' || quote(") + column + ")";
     }
     std::vector<std::string> rows;
-    Statement select(database, "SELECT " + columns + " FROM " + table + " ORDER BY 1");
+    store::Statement select(database, "SELECT " + columns + " FROM " + table + " ORDER BY 1");
     while (select.step()) text += table + ": " + select.text(0) + "\n";
   }
   return text;
@@ -67,23 +67,23 @@ inline std::string dump(Database& database) {
 class StoreTest : public ::testing::Test {
  protected:
   std::filesystem::path path() const { return folder_ / "encore.db"; }
-  Store& store() {
+  store::Store& store() {
     if (!store_) {
-      store_ = std::make_unique<Store>(path(), OpenMode::create);
+      store_ = std::make_unique<store::Store>(path(), store::OpenMode::create);
       store_->database().execute("PRAGMA synchronous = OFF");  // a test that is killed runs again
     }
     return *store_;
   }
   std::int64_t add(char letter = 'a', const std::string& name = "test") {
-    Specification specification = specification_of(letter, name);
+    record::Specification specification = specification_of(letter, name);
     return store().add_run(specification).run.number;
   }
-  std::filesystem::path spool_of(const Lease& lease) {
-    return store().run_folder(lease.run_id) / spool_name(lease.ordinal);
+  std::filesystem::path spool_of(const store::Lease& lease) {
+    return store().run_folder(lease.run_id) / record::spool_name(lease.ordinal);
   }
 
   TemporaryFolder folder_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<store::Store> store_;
 };
 
 }  // namespace encore::testing

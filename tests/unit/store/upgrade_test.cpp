@@ -8,7 +8,7 @@
 #include "unit/record/aside_files.hpp"
 #include "unit/store/store_fixture.hpp"
 
-namespace encore {
+namespace encore::store {
 namespace {
 
 using testing::message_of;
@@ -279,4 +279,4 @@ TEST_F(StoreTest, ABackupReplacesNothingAndSaysWhyItCannotBeMade) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::store

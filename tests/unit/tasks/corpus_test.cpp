@@ -22,7 +22,7 @@
 #include "text_file.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,8 +148,8 @@ class CorpusTest : public ::testing::Test {
     write_bytes(folder_ / "train", text_of_lines(lines));
     write_bytes(folder_ / "dev", text_of_lines(5));
   }
-  DataTable table() const {
-    DataTable data;
+  config::DataTable table() const {
+    config::DataTable data;
     data.train = {(folder_ / "train").string()};
     data.dev = {(folder_ / "dev").string()};
     data.max_length = 16;
@@ -158,7 +158,7 @@ class CorpusTest : public ::testing::Test {
   ContentHashes hashes() const {
     return {{"train", sha256_of_file(folder_ / "train")}, {"dev", sha256_of_file(folder_ / "dev")}};
   }
-  static TaskSets sets_of(const DataTable& data, ContentHashes planned, const CorpusLimits& limits) {
+  static TaskSets sets_of(const config::DataTable& data, ContentHashes planned, const CorpusLimits& limits) {
     Options of_task, of_reader;
     of_task.set("probability", 0.15);
     of_task.set("whole_word", false);
@@ -176,13 +176,13 @@ class CorpusTest : public ::testing::Test {
     return {std::move(parts), data, std::move(planned), limits};
   }
   static void expect_equal(const TaskSets& a, const TaskSets& b) {
-    for (const Split split : all_splits) {
+    for (const data::Split split : data::all_splits) {
       ASSERT_EQ(a.has(split), b.has(split));
       if (!a.has(split)) continue;
       const ExampleArrays &x = a.set(split).set.arrays(), &y = b.set(split).set.arrays();
-      EXPECT_TRUE(std::ranges::equal(x.lengths, y.lengths)) << name_of(split);
-      EXPECT_TRUE(std::ranges::equal(x.ids, y.ids)) << name_of(split);
-      EXPECT_TRUE(std::ranges::equal(x.sequences, y.sequences)) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(x.lengths, y.lengths)) << data::name_of(split);
+      EXPECT_TRUE(std::ranges::equal(x.ids, y.ids)) << data::name_of(split);
+      EXPECT_TRUE(std::ranges::equal(x.sequences, y.sequences)) << data::name_of(split);
       ASSERT_EQ(x.columns.size(), y.columns.size());
       for (std::size_t i = 0; i < x.columns.size(); ++i) {
         EXPECT_TRUE(std::ranges::equal(x.columns[i].integers, y.columns[i].integers)) << i;
@@ -197,7 +197,7 @@ class CorpusTest : public ::testing::Test {
 
 TEST_F(CorpusTest, PartsGiveTheSetsOfTheWholeInMemoryAndInFiles) {
   write(300);
-  DataTable data = table();
+  config::DataTable data = table();
   for (const bool split : {false, true})
     for (const bool share : {false, true}) {
       ContentHashes planned = hashes();
@@ -234,7 +234,7 @@ TEST_F(CorpusTest, PartsGiveTheSetsOfTheWholeInMemoryAndInFiles) {
 TEST_F(CorpusTest, PartsOfMoreGiveTheSetsOfTheWhole) {
   write(300);
   write_bytes(folder_ / "more", text_of_lines(400));
-  DataTable data = table();
+  config::DataTable data = table();
   data.more = {(folder_ / "more").string()};
   data.held_out = 0.3;
   for (const bool split : {false, true}) {
@@ -244,7 +244,7 @@ TEST_F(CorpusTest, PartsOfMoreGiveTheSetsOfTheWhole) {
     }
     TaskSets whole = sets_of(data, {}, {});
     whole.encode(tokenizer_, 1);
-    const std::size_t learned = whole.set(Split::train).set.size();
+    const std::size_t learned = whole.set(data::Split::train).set.size();
     EXPECT_TRUE(split ? learned > 400 && learned < 540 : learned > 520 && learned < 640) << learned;
     for (const std::size_t bytes : {100UL, 3000UL}) {
       TaskSets parts = sets_of(data, {}, {.part_bytes = bytes});
@@ -259,7 +259,7 @@ TEST_F(CorpusTest, ARefusedRecordHasItsNumberInTheWholeSet) {
   write(300);
   for (const std::size_t bytes : {100UL, 1000UL, 1000000UL})
     for (const bool share : {false, true}) {
-      DataTable data = table();
+      config::DataTable data = table();
       data.max_length = share ? 0 : 16;
       data.max_length_percent = share ? 60 : 0;
       TaskSets sets = sets_of(data, {}, {.part_bytes = bytes});
@@ -273,7 +273,7 @@ TEST_F(CorpusTest, NotesOfPartsSayTheirLines) {
   write(300);
   TaskSets parts = sets_of(table(), hashes(), {.part_bytes = 1000});
   parts.encode(tokenizer_, 1);
-  const std::vector<std::string>& notes = parts.set(Split::train).reader_notes;
+  const std::vector<std::string>& notes = parts.set(data::Split::train).reader_notes;
   ASSERT_EQ(notes.size(), 5U);
   EXPECT_TRUE(notes[0].starts_with("train, lines 1 to ")) << notes[0];
   EXPECT_TRUE(notes[4].starts_with("and ")) << notes[4];
@@ -298,7 +298,7 @@ TEST_F(CorpusTest, ALargeTrainingSetNeedsTheCache) {
   EXPECT_THROW(sets.encode(tokenizer_, 1, cache, "words"), std::exception);
   TaskSets without = sets_of(table(), hashes(), {.part_bytes = 1000});
   without.encode(tokenizer_, 1, TokenCache(fs::path()), "words");
-  EXPECT_EQ(without.set(Split::train).set.size(), 300U) << "in memory if there is no cache";
+  EXPECT_EQ(without.set(data::Split::train).set.size(), 300U) << "in memory if there is no cache";
 }
 
 TEST_F(CorpusTest, TheTableOfWordsIsBounded) {
@@ -350,4 +350,4 @@ TEST_F(CorpusTest, PeakMemoryDoesNotGrowWithTheFile) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::tasks

@@ -16,7 +16,7 @@
 #include "tasks/length_share.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 using Texts = Records::Texts;
@@ -37,10 +37,10 @@ Texts numbered(int count) {
   return texts;
 }
 
-std::map<std::string, Split> places(const Records& records) {
-  std::map<std::string, Split> places;
+std::map<std::string, data::Split> places(const Records& records) {
+  std::map<std::string, data::Split> places;
   const auto sets = split_records(records, fields, shares);
-  for (const Split split : all_splits)
+  for (const data::Split split : data::all_splits)
     for (const std::string& text : sets[static_cast<std::size_t>(split)].texts("text")) places[text] = split;
   return places;
 }
@@ -56,7 +56,7 @@ TEST(DataSplit, SharesAreKeptAndEverythingIsSomewhere) {
 
 TEST(DataSplit, ARecordNeverMoves) {
   Texts texts = numbered(500);
-  const std::map<std::string, Split> before = places(records_of(texts));
+  const std::map<std::string, data::Split> before = places(records_of(texts));
   std::ranges::shuffle(texts, std::mt19937(7));
   EXPECT_EQ(places(records_of(texts)), before);
   texts.insert(texts.begin(), "a new one");
@@ -180,10 +180,10 @@ TEST(DataSplit, ListsNumbersAndSpansCount) {
 TEST(DataSplit, TheFormIsFrozen) {
   // Existing runs were split by this rule: a change of it changes their sets.
   EXPECT_EQ(content_hash(records_of({"Anna lives in Lund"}), 0, fields), 0xb3ffd32969e5f219ULL);
-  EXPECT_EQ(split_of(0, shares), Split::train);
-  EXPECT_EQ(split_of(~std::uint64_t{0}, shares), Split::test);
-  EXPECT_EQ(split_of(~std::uint64_t{0}, std::vector{0.5, 0.5}), Split::dev);
-  EXPECT_EQ(split_of(std::uint64_t{1} << 63, std::vector{0.5, 0.5}), Split::dev)
+  EXPECT_EQ(split_of(0, shares), data::Split::train);
+  EXPECT_EQ(split_of(~std::uint64_t{0}, shares), data::Split::test);
+  EXPECT_EQ(split_of(~std::uint64_t{0}, std::vector{0.5, 0.5}), data::Split::dev);
+  EXPECT_EQ(split_of(std::uint64_t{1} << 63, std::vector{0.5, 0.5}), data::Split::dev)
       << "a share begins with its place";
 }
 
@@ -220,4 +220,4 @@ TEST(LengthCounts, GivesTheLengthThatAShareDoesNotExceed) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::tasks

@@ -12,7 +12,7 @@
 
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 using Texts = Records::Texts;
@@ -76,4 +76,4 @@ TEST(NewExamples, AShareWithoutAnExampleAndOtherFieldsAreRefused) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::tasks

@@ -22,7 +22,7 @@
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::tasks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,7 +78,7 @@ TEST(RequireFields, ShowsWhatToChangeInTheExperiment) {
   try {
     require_fields(records, {{"text"}, {"number"}}, {path}, remedy);
     FAIL() << "nothing was refused";
-  } catch (const ConfigError& error) {
+  } catch (const config::ConfigError& error) {
     EXPECT_EQ(error.key(), "data.type");
     EXPECT_EQ(error.what(), path +
                                 ": the task needs the field \"number\", and the reader gives \"text\"; set "
@@ -104,8 +104,8 @@ class TaskSetsTest : public ::testing::Test {
   void write(const std::string& split, const std::string& text) const {
     std::ofstream(file(split), std::ios::binary) << text;
   }
-  DataTable table() const {
-    DataTable data;
+  config::DataTable table() const {
+    config::DataTable data;
     data.train = {file("train").string()};
     data.dev = {file("dev").string()};
     data.test = {file("test").string()};
@@ -117,7 +117,7 @@ class TaskSetsTest : public ::testing::Test {
     for (const std::string split : {"train", "dev", "test"}) result[split] = sha256_of_file(file(split));
     return result;
   }
-  static TaskSets sets_of(const DataTable& data, ContentHashes planned) {
+  static TaskSets sets_of(const config::DataTable& data, ContentHashes planned) {
     TaskParts parts;
     parts.make_task = [](std::int64_t max_length) {
       return std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{max_length});
@@ -135,34 +135,34 @@ class TaskSetsTest : public ::testing::Test {
     sets.encode(LetterTokenizer(), 2);
     return sets;
   }
-  std::string predictions(const TaskSets& sets, Split split, const Outputs& outputs) const {
+  std::string predictions(const TaskSets& sets, data::Split split, const Outputs& outputs) const {
     sets.save_predictions(split, outputs, sets.measure(split, outputs), folder_ / "predictions.jsonl");
     std::ifstream in(folder_ / "predictions.jsonl");
     return {std::istreambuf_iterator<char>(in), {}};
   }
   /// Predicts the second class for every row.
-  static Outputs some_outputs(const TaskSets& sets, Split split) {
+  static Outputs some_outputs(const TaskSets& sets, data::Split split) {
     const ExampleSet& set = sets.set(split).set;
     return outputs_of(set, sets.task().outputs().front(),
                       std::vector<std::int32_t>(set.rows(Space::tokens), 1));
   }
-  static std::vector<std::pair<std::string, double>> scores(const TaskSets& sets, Split split) {
+  static std::vector<std::pair<std::string, double>> scores(const TaskSets& sets, data::Split split) {
     return measure_values(sets.measures(), sets.measure(split, some_outputs(sets, split)));
   }
   void expect_equal(const TaskSets& a, const TaskSets& b) const {
     EXPECT_EQ(a.task().labels(), b.task().labels());
     EXPECT_EQ(a.task().knowledge(), b.task().knowledge());
     EXPECT_EQ(a.notes(), b.notes());
-    for (const Split split : all_splits) {
+    for (const data::Split split : data::all_splits) {
       const ExampleSet &of_a = a.set(split).set, &of_b = b.set(split).set;
-      EXPECT_TRUE(std::ranges::equal(of_a.arrays().lengths, of_b.arrays().lengths)) << name_of(split);
-      EXPECT_TRUE(std::ranges::equal(of_a.arrays().ids, of_b.arrays().ids)) << name_of(split);
+      EXPECT_TRUE(std::ranges::equal(of_a.arrays().lengths, of_b.arrays().lengths)) << data::name_of(split);
+      EXPECT_TRUE(std::ranges::equal(of_a.arrays().ids, of_b.arrays().ids)) << data::name_of(split);
       ASSERT_EQ(of_a.columns().size(), of_b.columns().size());
       for (std::size_t i = 0; i < of_a.columns().size(); ++i) {
         const ColumnValues &x = of_a.columns()[i], &y = of_b.columns()[i];
         EXPECT_EQ(x.rule, y.rule);
-        EXPECT_TRUE(std::ranges::equal(x.integers, y.integers)) << name_of(split) << x.rule.name;
-        EXPECT_TRUE(std::ranges::equal(x.counts, y.counts)) << name_of(split) << x.rule.name;
+        EXPECT_TRUE(std::ranges::equal(x.integers, y.integers)) << data::name_of(split) << x.rule.name;
+        EXPECT_TRUE(std::ranges::equal(x.counts, y.counts)) << data::name_of(split) << x.rule.name;
       }
       EXPECT_EQ(a.describe(split).counts, b.describe(split).counts);
       EXPECT_EQ(scores(a, split), scores(b, split));
@@ -201,7 +201,7 @@ TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
     TaskParts parts;
     parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
     parts.reader = std::make_unique<CarelessReader>();
-    DataTable data = table();
+    config::DataTable data = table();
     data.test.clear();
     TaskSets sets(std::move(parts), data, {});
     return message_of([&] { sets.encode(LetterTokenizer(), 1); });
@@ -230,7 +230,7 @@ TEST_F(TaskSetsTest, ARecordOfAShareIsNumberedInItsSet) {
   parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
   parts.reader = std::make_unique<OneTagTooMany>();
   parts.fields = ner::Ner::fields();
-  DataTable data = table();
+  config::DataTable data = table();
   data.dev.clear();
   data.test.clear();
   data.split = {0.5, 0.5};
@@ -279,7 +279,7 @@ TEST_F(TaskSetsTest, IsTheSameFromTheCache) {
   const std::vector<std::pair<std::string, std::int64_t>> counts = {
       {"words", 4},     {"entities", 2},     {"cut sentences", 1},
       {"cut words", 2}, {"cut entities", 1}, {"words with labels not in training", 2}};
-  EXPECT_EQ(cold.describe(Split::test).counts, counts);
+  EXPECT_EQ(cold.describe(data::Split::test).counts, counts);
   const Notes notes = cold.notes();
   EXPECT_NE(std::ranges::find(
                 notes,
@@ -296,10 +296,10 @@ TEST_F(TaskSetsTest, ScoresFromTheCacheWithoutTheFiles) {
   for (const std::string split : {"train", "dev", "test"}) fs::remove(file(split));
   TaskSets warm = sets_of(table(), planned);
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
-  EXPECT_EQ(scores(warm, Split::dev), scores(cold, Split::dev));
+  EXPECT_EQ(scores(warm, data::Split::dev), scores(cold, data::Split::dev));
   // Only the file has the words.
   EXPECT_NE(message_of([&] {
-              predictions(warm, Split::dev, some_outputs(warm, Split::dev));
+              predictions(warm, data::Split::dev, some_outputs(warm, data::Split::dev));
             }).find("cannot read the development set " + file("dev").string()),
             std::string::npos);
 }
@@ -307,12 +307,12 @@ TEST_F(TaskSetsTest, ScoresFromTheCacheWithoutTheFiles) {
 TEST_F(TaskSetsTest, MissesWhateverWouldGiveOtherExamples) {
   const TokenCache cache(folder_ / "tokens");
   encoded().save_encoded(cache, "letters");
-  const auto found = [&](const DataTable& data, const ContentHashes& files, const std::string& encoding) {
+  const auto found = [&](const config::DataTable& data, const ContentHashes& files, const std::string& encoding) {
     return sets_of(data, files).load_encoded(cache, encoding);
   };
   EXPECT_TRUE(found(table(), hashes(), "letters"));
   EXPECT_FALSE(found(table(), hashes(), "letters in lower case"));
-  DataTable longer = table();
+  config::DataTable longer = table();
   longer.max_length = 15;
   EXPECT_FALSE(found(longer, hashes(), "letters"));
   EXPECT_FALSE(found(table(), {}, "letters"));
@@ -331,7 +331,7 @@ TEST_F(TaskSetsTest, WritesFilesOfAnotherFormAgain) {
   TaskSets task = encoded();
   task.save_encoded(cache, "letters");
   const fs::path path = fs::directory_iterator(folder_ / "tokens")->path();
-  const std::string key = Safetensors(path).text("key");
+  const std::string key = record::Safetensors(path).text("key");
   Notes notes;
   cache.save(key, {}, {{"knowledge", "O\n"}, {"train", "[]"}}, notes);
   TaskSets other = sets_of(table(), hashes());
@@ -358,7 +358,7 @@ TEST_F(TaskSetsTest, RefusesAFileThatIsNotThePlannedOne) {
 
 TEST_F(TaskSetsTest, WritesPredictionsWithTheirStatistics) {
   const TaskSets sets = encoded();
-  const std::string lines = predictions(sets, Split::dev, some_outputs(sets, Split::dev));
+  const std::string lines = predictions(sets, data::Split::dev, some_outputs(sets, data::Split::dev));
   EXPECT_EQ(
       lines.substr(0, lines.find('\n')),
       R"({"example":0,"predicted":["B-LOC","B-LOC"],"statistics":{"confusion":{"O":{"LOC":1},"PER":{"LOC":1}},)"
@@ -368,12 +368,12 @@ TEST_F(TaskSetsTest, WritesPredictionsWithTheirStatistics) {
 
 TEST_F(TaskSetsTest, LearnsFromMoreWithoutWhatIsScored) {
   write("more", "Cy B-PER\n\nOslo B-LOC\n\nDi B-PER\nran O\n");
-  DataTable data = table();
+  config::DataTable data = table();
   data.more = {file("more").string()};
   TaskSets sets = sets_of(data, hashes());
   sets.encode(LetterTokenizer(), 2);
-  EXPECT_EQ(sets.set(Split::train).set.size(), 5u) << "Oslo is in the development set";
-  EXPECT_EQ(sets.set(Split::dev).set.size(), 2u);
+  EXPECT_EQ(sets.set(data::Split::train).set.size(), 5u) << "Oslo is in the development set";
+  EXPECT_EQ(sets.set(data::Split::dev).set.size(), 2u);
   const Notes notes = sets.notes();
   EXPECT_NE(std::ranges::find(notes,
                               "train: data.more: 3 examples, 2 of them learned from, 1 left out, which the "
@@ -399,7 +399,7 @@ TEST_F(TaskSetsTest, LearnsFromMoreWithoutWhatIsScored) {
 
 TEST_F(TaskSetsTest, MoreComesFromTheCacheAsItWasAndTheShareCounts) {
   write("more", "Cy B-PER\n\nBo B-PER\n\nDi B-PER\nran O\n\nEd B-PER\n\nFay B-PER\n\nGus B-PER\n");
-  DataTable data = table();
+  config::DataTable data = table();
   data.more = {file("more").string()};
   data.held_out = 0.5;
   ContentHashes planned = hashes();
@@ -408,8 +408,8 @@ TEST_F(TaskSetsTest, MoreComesFromTheCacheAsItWasAndTheShareCounts) {
   TaskSets cold = sets_of(data, planned);
   cold.encode(LetterTokenizer(), 2);
   cold.save_encoded(cache, "letters");
-  EXPECT_LT(cold.set(Split::train).set.size(), 9u);
-  EXPECT_GT(cold.set(Split::train).set.size(), 3u);
+  EXPECT_LT(cold.set(data::Split::train).set.size(), 9u);
+  EXPECT_GT(cold.set(data::Split::train).set.size(), 3u);
   TaskSets warm = sets_of(data, planned);
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
   expect_equal(cold, warm);
@@ -435,13 +435,13 @@ TEST_F(TaskSetsTest, CountsWordsWithoutReadingTheOtherSets) {
 }
 
 TEST_F(TaskSetsTest, ASetOfSeveralFilesIsTheirRecordsBehindEachOther) {
-  DataTable parts = table();
+  config::DataTable parts = table();
   write("more", "Zoe B-PER\n");
   write("train", "Ann B-PER\nate O\n\nin O\nNew B-LOC\nYork I-LOC\n");
   parts.train.push_back(file("more").string());
   TaskSets sets = sets_of(parts, {});
   sets.encode(LetterTokenizer(), 1);
-  EXPECT_EQ(sets.set(Split::train).set.size(), 3U);
+  EXPECT_EQ(sets.set(data::Split::train).set.size(), 3U);
   ContentHashes planned = hashes();
   planned["train.2"] = sha256("another file");
   const std::string refusal = message_of([&] { sets_of(parts, planned).read(); });
@@ -454,7 +454,7 @@ TEST_F(TaskSetsTest, SplitCutsOneFileIntoSets) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "w" + std::to_string(i) + " B-PER\n\n";
   write("train", text);
-  DataTable data = table();
+  config::DataTable data = table();
   data.dev.clear();
   data.test.clear();
   data.split = {0.8, 0.1, 0.1};
@@ -463,18 +463,18 @@ TEST_F(TaskSetsTest, SplitCutsOneFileIntoSets) {
   TaskSets cold = sets_of(data, planned), warm = sets_of(data, planned);
   cold.encode(LetterTokenizer(), 1, cache, "letters");
   std::size_t all = 0;
-  for (const Split split : all_splits) {
+  for (const data::Split split : data::all_splits) {
     EXPECT_TRUE(cold.has(split));
     all += cold.set(split).set.size();
   }
   EXPECT_EQ(all, 200U);
-  EXPECT_NEAR(static_cast<double>(cold.set(Split::train).set.size()), 160.0, 20.0);
+  EXPECT_NEAR(static_cast<double>(cold.set(data::Split::train).set.size()), 160.0, 20.0);
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
   expect_equal(cold, warm);
   TaskSets others = sets_of(data, planned);
   data.split = {0.9, 0.1};
   EXPECT_FALSE(sets_of(data, planned).load_encoded(cache, "letters")) << "other shares give other sets";
-  EXPECT_FALSE(sets_of(data, planned).has(Split::test));
+  EXPECT_FALSE(sets_of(data, planned).has(data::Split::test));
   write("train", "Ann B-PER\n");
   EXPECT_TRUE(message_of([&] {
                 sets_of(data, {}).read();
@@ -486,7 +486,7 @@ TEST_F(TaskSetsTest, SplitBesideATestFileCutsTheDevelopmentSetOnly) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "w" + std::to_string(i) + " B-PER\n\n";
   write("train", text);
-  DataTable data = table();
+  config::DataTable data = table();
   data.dev.clear();
   data.split = {0.8, 0.2};
   const ContentHashes planned = {{"train", sha256_of_file(file("train"))},
@@ -494,17 +494,17 @@ TEST_F(TaskSetsTest, SplitBesideATestFileCutsTheDevelopmentSetOnly) {
   TaskSets sets = sets_of(data, planned), whole = sets_of(table(), {});
   sets.encode(LetterTokenizer(), 1, TokenCache(folder_ / "tokens"), "letters");
   whole.encode(LetterTokenizer(), 1, TokenCache(folder_ / "tokens"), "letters");
-  EXPECT_EQ(sets.set(Split::train).set.size() + sets.set(Split::dev).set.size(), 100U);
-  EXPECT_GT(sets.set(Split::dev).set.size(), 5U);
+  EXPECT_EQ(sets.set(data::Split::train).set.size() + sets.set(data::Split::dev).set.size(), 100U);
+  EXPECT_GT(sets.set(data::Split::dev).set.size(), 5U);
   EXPECT_TRUE(
-      std::ranges::equal(sets.set(Split::test).set.arrays().ids, whole.set(Split::test).set.arrays().ids));
+      std::ranges::equal(sets.set(data::Split::test).set.arrays().ids, whole.set(data::Split::test).set.arrays().ids));
   write("test", "Bea B-PER\n");
   EXPECT_NE(message_of([&] { sets_of(data, planned).read(); }).find("has changed since the run was planned"),
             std::string::npos);
 }
 
 TEST_F(TaskSetsTest, SplitByLabelNeedsOneLabelForEachExample) {
-  DataTable data = table();
+  config::DataTable data = table();
   data.dev.clear();
   data.split = {0.8, 0.2};
   data.stratify = true;
@@ -519,7 +519,7 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatThisShareOfSequencesHas) {
   std::string text;  // of 2 + n letters with the markers, n = 1 .. 20
   for (int i = 1; i <= 20; ++i) text += std::string(static_cast<std::size_t>(i), 'a') + " B-PER\n\n";
   write("train", text);
-  DataTable data = table();
+  config::DataTable data = table();
   data.max_length = 0;
   data.max_length_percent = 50;
   const TokenCache cache(folder_ / "tokens");
@@ -540,7 +540,7 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatThisShareOfSequencesHas) {
   TaskSets given = sets_of(data, hashes());
   given.encode(LetterTokenizer(), 1);
   EXPECT_TRUE(
-      std::ranges::equal(given.set(Split::train).set.arrays().ids, cold.set(Split::train).set.arrays().ids));
+      std::ranges::equal(given.set(data::Split::train).set.arrays().ids, cold.set(data::Split::train).set.arrays().ids));
 }
 
 TEST(ReadSet, RefusesFilesItCannotRead) {
@@ -586,4 +586,4 @@ TEST(ReadSet, RefusesFilesItCannotRead) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::tasks

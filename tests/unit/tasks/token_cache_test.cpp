@@ -18,9 +18,9 @@
 namespace {
 
 namespace fs = std::filesystem;
-using encore::Notes;
-using encore::TensorSlice;
-using encore::TokenCache;
+using encore::tasks::Notes;
+using encore::record::TensorSlice;
+using encore::tasks::TokenCache;
 
 constexpr std::array<std::int32_t, 4> some_values = {5, -1, 7, 123456789};
 
@@ -33,12 +33,12 @@ class TokenCacheTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  static void save(const TokenCache& cache, const std::string& key, Notes& notes) {
-    const TensorSlice values{"values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
+  static void save(const encore::tasks::TokenCache& cache, const std::string& key, Notes& notes) {
+    const encore::record::TensorSlice values{"values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
     cache.save(key, {values}, {{"labels", "O B-X"}}, notes);
   }
   /// Whether the file of the key exists and has the saved content.
-  bool is_there(const TokenCache& cache, const std::string& key) {
+  bool is_there(const encore::tasks::TokenCache& cache, const std::string& key) {
     const auto file = cache.load(key, notes_);
     if (!file) return false;
     const auto bytes = file->tensor("values").bytes;
@@ -63,7 +63,7 @@ void write(const fs::path& path, const std::string& content) {
 }
 
 TEST_F(TokenCacheTest, GivesBackWhatWasSavedUnderTheSameKeyOnly) {
-  const TokenCache cache(folder_ / "deep" / "tokens");
+  const encore::tasks::TokenCache cache(folder_ / "deep" / "tokens");
   EXPECT_FALSE(is_there(cache, "a"));
   save(cache, "a", notes_);
   EXPECT_TRUE(is_there(cache, "a"));
@@ -72,7 +72,7 @@ TEST_F(TokenCacheTest, GivesBackWhatWasSavedUnderTheSameKeyOnly) {
 }
 
 TEST_F(TokenCacheTest, NoticesEveryFlippedBit) {
-  const TokenCache cache(folder_);
+  const encore::tasks::TokenCache cache(folder_);
   save(cache, "key", notes_);
   const fs::path path = cache.path_of("key");
   const std::string whole = content_of(path);
@@ -97,7 +97,7 @@ TEST_F(TokenCacheTest, NoticesEveryFlippedBit) {
 }
 
 TEST_F(TokenCacheTest, NoticesEveryTruncation) {
-  const TokenCache cache(folder_);
+  const encore::tasks::TokenCache cache(folder_);
   save(cache, "key", notes_);
   const fs::path path = cache.path_of("key");
   const std::string whole = content_of(path);
@@ -110,7 +110,7 @@ TEST_F(TokenCacheTest, NoticesEveryTruncation) {
 }
 
 TEST_F(TokenCacheTest, RefusesTheFileOfAnotherKey) {
-  const TokenCache cache(folder_);
+  const encore::tasks::TokenCache cache(folder_);
   save(cache, "a", notes_);
   fs::rename(cache.path_of("a"), cache.path_of("b"));
   EXPECT_FALSE(is_there(cache, "b"));
@@ -121,7 +121,7 @@ TEST_F(TokenCacheTest, RefusesTheFileOfAnotherKey) {
 TEST_F(TokenCacheTest, AFolderThatCannotBeWrittenIsSaidAndNoError) {
   fs::create_directories(folder_);
   write(folder_ / "file", "");
-  const TokenCache cache(folder_ / "file" / "tokens");
+  const encore::tasks::TokenCache cache(folder_ / "file" / "tokens");
   EXPECT_FALSE(is_there(cache, "key"));
   save(cache, "key", notes_);
   ASSERT_EQ(notes_.size(), 1u);
@@ -131,14 +131,14 @@ TEST_F(TokenCacheTest, AFolderThatCannotBeWrittenIsSaidAndNoError) {
 }
 
 TEST_F(TokenCacheTest, WithoutAFolderNothingIsKept) {
-  const TokenCache cache{fs::path()};
+  const encore::tasks::TokenCache cache{fs::path()};
   save(cache, "key", notes_);
   EXPECT_FALSE(is_there(cache, "key"));
   EXPECT_TRUE(notes_.empty());
 }
 
 TEST_F(TokenCacheTest, WhatIsMappedOutlivesItsFile) {
-  const TokenCache cache(folder_);
+  const encore::tasks::TokenCache cache(folder_);
   save(cache, "key", notes_);
   const auto file = cache.load("key", notes_);
   save(cache, "key", notes_);
@@ -148,7 +148,7 @@ TEST_F(TokenCacheTest, WhatIsMappedOutlivesItsFile) {
 }
 
 TEST_F(TokenCacheTest, KeepsWhatWasUsedLast) {
-  const TokenCache roomy(folder_);
+  const encore::tasks::TokenCache roomy(folder_);
   for (const std::string key : {"a", "b", "c"}) save(roomy, key, notes_);
   const auto bytes = fs::file_size(roomy.path_of("a"));
   const auto now = fs::file_time_type::clock::now();
@@ -156,7 +156,7 @@ TEST_F(TokenCacheTest, KeepsWhatWasUsedLast) {
   fs::last_write_time(roomy.path_of("b"), now - std::chrono::hours(2));
   fs::last_write_time(roomy.path_of("c"), now - std::chrono::hours(1));
   EXPECT_TRUE(is_there(roomy, "a"));  // used now
-  const TokenCache narrow(folder_, bytes * 2);
+  const encore::tasks::TokenCache narrow(folder_, bytes * 2);
   save(narrow, "d", notes_);
   EXPECT_TRUE(is_there(narrow, "a"));
   EXPECT_FALSE(is_there(narrow, "b"));
@@ -165,7 +165,7 @@ TEST_F(TokenCacheTest, KeepsWhatWasUsedLast) {
 }
 
 TEST_F(TokenCacheTest, RemovesWhatAKilledWriterLeftADayAgo) {
-  const TokenCache cache(folder_);
+  const encore::tasks::TokenCache cache(folder_);
   save(cache, "a", notes_);
   const fs::path old = cache.path_of("b").string() + ".4711-1",
                  young = cache.path_of("b").string() + ".4711-2";
@@ -178,7 +178,7 @@ TEST_F(TokenCacheTest, RemovesWhatAKilledWriterLeftADayAgo) {
 }
 
 TEST_F(TokenCacheTest, WritersAtTheSameTimeLeaveOneWholeFile) {
-  const TokenCache cache(folder_);
+  const encore::tasks::TokenCache cache(folder_);
   std::array<Notes, 8> notes;
   {
     std::vector<std::jthread> writers;
@@ -197,7 +197,7 @@ TEST_F(TokenCacheTest, LiesWhereTheEnvironmentSays) {
     ::setenv("ENCORE_CACHE", own, 1);
     ::setenv("XDG_CACHE_HOME", shared, 1);
     ::setenv("HOME", home, 1);
-    return TokenCache::standard().path_of("key").parent_path().string();
+    return encore::tasks::TokenCache::standard().path_of("key").parent_path().string();
   };
   EXPECT_EQ(place("/own", "/shared", "/home/me"), "/own/tokens");
   EXPECT_EQ(place("", "/shared", "/home/me"), "/shared/encore/tokens");

@@ -14,7 +14,7 @@
 #include "support/training_runs.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 /// A machine on which other programs use a given part of this process's CPUs.
@@ -35,7 +35,7 @@ class FakeMachine {
   void write() const {
     std::filesystem::create_directories(root() / "proc/self");
     std::ofstream out(root() / "proc/stat");
-    const std::vector<int> cpus = host_cpus();
+    const std::vector<int> cpus = kernels::host_cpus();
     for (std::size_t k = 0; k < ticks_.size(); ++k)
       out << "cpu" << cpus[k] << " " << ticks_[k] << " 0 0 " << idle_[k] << " 0 0 0 0 0 0\n";
   }
@@ -44,10 +44,10 @@ class FakeMachine {
 };
 
 /// Returns how many CPUs each thread of the device may use, least and most.
-std::string cpus_of_threads(const Device& device, int threads, Binding binding) {
+std::string cpus_of_threads(const Device& device, int threads, kernels::Binding binding) {
   std::mutex one_at_a_time;
   int least = CPU_SETSIZE, most = 0;
-  use_host_threads(device, threads, binding, [&] {
+  kernels::use_host_threads(device, threads, binding, [&] {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     ::sched_getaffinity(0, sizeof cpus, &cpus);
@@ -61,7 +61,7 @@ std::string cpus_of_threads(const Device& device, int threads, Binding binding) 
 std::string story_of_a_busy_machine() {
   const Device device;
   testing::Recorder recorder;
-  FakeMachine machine(host_cpus().size());
+  FakeMachine machine(kernels::host_cpus().size());
   AdaptiveThreads threads(device, recorder, true, machine.root());
   std::string story;
   const auto seconds_of = [&](int seconds, double taken) {
@@ -89,9 +89,9 @@ TEST(AdaptiveThreadsChild, DISABLED_PrintsItsDecisions) {
 TEST(AdaptiveThreadsChild, DISABLED_PrintsItsCpus) {
   const Device device;
   testing::print_digest(
-      cpus_of_threads(device, 2, Binding::own_place) + "," + cpus_of_threads(device, 1, Binding::any_place) +
-      "," + cpus_of_threads(device, 2, Binding::any_place) + "," +
-      cpus_of_threads(device, 2, Binding::own_place) + " of " + std::to_string(host_cpus().size()));
+      cpus_of_threads(device, 2, kernels::Binding::own_place) + "," + cpus_of_threads(device, 1, kernels::Binding::any_place) +
+      "," + cpus_of_threads(device, 2, kernels::Binding::any_place) + "," +
+      cpus_of_threads(device, 2, kernels::Binding::own_place) + " of " + std::to_string(kernels::host_cpus().size()));
 }
 
 TEST(AdaptiveThreads, FallWhileOthersUseTheCoresAndRiseWhenTheyAreFree) {
@@ -102,7 +102,7 @@ TEST(AdaptiveThreads, FallWhileOthersUseTheCoresAndRiseWhenTheyAreFree) {
 
 TEST(AdaptiveThreads, ReleaseTheCoresToWhichTheyAreBoundAndTakeThemBack) {
   if (!on_the_host()) GTEST_SKIP() << "threads of the host only";
-  const std::vector<int> cpus = host_cpus();
+  const std::vector<int> cpus = kernels::host_cpus();
   if (cpus.size() < 2) GTEST_SKIP() << "this machine has one CPU";
   const std::string places =
       "OMP_PROC_BIND=close OMP_PLACES='{" + std::to_string(cpus[0]) + "},{" + std::to_string(cpus[1]) + "}' ";
@@ -111,4 +111,4 @@ TEST(AdaptiveThreads, ReleaseTheCoresToWhichTheyAreBoundAndTakeThemBack) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

@@ -11,14 +11,14 @@
 #include "support/training_runs.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 using testing::Recorder;
 using testing::ScriptedControl;
 
 LossScaling scaling_of(double first, std::int64_t steps_to_rise) {
-  TrainTable train;
+  config::TrainTable train;
   train.loss_scale = first;
   train.loss_scale_steps = steps_to_rise;
   return LossScaling(train);
@@ -26,7 +26,7 @@ LossScaling scaling_of(double first, std::int64_t steps_to_rise) {
 
 TEST(LossScaling, FallsAtOnceAndRisesAfterSeveralUpdates) {
   const LossScaling scaling = scaling_of(8.0, 3);
-  Progress progress;
+  record::Progress progress;
   EXPECT_EQ(LossScaling::factor(progress), 1.0);
   scaling.begin(progress);
   EXPECT_EQ(LossScaling::factor(progress), 8.0);
@@ -40,23 +40,23 @@ TEST(LossScaling, FallsAtOnceAndRisesAfterSeveralUpdates) {
   EXPECT_FALSE(scaling.updated(progress));
   EXPECT_TRUE(scaling.updated(progress));
   EXPECT_EQ(LossScaling::factor(progress), 8.0);
-  EXPECT_EQ(progress.loss_scale, (LossScale{.factor = 8.0, .steps = 0, .left_out = 1}));
+  EXPECT_EQ(progress.loss_scale, (record::LossScale{.factor = 8.0, .steps = 0, .left_out = 1}));
 }
 
 TEST(LossScaling, EndsAtOneAndAtTheLargest) {
   const LossScaling scaling = scaling_of(2.0, 1);
-  Progress progress;
+  record::Progress progress;
   scaling.begin(progress);
   EXPECT_TRUE(LossScaling::overflowed(progress));
   EXPECT_FALSE(LossScaling::overflowed(progress)) << "such gradients do not come from the factor";
   EXPECT_EQ(progress.loss_scale->left_out, 1);
   for (int step = 0; step < 200; ++step) scaling.updated(progress);
-  EXPECT_EQ(LossScaling::factor(progress), most_loss_scale);
+  EXPECT_EQ(LossScaling::factor(progress), config::most_loss_scale);
 }
 
 TEST(LossScaling, IsAbsentUnlessRequested) {
-  Progress progress;
-  const LossScaling scaling{TrainTable()};
+  record::Progress progress;
+  const LossScaling scaling{config::TrainTable()};
   scaling.begin(progress);
   EXPECT_FALSE(progress.loss_scale);
   EXPECT_FALSE(scaling.updated(progress));
@@ -73,7 +73,7 @@ class LossScalingRuns : public ::testing::Test {
                                 ScriptedControl(stop_after));
   }
   std::string newest(const std::string& name) const {
-    const auto found = find_newest_checkpoint(folder_.path() / name);
+    const auto found = record::find_newest_checkpoint(folder_.path() / name);
     std::string all = found->tensors.text("progress");
     for (const auto& [tensor, entry] : found->tensors.tensors())
       all.append(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
@@ -108,7 +108,7 @@ const std::vector<std::string> too_large = {"train.loss_scale=1.361129467683754e
 
 TEST_F(LossScalingRuns, AStepWithoutFiniteGradientsMakesNoUpdate) {
   const Recorder told = run("run", too_large);
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_EQ(told.steps.size(), 24U);
   ASSERT_FALSE(told.logs.empty());
   EXPECT_EQ(told.logs.front(),
@@ -134,14 +134,14 @@ TEST_F(LossScalingRuns, StoppingAndResumingChangesNoBit) {
   for (const int stop_after : {1, 2, 11}) {
     const std::string name = "stopped" + std::to_string(stop_after);
     run(name, too_large, stop_after);
-    EXPECT_EQ(run(name, too_large).ending, Ending::completed);
+    EXPECT_EQ(run(name, too_large).ending, record::Ending::completed);
     EXPECT_EQ(newest(name), whole) << "stopped after step " << stop_after;
   }
 }
 
 TEST_F(LossScalingRuns, WhatNoFactorHelpsIsAFailure) {
   const Recorder told = run("run", {"optimizer.learning_rate=1e30", "train.loss_scale=1"});
-  EXPECT_EQ(told.ending, Ending::failed);
+  EXPECT_EQ(told.ending, record::Ending::failed);
   EXPECT_NE(told.reason.find("is not finite; it began in"), std::string::npos) << told.reason;
 }
 
@@ -149,7 +149,7 @@ TEST_F(LossScalingRuns, Float16LearnsAsFloat32Does) {
   if (!Device().gemm().multiplies(DType::float16)) GTEST_SKIP() << "no float16 products in this build";
   const Recorder narrow = run("narrow", {"train.precision=float16"});
   const Recorder wide = run("wide", {});
-  ASSERT_EQ(narrow.ending, Ending::completed) << narrow.reason;
+  ASSERT_EQ(narrow.ending, record::Ending::completed) << narrow.reason;
   for (std::size_t i = 0; i < wide.steps.size(); ++i)
     EXPECT_NEAR(narrow.steps[i].loss, wide.steps[i].loss, 0.02 * wide.steps[0].loss) << "step " << i + 1;
   EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "otherwise the option had no effect";
@@ -157,4 +157,4 @@ TEST_F(LossScalingRuns, Float16LearnsAsFloat32Does) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

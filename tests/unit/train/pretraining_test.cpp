@@ -13,7 +13,7 @@
 #include "support/child_threads.hpp"
 #include "support/training_runs.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,7 @@ class Pretraining : public ::testing::Test {
     }
   }
 
-  Specification specification(const std::vector<std::string>& overrides = {}) const {
+  record::Specification specification(const std::vector<std::string>& overrides = {}) const {
     return testing::specification_of(R"(
 seed = 3
 task = { type = "mlm", probability = 0.3 }
@@ -63,7 +63,7 @@ head.type = "language_model"
 )",
                                      folder_, {}, overrides);
   }
-  Recorder run(const std::string& name, const Specification& of,
+  Recorder run(const std::string& name, const record::Specification& of,
                ScriptedControl control = ScriptedControl()) const {
     return testing::run_attempt(folder_ / name, of, control);
   }
@@ -76,7 +76,7 @@ TEST_F(Pretraining, PerplexityFallsAndWordsAreGuessed) {
     const Recorder told = run(
         std::string("run_") + whole_word,
         specification({"train.epochs=30", "model.dropout=0", std::string("task.whole_word=") + whole_word}));
-    ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+    ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
     const std::map<std::int64_t, double>& curve = told.values.at("dev/perplexity");
     EXPECT_LT(curve.rbegin()->second, 0.5 * curve.begin()->second);
     EXPECT_GT(told.result.at("test/accuracy"), 0.5);
@@ -100,7 +100,7 @@ TEST_F(Pretraining, AStoppedRunEndsWithTheBitsOfAnUnbrokenOne) {
        {std::vector<std::string>{}, {"train.gradient_shards=3", "task.whole_word=true"}}) {
     const std::string name = overrides.empty() ? "plain" : "shards";
     const Recorder whole = run(name + "_whole", specification(overrides));
-    ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
+    ASSERT_EQ(whole.ending, record::Ending::completed) << whole.reason;
     EXPECT_EQ(run(name + "_again", specification(overrides)).digests, whole.digests);
     run(name + "_stopped", specification(overrides), ScriptedControl(17));  // within the second epoch
     const Recorder rest = run(name + "_stopped", specification(overrides));
@@ -109,7 +109,7 @@ TEST_F(Pretraining, AStoppedRunEndsWithTheBitsOfAnUnbrokenOne) {
     EXPECT_EQ(rest.result, whole.result);
     // The injected change: the rest of the run draws other masks.
     run(name + "_other", specification(overrides), ScriptedControl(17));
-    Specification other = specification(overrides);
+    record::Specification other = specification(overrides);
     other.seed = 4;
     EXPECT_NE(run(name + "_other", other).result, whole.result);
   }
@@ -118,7 +118,7 @@ TEST_F(Pretraining, AStoppedRunEndsWithTheBitsOfAnUnbrokenOne) {
 TEST_F(Pretraining, TakesBfloat16AndLabelSmoothing) {
   const Recorder told =
       run("run", specification({"train.precision=\"bfloat16\"", "train.label_smoothing=0.1"}));
-  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
   EXPECT_LT(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"))
       << "perplexity is that of the true tokens alone";
@@ -136,7 +136,7 @@ TEST_F(PretrainingChild, DISABLED_Trains) {
 }
 
 TEST(PretrainingThreads, OneAndTwoGiveEqualBits) {
-  if (!host_reaches_device()) GTEST_SKIP() << "threads of the host only";
+  if (!memory::host_reaches_device()) GTEST_SKIP() << "threads of the host only";
   const auto in_child = [](int threads) {
     return testing::digest_of_child("train_test", "PretrainingChild.DISABLED_Trains", threads);
   };
@@ -144,4 +144,4 @@ TEST(PretrainingThreads, OneAndTwoGiveEqualBits) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

@@ -20,7 +20,7 @@
 #include "support/training_runs.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -335,9 +335,9 @@ head.type = ")" + case_.head +
                              "\"\n" + case_.head_options + "\n";
     std::vector<std::string> all = case_.overrides;
     all.insert(all.end(), overrides.begin(), overrides.end());
-    Specification of = testing::specification_of(text, folder_, {}, all);
+    record::Specification of = testing::specification_of(text, folder_, {}, all);
     of.seed = seed;
-    return testing::run_attempt(folder_ / name, of, control, TokenCache{fs::path()}, {}, nullptr,
+    return testing::run_attempt(folder_ / name, of, control, tasks::TokenCache{fs::path()}, {}, nullptr,
                                 between_steps);
   }
 
@@ -365,7 +365,7 @@ TEST_P(Promises, ItLearns) {
   const Recorder told =
       Place(GetParam())
           .run("whole", {"train.epochs=" + std::to_string(GetParam().epochs), "model.dropout=0"});
-  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
   EXPECT_GE(told.result.at(GetParam().measure), GetParam().at_least);
 }
@@ -394,7 +394,7 @@ TEST_P(Promises, WhatTheBackwardPassComputesAgainHasTheSameBits) {
                        control, seed);
     };
     const Recorder kept = run("none", "none");
-    ASSERT_EQ(kept.ending, Ending::completed) << kept.reason;
+    ASSERT_EQ(kept.ending, record::Ending::completed) << kept.reason;
     for (const char* recompute : {"cheap", "blocks"})
       EXPECT_EQ(run(recompute, recompute).digests, kept.digests) << recompute << ", norms " << norms;
     run("none", "changed", ScriptedControl(5));  // stopped there, it continues in another way
@@ -412,7 +412,7 @@ TEST_P(Promises, ShardsAndPrecisionsAreTaken) {
       continue;
     }
     const Recorder told = Place(GetParam()).run("whole", {setting});
-    EXPECT_EQ(told.ending, Ending::completed) << setting << ": " << told.reason;
+    EXPECT_EQ(told.ending, record::Ending::completed) << setting << ": " << told.reason;
     EXPECT_LT(told.steps.back().loss, told.steps.front().loss) << setting;
   }
 }
@@ -450,17 +450,17 @@ const Case& case_of(const std::string& name) {
 TEST(TunedThresholds, BelongToTheChosenParameters) {
   const Place place(case_of("multilabel_tuned"));
   const Recorder told = place.run("whole", {"train.select=\"min dev/loss\""});
-  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
   const Device device;
-  for (const char* gone : {"", weights_file}) {
+  for (const char* gone : {"", record::weights_file}) {
     if (*gone != 0) fs::remove(place.folder() / "whole" / gone);
-    Engine engine(place.folder() / "whole", Specification::load(place.folder() / "whole").plugin_folders,
+    infer::Engine engine(place.folder() / "whole", record::Specification::load(place.folder() / "whole").plugin_folders,
                   device);
     const Records records =
-        read_set(engine.reader(), {(place.folder() / "test.tsv").string()}, "test set").records;
+        tasks::read_set(engine.reader(), {(place.folder() / "test.tsv").string()}, "test set").records;
     engine.extend(records);
-    const EncodedSet set = engine.encode(records);
-    const Statistics statistics = measured(engine.task(), set.set, engine.run(set).outputs, "test set");
+    const tasks::EncodedSet set = engine.encode(records);
+    const Statistics statistics = tasks::measured(engine.task(), set.set, engine.run(set).outputs, "test set");
     for (const auto& [name, value] : measure_values(engine.measures(), statistics))
       EXPECT_EQ(value, told.result.at("test/" + name)) << name << " without " << gone;
   }
@@ -495,7 +495,7 @@ TEST(LanguageModel, IsRefusedWhereTheModelSeesItsTargets) {
 TEST(LanguageModel, LearnsFromTheWindowsOfATextOneByOne) {
   const Place place(case_of("lm"));
   const Recorder told = place.run("whole", {"train.epochs=1"});
-  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_EQ(told.steps.size(), 12U) << "80 lines, 10 of them in two windows: 90 in batches of 8";
   const Recorder one = place.run("one",
                                  {"train.epochs=1", "train.batch_size=1", "optimizer.learning_rate=1e-30"}),
@@ -526,8 +526,8 @@ TEST_P(PromisesChild, DISABLED_TrainsWithChangingThreads) {
   int changes = 0;
   testing::print_digest(digest_of(GetParam(), [&](const Device& device) {
     if (changes > 0 && random() % 2 == 0) return;
-    use_host_threads(device, 1 + static_cast<int>(random() % static_cast<unsigned>(host_threads())),
-                     Binding::any_place);
+    kernels::use_host_threads(device, 1 + static_cast<int>(random() % static_cast<unsigned>(host_threads())),
+                     kernels::Binding::any_place);
     ++changes;
   }));
   EXPECT_GT(changes, 5);
@@ -538,4 +538,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, Promises, ::testing::ValuesIn(cases()), name_of_
 INSTANTIATE_TEST_SUITE_P(Cases, PromisesChild, ::testing::ValuesIn(cases()), name_of_case);
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

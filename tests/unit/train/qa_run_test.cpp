@@ -11,7 +11,7 @@
 #include "support/small_squad.hpp"
 #include "support/training_runs.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,7 +33,7 @@ class QaRun : public ::testing::Test {
 
   Recorder run(const std::string& name, const std::vector<std::string>& overrides = {},
                ScriptedControl control = ScriptedControl()) const {
-    const Specification specification = testing::specification_of(R"(
+    const record::Specification specification = testing::specification_of(R"(
 seed = 3
 task = { type = "qa", stride = 3, max_question = 4, max_answer = 4 }
 data = { type = "squad", train = "train.json", dev = "dev.json", test = "test.json", max_length = 24 }
@@ -59,7 +59,7 @@ head.type = "span"
 
 TEST_F(QaRun, FindsAnswersInContextsOfSeveralWindows) {
   const Recorder told = run("whole", {"train.epochs=15", "model.dropout=0"});
-  ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_LT(told.steps.back().loss, 0.5 * told.steps.front().loss);
   EXPECT_GT(told.result.at("test/f1"), 0.7);
   EXPECT_GE(told.result.at("test/f1"), told.result.at("test/exact_match"));
@@ -83,7 +83,7 @@ TEST_F(QaRun, TakesShardsAndPrecisions) {
                               "train.batching=\"padded\"", "task.no_answer=true"}) {
     fs::remove_all(folder_ / "run");
     const Recorder told = run("run", {setting});
-    EXPECT_EQ(told.ending, Ending::completed) << setting << ": " << told.reason;
+    EXPECT_EQ(told.ending, record::Ending::completed) << setting << ": " << told.reason;
     EXPECT_LT(told.steps.back().loss, told.steps.front().loss) << setting;
   }
 }
@@ -110,4 +110,4 @@ TEST_F(QaRun, HasEqualBitsWithOneTwoAndThreeThreads) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

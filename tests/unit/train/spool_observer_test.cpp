@@ -10,7 +10,7 @@
 #include "record/spool_reader.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 class SpoolObserverTest : public ::testing::Test {
@@ -27,23 +27,23 @@ class SpoolObserverTest : public ::testing::Test {
 
   /// Returns the spool of an attempt that does `work`; the event Ended is the last.
   template <class Work>
-  static std::vector<Progressed> progress_after(Work work) {
+  static std::vector<record::Progressed> progress_after(Work work) {
     const testing::TemporaryFolder folder;
-    SpoolWriter writer(folder / "spool", 1);
+    record::SpoolWriter writer(folder / "spool", 1);
     SpoolObserver observer(writer);
     work(observer);
     writer.sync();
-    SpoolReader reader(folder / "spool");
-    SpoolRecord record;
-    std::vector<Progressed> progress;
+    record::SpoolReader reader(folder / "spool");
+    record::SpoolRecord record;
+    std::vector<record::Progressed> progress;
     bool over = false;
     while (reader.next(record)) {
       EXPECT_FALSE(over) << "a record behind the end";
-      if (record.kind != SpoolKind::event) continue;
-      const std::optional<Event> event = record.event().event;
+      if (record.kind != record::SpoolKind::event) continue;
+      const std::optional<record::Event> event = record.event().event;
       if (!event) continue;
-      if (const auto* one = std::get_if<Progressed>(&*event)) progress.push_back(*one);
-      over = std::holds_alternative<Ended>(*event);
+      if (const auto* one = std::get_if<record::Progressed>(&*event)) progress.push_back(*one);
+      over = std::holds_alternative<record::Ended>(*event);
     }
     EXPECT_TRUE(over);
     return progress;
@@ -51,9 +51,9 @@ class SpoolObserverTest : public ::testing::Test {
 };
 
 TEST_F(SpoolObserverTest, EndsWithTheLastStepHoweverShortTheRunIs) {
-  const std::vector<Progressed> progress = progress_after([](Observer& observer) {
+  const std::vector<record::Progressed> progress = progress_after([](Observer& observer) {
     step(observer, 1, 10, 0.001);
-    observer.happened(Ended{.ending = Ending::interrupted, .step = 10});
+    observer.happened(record::Ended{.ending = record::Ending::interrupted, .step = 10});
   });
   ASSERT_EQ(progress.size(), 2u) << "one for the first step and one for the last";
   EXPECT_EQ(progress[0].step, 1);
@@ -63,10 +63,10 @@ TEST_F(SpoolObserverTest, EndsWithTheLastStepHoweverShortTheRunIs) {
 }
 
 TEST_F(SpoolObserverTest, AResumedAttemptThatIsShortEndsWithItsLastStepToo) {
-  const std::vector<Progressed> progress = progress_after([](Observer& observer) {
+  const std::vector<record::Progressed> progress = progress_after([](Observer& observer) {
     observer.resumed({.step = 90, .total_steps = 100, .epoch = 23});
     step(observer, 91, 10, 0.001);
-    observer.happened(Ended{.ending = Ending::completed, .step = 100});
+    observer.happened(record::Ended{.ending = record::Ending::completed, .step = 100});
   });
   ASSERT_EQ(progress.size(), 1u);
   EXPECT_EQ(progress[0].step, 100);
@@ -74,9 +74,9 @@ TEST_F(SpoolObserverTest, AResumedAttemptThatIsShortEndsWithItsLastStepToo) {
 }
 
 TEST_F(SpoolObserverTest, AResumedAttemptWithNoStepLeftSaysWhatWasTrainedBefore) {
-  const std::vector<Progressed> progress = progress_after([](Observer& observer) {
+  const std::vector<record::Progressed> progress = progress_after([](Observer& observer) {
     observer.resumed({.step = 100, .total_steps = 100, .epoch = 25});
-    observer.happened(Ended{.ending = Ending::completed, .step = 100});
+    observer.happened(record::Ended{.ending = record::Ending::completed, .step = 100});
   });
   ASSERT_EQ(progress.size(), 1u);
   EXPECT_EQ(progress[0].step, 100);
@@ -87,15 +87,15 @@ TEST_F(SpoolObserverTest, AResumedAttemptWithNoStepLeftSaysWhatWasTrainedBefore)
 
 TEST_F(SpoolObserverTest, NothingIsWrittenTwiceOrBeforeTheFirstStep) {
   EXPECT_TRUE(progress_after([](Observer& observer) {
-                observer.happened(Ended{.ending = Ending::failed, .reason = "no data"});
+                observer.happened(record::Ended{.ending = record::Ending::failed, .reason = "no data"});
               }).empty());
   EXPECT_EQ(progress_after([](Observer& observer) {
               step(observer, 1, 3, 0.5);
-              observer.happened(Ended{.ending = Ending::completed, .step = 3});
+              observer.happened(record::Ended{.ending = record::Ending::completed, .step = 3});
             }).size(),
             3u)
       << "each of these steps takes longer than the time between two events";
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

@@ -15,7 +15,7 @@
 #include "train/machine_load.hpp"
 #include "unit/record/temporary_folder.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 /// Returns the choice after `seconds` of such a load, sampled twice a second.
@@ -167,4 +167,4 @@ TEST_F(LoadOfMachine, OfAControlGroupWhatItsOtherProcessesLeave) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

@@ -22,7 +22,7 @@
 #include "unit/record/temporary_folder.hpp"
 #include "world/atomic_file.hpp"
 
-namespace encore {
+namespace encore::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,20 +39,20 @@ class TrainerTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  Specification specification(const std::vector<std::string>& overrides = {}) const {
+  record::Specification specification(const std::vector<std::string>& overrides = {}) const {
     return testing::tiny_specification(folder_, overrides);
   }
 
   /// Runs one attempt in the run folder `name`.
-  Recorder run(const std::string& name, const Specification& specification,
+  Recorder run(const std::string& name, const record::Specification& specification,
                ScriptedControl control = ScriptedControl(),
-               const TokenCache& cache = TokenCache{fs::path()}) const {
+               const tasks::TokenCache& cache = tasks::TokenCache{fs::path()}) const {
     return testing::run_attempt(folder_ / name, specification, control, cache);
   }
 
   /// Returns the SHA-256 of parameters and optimizer states in the newest checkpoint, and its progress.
   std::map<std::string, std::string> newest_state(const std::string& name) const {
-    const auto found = find_newest_checkpoint(folder_ / name);
+    const auto found = record::find_newest_checkpoint(folder_ / name);
     std::map<std::string, std::string> state = {{"progress", found->tensors.text("progress")}};
     for (const auto& [tensor, entry] : found->tensors.tensors())
       state[tensor] = std::string(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
@@ -64,7 +64,7 @@ class TrainerTest : public ::testing::Test {
 
 TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
   const Recorder told = run("run", specification());
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_TRUE(told.resumptions.empty()) << "it begins at no checkpoint";
   ASSERT_EQ(told.steps.size(), 24u);  // 3 epochs of 60 sentences in batches of 8
   EXPECT_EQ(told.steps.back().step, 24);
@@ -77,10 +77,10 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
                                                   "predictions/test.jsonl"}));
   for (std::int64_t step : {0, 1, 4, 8, 24}) EXPECT_TRUE(told.digests.contains({step, "parameters"})) << step;
   EXPECT_FALSE(told.digests.contains({5, "parameters"}));
-  for (const Split split : {Split::dev, Split::test}) {
+  for (const data::Split split : {data::Split::dev, data::Split::test}) {
     std::size_t before = 0;
     ASSERT_TRUE(told.scored.contains(split));
-    for (const EvaluationProgress& progress : told.scored.at(split)) {
+    for (const infer::EvaluationProgress& progress : told.scored.at(split)) {
       EXPECT_TRUE(progress.done > before || before == progress.all) << "grows, or starts again";
       EXPECT_FALSE(progress.writes);
       before = progress.done;
@@ -91,31 +91,31 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
 
 TEST_F(TrainerTest, KeepsAttentionOfTheFirstExamplesWhereItIsAsked) {
   const Recorder plain = run("plain", specification());
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "plain" / attention_file));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "plain" / record::attention_file));
   const Recorder told = run("asked", specification({"train.show_attention=2"}));
   EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
                                                   "predictions/test.jsonl", "attention"}));
   EXPECT_EQ(told.digests, plain.digests) << "no bit of the training depends on it";
   EXPECT_EQ(told.result, plain.result);
 
-  const std::string content = testing::read_bytes(folder_ / "asked" / attention_file);
-  const AttentionTexts kept = AttentionTexts::parse(content);
+  const std::string content = testing::read_bytes(folder_ / "asked" / record::attention_file);
+  const record::AttentionTexts kept = record::AttentionTexts::parse(content);
   EXPECT_EQ(kept.step, told.best_step);
   ASSERT_EQ(kept.texts.size(), 2U);
   EXPECT_EQ(kept.texts[0].name, "example 1 of dev");
   EXPECT_EQ(kept.texts[1].name, "example 2 of dev");
-  for (const AttentionText& text : kept.texts) {
+  for (const record::AttentionText& text : kept.texts) {
     EXPECT_GT(text.tokens.size(), 2U);
     EXPECT_FALSE(text.layers.empty());
   }
   run("stopped", specification({"train.show_attention=2"}), ScriptedControl(9));
   run("stopped", specification({"train.show_attention=2"}));
-  EXPECT_EQ(testing::read_bytes(folder_ / "stopped" / attention_file), content) << "resumed, the same bytes";
+  EXPECT_EQ(testing::read_bytes(folder_ / "stopped" / record::attention_file), content) << "resumed, the same bytes";
 }
 
 TEST_F(TrainerTest, KeepsTheBestAndTheNewestCheckpoint) {
   const Recorder told = run("run", specification());
-  for (const CheckpointFile& file : list_checkpoints(folder_ / "run"))
+  for (const record::CheckpointFile& file : record::list_checkpoints(folder_ / "run"))
     EXPECT_TRUE(file.step == 24 || file.step == told.best_step) << file.path;
 }
 
@@ -129,14 +129,14 @@ TEST_F(TrainerTest, PackingTheNextBatchDuringAStepChangesNoBit) {
   const auto attempt = [&](const std::string& name, const bool& packs_ahead, int stop_after,
                            const std::vector<std::string>& overrides) {
     return testing::run_attempt(folder_ / name, specification(overrides), ScriptedControl(stop_after),
-                                TokenCache{fs::path()}, {}, &packs_ahead);
+                                tasks::TokenCache{fs::path()}, {}, &packs_ahead);
   };
   for (const std::vector<std::string>& overrides :
        {std::vector<std::string>{}, {"train.steps=13"}, {"train.gradient_shards=3"}}) {
     const std::string name = "run" + std::to_string(overrides.size());
     const Recorder plain = attempt(name + "plain", in_turn, 0, overrides);
     const Recorder other = attempt(name + "ahead", ahead, 0, overrides);
-    EXPECT_EQ(other.ending, Ending::completed) << other.reason;
+    EXPECT_EQ(other.ending, record::Ending::completed) << other.reason;
     EXPECT_EQ(other.digests, plain.digests);
     EXPECT_EQ(other.result, plain.result);
     ASSERT_EQ(other.steps.size(), plain.steps.size());
@@ -160,19 +160,19 @@ TEST_F(TrainerTest, StoppingAnywhereAndResumingChangesNoBit) {
   for (int stop_after : {1, 7, 8, 9, 23}) {
     const std::string name = "stopped" + std::to_string(stop_after);
     const Recorder first = run(name, specification(), ScriptedControl(stop_after));
-    EXPECT_EQ(first.ending, Ending::interrupted);
+    EXPECT_EQ(first.ending, record::Ending::interrupted);
     EXPECT_EQ(first.steps.size(), static_cast<std::size_t>(stop_after));
     const Recorder second = run(name, specification());
-    EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+    EXPECT_EQ(second.ending, record::Ending::completed) << second.reason;
     EXPECT_EQ(second.steps.front().step, stop_after + 1);
     EXPECT_EQ(newest_state(name), whole) << "stopped after step " << stop_after;
-    EXPECT_EQ(load_file(folder_ / name / weights_file, "file"),
-              load_file(folder_ / "whole" / weights_file, "file"));
+    EXPECT_EQ(load_file(folder_ / name / record::weights_file, "file"),
+              load_file(folder_ / "whole" / record::weights_file, "file"));
   }
 }
 
 TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
-  const Specification of = specification({"train.evaluate_every=4"});
+  const record::Specification of = specification({"train.evaluate_every=4"});
   const Recorder whole = run("whole", of);
   // Steps within an epoch, at its end (its score is due too), before the resumed step, and never.
   std::size_t steps = 0;
@@ -180,9 +180,9 @@ TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
     Milestones milestones;
     milestones.pause_after_step = rung;
     const Recorder part =
-        testing::run_attempt(folder_ / "paused", of, ScriptedControl(), TokenCache{fs::path()}, milestones);
+        testing::run_attempt(folder_ / "paused", of, ScriptedControl(), tasks::TokenCache{fs::path()}, milestones);
     steps += part.steps.size();
-    EXPECT_EQ(part.ending, rung < 24 ? Ending::interrupted : Ending::completed) << rung;
+    EXPECT_EQ(part.ending, rung < 24 ? record::Ending::interrupted : record::Ending::completed) << rung;
     EXPECT_EQ(steps, std::min<std::size_t>(static_cast<std::size_t>(rung), 24u));
     if (rung == 12) {
       ASSERT_EQ(part.resumptions.size(), 1u);
@@ -204,47 +204,47 @@ const std::vector<std::string> bert_shape = {
     "model.embedding_norm=true", "model.embedding_scale=none", "model.layer.feed_forward.activation=gelu"};
 
 TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
-  Specification specified = specification(bert_shape);
+  record::Specification specified = specification(bert_shape);
   const Recorder donor = run("donor", specified);
-  ASSERT_EQ(donor.ending, Ending::completed) << donor.reason;
-  testing::write_bert_folder(folder_ / "bert", Safetensors(folder_ / "donor" / weights_file).tensors(),
-                             PretrainedHead::classes);
-  specified.data[pretrained_role] = {(folder_ / "bert").string(), sha256_of_content(folder_ / "bert")};
+  ASSERT_EQ(donor.ending, record::Ending::completed) << donor.reason;
+  testing::write_bert_folder(folder_ / "bert", record::Safetensors(folder_ / "donor" / record::weights_file).tensors(),
+                             pretrained::PretrainedHead::classes);
+  specified.data[record::pretrained_role] = {(folder_ / "bert").string(), pretrained::sha256_of_content(folder_ / "bert")};
   const Recorder whole = run("whole", specified);
-  ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
+  ASSERT_EQ(whole.ending, record::Ending::completed) << whole.reason;
   const std::string note = "model.from: 39 tensors taken";
   EXPECT_EQ(std::ranges::count(whole.logs, note), 1);
   EXPECT_EQ(whole.digests.at({0, "parameters"}), donor.digests.at({donor.best_step, "parameters"}));
 
   // A resumed run has its checkpoint, and ends with the bits of one that was never stopped.
   const Recorder first = run("stopped", specified, ScriptedControl(9));
-  EXPECT_EQ(first.ending, Ending::interrupted);
+  EXPECT_EQ(first.ending, record::Ending::interrupted);
   const Recorder second = run("stopped", specified);
-  EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+  EXPECT_EQ(second.ending, record::Ending::completed) << second.reason;
   EXPECT_EQ(std::ranges::count(second.logs, note), 0);
   EXPECT_EQ(newest_state("stopped"), newest_state("whole"));
 
-  testing::write_bert_folder(folder_ / "bert", Safetensors(folder_ / "whole" / weights_file).tensors(),
-                             PretrainedHead::classes);
+  testing::write_bert_folder(folder_ / "bert", record::Safetensors(folder_ / "whole" / record::weights_file).tensors(),
+                             pretrained::PretrainedHead::classes);
   EXPECT_EQ(testing::message_of<Error>([&] { run("changed", specified); }),
             (folder_ / "bert").string() +
                 " (model.from) has changed since the run was planned; run the experiment file again");
 }
 
 /// Starts from the weights of a run that was trained in this folder.
-void start_from(const fs::path& donor, Specification& specified) {
-  specified.data[pretrained_role] = {(donor / weights_file).string(),
-                                     sha256_of_content(donor / weights_file)};
+void start_from(const fs::path& donor, record::Specification& specified) {
+  specified.data[record::pretrained_role] = {(donor / record::weights_file).string(),
+                                     pretrained::sha256_of_content(donor / record::weights_file)};
 }
 
 TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfARun) {
   const Recorder donor = run("donor", specification());
-  ASSERT_EQ(donor.ending, Ending::completed) << donor.reason;
-  Specification specified = specification({"seed=4"});
+  ASSERT_EQ(donor.ending, record::Ending::completed) << donor.reason;
+  record::Specification specified = specification({"seed=4"});
   start_from(folder_ / "donor", specified);
   const Recorder whole = run("whole", specified);
-  ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
-  const std::size_t tensors = Safetensors(folder_ / "donor" / weights_file).tensors().size();
+  ASSERT_EQ(whole.ending, record::Ending::completed) << whole.reason;
+  const std::size_t tensors = record::Safetensors(folder_ / "donor" / record::weights_file).tensors().size();
   const std::string note = "model.from, step " + std::to_string(donor.best_step) +
                            " of donor: " + std::to_string(tensors) + " tensors taken";
   EXPECT_EQ(std::ranges::count(whole.logs, note), 1) << whole.logs.front();
@@ -254,19 +254,19 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfARun) {
 
   // A resumed run needs neither the weights nor the vocabulary of the other one.
   const Recorder first = run("stopped", specified, ScriptedControl(9));
-  EXPECT_EQ(first.ending, Ending::interrupted);
+  EXPECT_EQ(first.ending, record::Ending::interrupted);
   fs::rename(folder_ / "donor", folder_ / "gone");
   const Recorder second = run("stopped", specified);
-  EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+  EXPECT_EQ(second.ending, record::Ending::completed) << second.reason;
   EXPECT_EQ(newest_state("stopped"), newest_state("whole"));
 }
 
 TEST_F(TrainerTest, AHeadThatDoesNotFitIsNewAndTheRestIsTaken) {
   run("donor", specification());
-  Specification specified = specification({"model.head.type=\"crf\""});
+  record::Specification specified = specification({"model.head.type=\"crf\""});
   start_from(folder_ / "donor", specified);
   const Recorder whole = run("whole", specified);
-  ASSERT_EQ(whole.ending, Ending::completed) << whole.reason;
+  ASSERT_EQ(whole.ending, record::Ending::completed) << whole.reason;
   const std::string& note = whole.logs.front();
   EXPECT_TRUE(note.starts_with("model.from, step ")) << note;
   EXPECT_NE(note.find("; head."), std::string::npos) << note;
@@ -277,11 +277,11 @@ TEST_F(TrainerTest, RefusesWeightsThatDoNotFitOrHaveChanged) {
   run("donor", specification());
   const auto problem = [&](const std::string& name, const std::vector<std::string>& overrides,
                            const std::string& donor = "donor") {
-    Specification specified = specification(overrides);
+    record::Specification specified = specification(overrides);
     start_from(folder_ / donor, specified);
     return testing::message_of<Error>([&] { run(name, specified); });
   };
-  const std::string file = (folder_ / "donor" / weights_file).string();
+  const std::string file = (folder_ / "donor" / record::weights_file).string();
   const std::string deep = problem("deep", {"model.layers=3"});
   EXPECT_TRUE(deep.starts_with(file + ": it lacks parameter \"encoder.2.")) << deep;
   const std::string shallow = problem("shallow", {"model.layers=1"});
@@ -289,28 +289,28 @@ TEST_F(TrainerTest, RefusesWeightsThatDoNotFitOrHaveChanged) {
   EXPECT_NE(problem("wide", {"model.width=32"}).find("embedding"), std::string::npos);
 
   fs::copy(folder_ / "donor", folder_ / "other", fs::copy_options::recursive);
-  save_file(folder_ / "other" / "vocab.txt", "[PAD]\n");
+  world::save_file(folder_ / "other" / "vocab.txt", "[PAD]\n");
   EXPECT_EQ(
       problem("vocabulary", {}, "other"),
       (folder_ / "other" / "vocab.txt").string() +
           " is not the vocabulary with which weights.safetensors beside it was written; put the file back");
 
-  Specification planned = specification();
+  record::Specification planned = specification();
   start_from(folder_ / "donor", planned);
-  planned.data[pretrained_role].sha256[0] = planned.data[pretrained_role].sha256[0] == '0' ? '1' : '0';
+  planned.data[record::pretrained_role].sha256[0] = planned.data[record::pretrained_role].sha256[0] == '0' ? '1' : '0';
   EXPECT_EQ(testing::message_of<Error>([&] { run("changed", planned); }),
             file + " (model.from) has changed since the run was planned; run the experiment file again");
 }
 
 TEST_F(TrainerTest, StoppingAndResumingInBfloat16ChangesNoBit) {
-  const Specification bfloat16 = specification({"train.precision=bfloat16"});
+  const record::Specification bfloat16 = specification({"train.precision=bfloat16"});
   const Recorder unbroken = run("whole", bfloat16);
-  EXPECT_EQ(unbroken.ending, Ending::completed) << unbroken.reason;
+  EXPECT_EQ(unbroken.ending, record::Ending::completed) << unbroken.reason;
   for (int stop_after : {1, 9, 23}) {
     const std::string name = "stopped" + std::to_string(stop_after);
     run(name, bfloat16, ScriptedControl(stop_after));
     const Recorder second = run(name, bfloat16);
-    EXPECT_EQ(second.ending, Ending::completed) << second.reason;
+    EXPECT_EQ(second.ending, record::Ending::completed) << second.reason;
     EXPECT_EQ(second.result, unbroken.result);
     EXPECT_EQ(newest_state(name), newest_state("whole")) << "stopped after step " << stop_after;
   }
@@ -318,7 +318,7 @@ TEST_F(TrainerTest, StoppingAndResumingInBfloat16ChangesNoBit) {
 
 TEST_F(TrainerTest, CheckpointsOfABfloat16RunHoldFloat32) {
   run("run", specification({"train.precision=bfloat16", "train.epochs=1"}));
-  const auto found = find_newest_checkpoint(folder_ / "run");
+  const auto found = record::find_newest_checkpoint(folder_ / "run");
   ASSERT_TRUE(found);
   for (const auto& [name, entry] : found->tensors.tensors()) EXPECT_EQ(entry.dtype, DType::float32) << name;
 }
@@ -336,7 +336,7 @@ TEST_F(TrainerTest, ResumingWithAnotherOrderIsSeenInTheBits) {
   run("whole", specification());
   run("stopped", specification(), ScriptedControl(5));
   // The injected reordering: the rest of the run draws its batches with another seed under the same question.
-  Specification reordered = specification();
+  record::Specification reordered = specification();
   reordered.seed = 99;
   run("stopped", reordered);
   EXPECT_NE(newest_state("stopped"), newest_state("whole"));
@@ -345,11 +345,11 @@ TEST_F(TrainerTest, ResumingWithAnotherOrderIsSeenInTheBits) {
 TEST_F(TrainerTest, GoesBackToTheCheckpointBeforeADamagedOne) {
   run("whole", specification());
   run("run", specification(), ScriptedControl(17));
-  const auto files = list_checkpoints(folder_ / "run");
+  const auto files = record::list_checkpoints(folder_ / "run");
   ASSERT_GE(files.size(), 2u);
   fs::resize_file(folder_ / "run" / files.back().path, 1000);
   const Recorder told = run("run", specification());
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_NE(told.logs.at(0).find("is skipped"), std::string::npos) << told.logs.at(0);
   EXPECT_EQ(newest_state("run"), newest_state("whole"));
 }
@@ -357,7 +357,7 @@ TEST_F(TrainerTest, GoesBackToTheCheckpointBeforeADamagedOne) {
 TEST_F(TrainerTest, PatienceEndsARunThatStopsImproving) {
   const Recorder told =
       run("run", specification({"optimizer.learning_rate=1e-12", "train.epochs=9", "train.patience=2"}));
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_EQ(told.steps.back().epoch, 3);  // the first epoch is the best, two more bring nothing
   EXPECT_EQ(told.best_step, 8);
 }
@@ -395,12 +395,12 @@ TEST_F(TrainerTest, KeepsTheLowestLossWhereTheMetricCannotChoose) {
   int tied = 0;
   for (unsigned seed = 1; seed <= 30; ++seed) {
     write_rare_dev(folder_ / "dev.conll", seed);
-    Specification drawn =
+    record::Specification drawn =
         specification({"seed=" + std::to_string(seed), "train.evaluate_every=3", "train.epochs=2",
                        seed % 2 == 0 ? "optimizer.learning_rate=1e-4" : "optimizer.learning_rate=3e-2"});
-    drawn.ties = Ties::loss;
+    drawn.ties = record::Ties::loss;
     const Recorder told = run("run" + std::to_string(seed), drawn);
-    ASSERT_EQ(told.ending, Ending::completed) << told.reason;
+    ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
     bool was_tied = false;
     expect_kept_by_loss(told, "dev/f1", was_tied);
     tied += was_tied ? 1 : 0;
@@ -411,13 +411,13 @@ TEST_F(TrainerTest, KeepsTheLowestLossWhereTheMetricCannotChoose) {
 TEST_F(TrainerTest, PatienceWaitsWhileTheLossOfTiesFalls) {
   // The only entity has a type that is never predicted, so that F1 is 0 at each evaluation.
   std::ofstream(folder_ / "dev.conll") << "well\tO\nslept\tO\n\nMrs\tB-UNSEEN\nslept\tO\n\n";
-  const auto tied = [&](Ties ties) {
-    Specification slow =
+  const auto tied = [&](record::Ties ties) {
+    record::Specification slow =
         specification({"optimizer.learning_rate=1e-5", "train.epochs=5", "train.patience=2"});
     slow.ties = ties;
-    return run(ties == Ties::loss ? "loss" : "first", slow);
+    return run(ties == record::Ties::loss ? "loss" : "first", slow);
   };
-  const Recorder by_loss = tied(Ties::loss), by_first = tied(Ties::first);
+  const Recorder by_loss = tied(record::Ties::loss), by_first = tied(record::Ties::first);
   ASSERT_EQ(by_loss.values.at("dev/f1").at(8), by_loss.values.at("dev/f1").at(40))
       << "the metric does not move";
   EXPECT_EQ(by_loss.best_step, 40);
@@ -427,12 +427,12 @@ TEST_F(TrainerTest, PatienceWaitsWhileTheLossOfTiesFalls) {
 
 TEST_F(TrainerTest, ScoresTheLastCheckpointOfDevOnce) {
   const auto begun = [](const Recorder& told) {
-    return std::ranges::count_if(told.scored.at(Split::dev), [](const EvaluationProgress& progress) {
+    return std::ranges::count_if(told.scored.at(data::Split::dev), [](const infer::EvaluationProgress& progress) {
       return progress.done == progress.all;
     });
   };
-  Specification once = specification();
-  once.ties = Ties::loss;
+  record::Specification once = specification();
+  once.ties = record::Ties::loss;
   const Recorder told = run("once", once);
   ASSERT_EQ(told.best_step, 24) << "the last checkpoint is the best one";
   EXPECT_EQ(begun(told), 3) << "after each epoch, and not again";
@@ -454,7 +454,7 @@ TEST_F(TrainerTest, EvaluatesBetweenEpochsWhenAsked) {
 
 TEST_F(TrainerTest, StepsEndTrainingWithinAnEpoch) {
   const Recorder told = run("run", specification({"train.steps=19"}));  // an epoch has 8
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   ASSERT_EQ(told.steps.size(), 19U);
   EXPECT_EQ(told.steps.back().total_steps, 19);
   EXPECT_EQ(told.steps.back().epoch, 3);
@@ -477,15 +477,15 @@ TEST_F(TrainerTest, AsManyStepsAsSomeEpochsHaveAreTheSameTraining) {
 
 TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndResumingChangesNoBit) {
   for (const char* every : {"train.checkpoint_every=0", "train.checkpoint_every=19"}) {
-    const Specification of = specification({"train.steps=19", every});
+    const record::Specification of = specification({"train.steps=19", every});
     const Recorder whole = run("whole", of);
     const auto state = newest_state("whole");
     for (int stop_after : {1, 8, 18, 19}) {
       const std::string name = "stopped" + std::to_string(stop_after);
       fs::remove_all(folder_ / name);
-      EXPECT_EQ(run(name, of, ScriptedControl(stop_after)).ending, Ending::interrupted);
+      EXPECT_EQ(run(name, of, ScriptedControl(stop_after)).ending, record::Ending::interrupted);
       const Recorder rest = run(name, of);
-      EXPECT_EQ(rest.ending, Ending::completed) << rest.reason;
+      EXPECT_EQ(rest.ending, record::Ending::completed) << rest.reason;
       EXPECT_EQ(rest.steps.size(), static_cast<std::size_t>(19 - stop_after));
       ASSERT_EQ(rest.resumptions.size(), 1u) << "also where no step is left";
       EXPECT_EQ(rest.resumptions[0].step, stop_after);
@@ -502,13 +502,13 @@ TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndResumingChangesNoBit) {
 TEST_F(TrainerTest, PatienceEndsARunOfStepsToo) {
   const Recorder told =
       run("run", specification({"train.steps=1000", "train.patience=2", "optimizer.learning_rate=1e-30"}));
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   EXPECT_EQ(told.steps.size(), 24U) << "the first epoch is the best, two more are not better";
 }
 
 TEST_F(TrainerTest, BatchesByTokensAreWithinTheirLimitAndCountedBeforehand) {
   const Recorder told = run("run", specification({"train.batch_tokens=50"}));
-  EXPECT_EQ(told.ending, Ending::completed) << told.reason;
+  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
   std::map<std::int64_t, std::int64_t> tokens;
   for (const StepReport& step : told.steps) {
     EXPECT_LE(step.tokens, 50);
@@ -527,7 +527,7 @@ TEST_F(TrainerTest, BatchesByTokensAreWithinTheirLimitAndCountedBeforehand) {
 TEST_F(TrainerTest, ALossThatIsNotFiniteFailsWithStepAndLayer) {
   const Recorder told =
       run("run", specification({"optimizer.learning_rate=1e30", "schedule={type=\"constant\"}"}));
-  EXPECT_EQ(told.ending, Ending::failed);
+  EXPECT_EQ(told.ending, record::Ending::failed);
   EXPECT_NE(told.reason.find("is not finite"), std::string::npos) << told.reason;
   EXPECT_NE(told.reason.find("it began in "), std::string::npos) << told.reason;
   EXPECT_NE(told.reason.find("last good checkpoint"), std::string::npos) << told.reason;
@@ -537,14 +537,14 @@ TEST_F(TrainerTest, ACheckpointGetsItsNameAfterItsRecordsAreSafe) {
   Recorder recorder;
   recorder.disk_full = true;
   fs::create_directories(folder_ / "run");
-  const Specification specification = this->specification();
+  const record::Specification specification = this->specification();
   specification.save(folder_ / "run");
   const Device device;
   ScriptedControl control;
   Session session(specification, folder_ / "run", 1, device);
   EXPECT_THROW(Trainer(session.parts(recorder, control)).run(), RecordError);
   EXPECT_GT(recorder.safe_steps, 0u);
-  EXPECT_TRUE(list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps without records";
+  EXPECT_TRUE(record::list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps without records";
 }
 
 /// The fault is in the folder and not in the experiment: the run can resume after the folder was cleared.
@@ -553,7 +553,7 @@ TEST_F(TrainerTest, AFolderThatCannotBeMadeDoesNotFailTheExperiment) {
   std::ofstream(folder_ / "run" / "predictions") << "in the way";
   EXPECT_THROW(run("run", specification()), RecordError);
   fs::remove(folder_ / "run" / "predictions");
-  EXPECT_EQ(run("run", specification()).ending, Ending::completed);
+  EXPECT_EQ(run("run", specification()).ending, record::Ending::completed);
 }
 
 TEST_F(TrainerTest, AnAttemptThatLostItsRunWritesNoCheckpoint) {
@@ -570,11 +570,11 @@ TEST_F(TrainerTest, AnAttemptThatLostItsRunWritesNoCheckpoint) {
         }
       },
       RecordError);
-  EXPECT_TRUE(list_checkpoints(folder_ / "run").empty());
+  EXPECT_TRUE(record::list_checkpoints(folder_ / "run").empty());
 }
 
 TEST_F(TrainerTest, DataThatChangedAfterPlanningIsRefused) {
-  const Specification planned = specification();
+  const record::Specification planned = specification();
   testing::write_corpus(folder_ / "dev.conll", 60, 21);
   try {
     run("run", planned);
@@ -636,7 +636,7 @@ TEST_F(TrainerTest, AFolderThatIsMovedIsTheReasonWhateverFailsFirst) {
     const std::string name = "run" + std::to_string(asked);
     fs::create_directories(folder_ / name);
     const Device device;
-    Session session(specification(), folder_ / name, 1, device, TokenCache{fs::path()});
+    Session session(specification(), folder_ / name, 1, device, tasks::TokenCache{fs::path()});
     Recorder recorder;
     MovedFolder control(folder_ / name, asked);
     try {
@@ -650,7 +650,7 @@ TEST_F(TrainerTest, AFolderThatIsMovedIsTheReasonWhateverFailsFirst) {
 }
 
 TEST_F(TrainerTest, TheTokenCacheChangesNoBit) {
-  const TokenCache cache(folder_ / "tokens");
+  const tasks::TokenCache cache(folder_ / "tokens");
   const Recorder without = run("without", specification());
   const Recorder cold = run("cold", specification(), ScriptedControl(), cache);
   const Recorder warm = run("warm", specification(), ScriptedControl(), cache);
@@ -687,4 +687,4 @@ TEST_F(TrainerTest, ShardsAreAddedInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::train

@@ -13,7 +13,7 @@
 #include "unit/record/temporary_folder.hpp"
 #include "world/control_groups.hpp"
 
-namespace encore {
+namespace encore::world {
 namespace {
 
 using testing::TemporaryFolder;
@@ -148,4 +148,4 @@ TEST(OpenMpWishes, AreReadFromTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace encore
+}  // namespace encore::world

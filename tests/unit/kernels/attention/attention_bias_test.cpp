@@ -61,8 +61,8 @@ TEST(DistanceBias, HoldsTheNumberOfEachDistance) {
        {DistanceBuckets{}, DistanceBuckets{.causal = true}, DistanceBuckets{.count = 5, .farthest = 6},
         DistanceBuckets{.count = 11, .farthest = 40, .causal = true}})
     for (const std::int64_t reach : {1, 2, 7, 20, 300}) {
-      const OwnedTensor table = random_tensor(DType::float32, {buckets.count, 3}, 1);
-      OwnedTensor bias(DType::float32, {3, 2 * reach});
+      const contract::OwnedTensor table = random_tensor(DType::float32, {buckets.count, 3}, 1);
+      contract::OwnedTensor bias(DType::float32, {3, 2 * reach});
       bias.fill(NAN);
       kernels::distance_bias(device(), buckets, table, bias);
       device().fence();
@@ -84,18 +84,18 @@ class AttentionBias : public ::testing::TestWithParam<Precision> {
 
   void compare(const Lengths& lengths, kernels::AttentionOptions options, std::int64_t size) {
     const auto [type, tolerance] = GetParam();
-    const OwnedBatch batch(lengths);
+    const contract::OwnedBatch batch(lengths);
     const std::int64_t rows = batch.batch().size.tokens, heads = options.heads, width = heads * size;
     options.training = true;
     options.key = {7, 8, 9};
-    const OwnedTensor bias = random_tensor(sum_type(type), {heads, 2 * reach}, 4);
+    const contract::OwnedTensor bias = random_tensor(sum_type(type), {heads, 2 * reach}, 4);
     options.bias = bias;
     // Scores that are not divided would otherwise be so large that one weight is almost 1.
-    const OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1, options.scaled ? 1.0 : 0.5),
+    const contract::OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1, options.scaled ? 1.0 : 0.5),
                       dout = random_tensor(type, {rows, width}, 2);
-    OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
+    contract::OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
         log_sum(sum_type(type), {rows, heads}), dbias(sum_type(type), {rows, 2 * heads});
-    for (OwnedTensor* result : {&out, &dqkv, &log_sum, &dbias}) result->fill(NAN);
+    for (contract::OwnedTensor* result : {&out, &dqkv, &log_sum, &dbias}) result->fill(NAN);
     const AttentionResult expected = self_attention_reference(
         {lengths, lengths, Lengths(lengths.size(), 0), options, width, bias.values()}, qkv.values(),
         dout.values());
@@ -127,10 +127,10 @@ TEST_P(AttentionBias, GoesWithDropoutWindowsAndAlibi) {
 TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   const auto [type, tolerance] = GetParam();
   const Lengths lengths{3, 20};
-  const OwnedBatch batch(lengths);
+  const contract::OwnedBatch batch(lengths);
   const kernels::AttentionOptions options{.heads = 2, .scaled = false};
-  const OwnedTensor qkv = random_tensor(type, {23, 48}, 1, 0.5), dout = random_tensor(type, {23, 16}, 2);
-  OwnedTensor out(type, {23, 16}), dqkv(type, {23, 48}), log_sum(sum_type(type), {23, 2});
+  const contract::OwnedTensor qkv = random_tensor(type, {23, 48}, 1, 0.5), dout = random_tensor(type, {23, 16}, 2);
+  contract::OwnedTensor out(type, {23, 16}), dqkv(type, {23, 48}), log_sum(sum_type(type), {23, 2});
   const AttentionResult expected =
       self_attention_reference({lengths, lengths, {0, 0}, options, 16}, qkv.values(), dout.values());
   self_attention(batch, options, qkv, out, log_sum);
@@ -142,10 +142,10 @@ TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
 TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 70, width = 32;
-  const OwnedTensor bias = random_tensor(sum_type(type), {2, 2 * reach}, 4);
+  const contract::OwnedTensor bias = random_tensor(sum_type(type), {2, 2 * reach}, 4);
   const kernels::AttentionOptions options{.heads = 2, .causal = true, .scaled = false, .bias = bias};
-  const OwnedTensor qkv = random_tensor(type, {length, 3 * width}, 1, 0.5);
-  OwnedTensor out(type, {length, width}), log_sum(sum_type(type), {length, 2});
+  const contract::OwnedTensor qkv = random_tensor(type, {length, 3 * width}, 1, 0.5);
+  contract::OwnedTensor out(type, {length, width}), log_sum(sum_type(type), {length, 2});
   const RowsAt whole({length});
   self_attention(whole, options, qkv, out, log_sum);
   device().fence();
@@ -156,7 +156,7 @@ TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
       const auto rows = [&](const Values& of, std::int64_t columns) {
         return Values(of.begin() + first * columns, of.begin() + (first + count) * columns);
       };
-      OwnedTensor q(type, {count, width}), step(type, {count, width}), sums(sum_type(type), {count, 2});
+      contract::OwnedTensor q(type, {count, width}), step(type, {count, width}), sums(sum_type(type), {count, 2});
       q.set(columns_of(rows(values, 3 * width), 3 * width, 0, width));
       kernels::attention(device(), RowsAt({count}, {first}), whole, options, q, part(qkv, 1), part(qkv, 2),
                          step, sums);
@@ -174,9 +174,9 @@ struct Learned {
   DistanceBuckets buckets;
   DType type;
   std::int64_t heads = 2, width = 12;
-  OwnedBatch batch{lengths};
+  contract::OwnedBatch batch{lengths};
   std::int64_t rows = batch.batch().size.tokens;
-  OwnedTensor table = random_tensor(sum_type(type), {buckets.count, heads}, 3),
+  contract::OwnedTensor table = random_tensor(sum_type(type), {buckets.count, heads}, 3),
               qkv = random_tensor(type, {rows, 3 * width}, 1), dout = random_tensor(type, {rows, width}, 2),
               bias{sum_type(type), {heads, 80}}, out{type, {rows, width}},
               log_sum{sum_type(type), {rows, heads}}, dqkv{type, {rows, 3 * width}},
@@ -197,7 +197,7 @@ struct Learned {
     return added(batch, dbias);
   }
   Values added(const RowSet& from, const Tensor& gradients) const {
-    OwnedTensor dtable(sum_type(type), {buckets.count, heads});
+    contract::OwnedTensor dtable(sum_type(type), {buckets.count, heads});
     dtable.fill(0.0);
     kernels::distance_bias_backward(device(), from, buckets, gradients, dtable);
     device().fence();
@@ -239,7 +239,7 @@ TEST(DistanceBias, GradientsAreAddedSequenceBySequence) {
   std::vector<Values> parts;
   std::size_t first = 0;
   for (const std::int64_t length : lengths) {
-    OwnedTensor own(DType::float32, {length, 2 * all.heads});
+    contract::OwnedTensor own(DType::float32, {length, 2 * all.heads});
     own.set(Values(packed.begin() + static_cast<std::ptrdiff_t>(first),
                    packed.begin() + static_cast<std::ptrdiff_t>(first) + 2 * all.heads * length));
     first += static_cast<std::size_t>(2 * all.heads * length);
@@ -258,29 +258,29 @@ TEST(DistanceBias, GradientsAreAddedSequenceBySequence) {
 
 TEST(AttentionBiasRefuses, WhatDoesNotFit) {
   const RowsAt rows({3}), others({2, 1});
-  const OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 2});
-  const auto attend = [&](kernels::AttentionOptions options, const OwnedTensor& bias) {
+  const contract::OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 2});
+  const auto attend = [&](kernels::AttentionOptions options, const contract::OwnedTensor& bias) {
     options.heads = 2;
     options.bias = bias;
     self_attention(rows, options, qkv, out, sums);
   };
-  EXPECT_REFUSED(attend({}, OwnedTensor(DType::float32, {2, 4})),
+  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float32, {2, 4})),
                  "bias is float32 (2, 4), expected 2 rows of twice as many distances as the 3 positions");
-  EXPECT_REFUSED(attend({}, OwnedTensor(DType::float32, {3, 6})), "bias is float32 (3, 6), expected 2 rows");
-  EXPECT_REFUSED(attend({}, OwnedTensor(DType::float64, {2, 6})), "bias is float64 (2, 6), expected float32");
-  EXPECT_REFUSED(attend({.window = 2, .stride = 2}, OwnedTensor(DType::float32, {2, 6})),
+  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float32, {3, 6})), "bias is float32 (3, 6), expected 2 rows");
+  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float64, {2, 6})), "bias is float64 (2, 6), expected float32");
+  EXPECT_REFUSED(attend({.window = 2, .stride = 2}, contract::OwnedTensor(DType::float32, {2, 6})),
                  "a bias and a stride exclude each other");
-  const OwnedTensor bias(DType::float32, {2, 6}), dbias(DType::float32, {3, 4});
+  const contract::OwnedTensor bias(DType::float32, {2, 6}), dbias(DType::float32, {3, 4});
   EXPECT_REFUSED(self_attention_backward(rows, {.heads = 2}, qkv, out, sums, out, qkv, dbias),
                  "gradients of a missing bias");
   EXPECT_REFUSED(self_attention_backward(rows, {.heads = 2, .bias = bias}, qkv, out, sums, out, qkv,
-                                         OwnedTensor(DType::float32, {3, 5})),
+                                         contract::OwnedTensor(DType::float32, {3, 5})),
                  "dbias is float32 (3, 5), expected float32 (3, 4)");
   EXPECT_REFUSED(kernels::attention_backward(device(), rows, RowsAt({3}), {.heads = 2, .bias = bias},
                                              part(qkv, 0), part(qkv, 1), part(qkv, 2), out, sums, out,
                                              part(qkv, 0), part(qkv, 1), part(qkv, 2), dbias),
                  "dbias is for self-attention");
-  EXPECT_REFUSED(kernels::distance_bias(device(), {}, OwnedTensor(DType::float32, {31, 2}), bias),
+  EXPECT_REFUSED(kernels::distance_bias(device(), {}, contract::OwnedTensor(DType::float32, {31, 2}), bias),
                  "table is float32 (31, 2), expected float32 (32, 2)");
 }
 

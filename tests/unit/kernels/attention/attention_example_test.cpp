@@ -23,7 +23,7 @@ const std::string picture = ENCORE_SOURCE_DIR "/docs/pictures/positions.svg";
 
 /// Makes a tensor (rows, columns) on the device.
 struct Matrix {
-  OwnedTensor tensor;
+  contract::OwnedTensor tensor;
 
   Matrix(std::int64_t rows, std::int64_t columns, const Values& values = {})
       : tensor(DType::float64, {rows, columns}) {
@@ -60,7 +60,7 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal =
   const kernels::AttentionOptions options{.heads = 1, .causal = causal};
   const auto whole = [](const Matrix& x) { return kernels::Slice{x.tensor, 0, x.columns()}; };
   Attended result{Matrix(q.rows(), q.columns()), Matrix(q.rows(), q.rows())};
-  OwnedTensor log_sum(DType::float64, {q.rows(), 1});
+  contract::OwnedTensor log_sum(DType::float64, {q.rows(), 1});
   kernels::attention(device(), rows, rows, options, whole(q), whole(k), whole(v), result.out.tensor, log_sum);
   const Tensor weights = result.weights.tensor;
   kernels::attention_weights(device(), rows, rows, options, whole(q), whole(k), log_sum, 0,
@@ -171,7 +171,7 @@ std::string sharpness_by_size() {
   std::string text =
       "              scaled              not scaled\n   D     largest  p (1-p)     largest  p (1-p)\n";
   for (const std::int64_t size : {4, 16, 64, 256}) {
-    const Matrix q(64, size, normal_values(64 * size, 1)), k(64, size, normal_values(64 * size, 2));
+    const Matrix q(64, size, contract::normal_values(64 * size, 1)), k(64, size, contract::normal_values(64 * size, 2));
     char name[8];
     std::snprintf(name, sizeof name, "%4d", static_cast<int>(size));
     text += name + std::string("   ") + sharpness(weights_of(q, k)) + "   " +
@@ -227,14 +227,14 @@ std::string positions_picture() {
   constexpr std::int64_t positions = 24, channels = 32;
   Matrix encodings(positions, channels);
   kernels::sinusoidal_positions(device(), encodings.tensor);
-  const HeatMapChart chart{.row_title = "position",
+  const document::HeatMapChart chart{.row_title = "position",
                            .column_title = "channel",
                            .value_title = "PE(position, channel), from -1 to 1",
                            .rows = numbers_below(positions),
                            .columns = numbers_below(channels),
                            .panels = {{"", encodings.values()}},
                            .below_zero = true};
-  return svg(draw(chart, heat_map_width(chart, 16.0)),
+  return document::svg(document::draw(chart, document::heat_map_width(chart, 16.0)),
              "Sinusoidal encodings of " + std::to_string(positions) + " positions in " +
                  std::to_string(channels) + " channels: quick waves at the left, slow ones at the right",
              true);

@@ -17,7 +17,7 @@ struct Operands {
   AttentionCase of;
   DType type;
   RowsAt queries, keys;
-  OwnedTensor q, kv, dout, out, log_sum, dq, dkv;
+  contract::OwnedTensor q, kv, dout, out, log_sum, dq, dkv;
 
   Operands(AttentionCase attention_case, DType element)
       : of(std::move(attention_case)),
@@ -31,11 +31,11 @@ struct Operands {
         log_sum(sum_type(type), {queries.count(), of.options.heads}),
         dq(type, {queries.count(), of.width + 2 * margin}),
         dkv(type, {keys.count(), 2 * of.width}) {
-    for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv}) result->fill(NAN);
+    for (contract::OwnedTensor* result : {&out, &log_sum, &dq, &dkv}) result->fill(NAN);
   }
 
-  kernels::Slice middle(const OwnedTensor& tensor) const { return {tensor, margin, of.width}; }
-  kernels::Slice half(const OwnedTensor& tensor, std::int64_t number) const {
+  kernels::Slice middle(const contract::OwnedTensor& tensor) const { return {tensor, margin, of.width}; }
+  kernels::Slice half(const contract::OwnedTensor& tensor, std::int64_t number) const {
     return {tensor, number * of.width, of.width};
   }
   void forward() {
@@ -48,7 +48,7 @@ struct Operands {
                                 log_sum, dout, middle(dq), half(dkv, 0), half(dkv, 1));
     device().fence();
   }
-  Values values_of(const OwnedTensor& tensor, std::int64_t first) const {
+  Values values_of(const contract::OwnedTensor& tensor, std::int64_t first) const {
     return columns_of(tensor.values(), tensor.tensor().extent(1), first, of.width);
   }
 };
@@ -186,13 +186,13 @@ TEST(StridedAttention, VisitsWhatIsSeenAndNothingElse) {
 }
 
 /// Returns rows [begin, begin + count) of a tensor.
-Values rows_of(const OwnedTensor& tensor, std::int64_t begin, std::int64_t count) {
+Values rows_of(const contract::OwnedTensor& tensor, std::int64_t begin, std::int64_t count) {
   const Values all = tensor.values();
   const std::int64_t width = tensor.tensor().extent(1);
   return Values(all.begin() + begin * width, all.begin() + (begin + count) * width);
 }
-OwnedTensor tensor_of(DType type, std::int64_t columns, const Values& values) {
-  OwnedTensor tensor(type, {static_cast<std::int64_t>(values.size()) / columns, columns});
+contract::OwnedTensor tensor_of(DType type, std::int64_t columns, const Values& values) {
+  contract::OwnedTensor tensor(type, {static_cast<std::int64_t>(values.size()) / columns, columns});
   tensor.set(values);
   return tensor;
 }
@@ -217,7 +217,7 @@ class Decoding : public ::testing::TestWithParam<Precision> {
   /// over a cache of all keys so far. If `room` is not 0, NaN fills the cache after them up to `room` rows. A
   /// complete sequence has keys and no queries.
   static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
-                      const kernels::AttentionOptions& options, const OwnedTensor& qkv, Lengths& queries) {
+                      const kernels::AttentionOptions& options, const contract::OwnedTensor& qkv, Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;
     Lengths keys;
     Values q, kv;
@@ -234,8 +234,8 @@ class Decoding : public ::testing::TestWithParam<Precision> {
       keys.back() = room;
     }
     const DType type = qkv.tensor().dtype;
-    const OwnedTensor queries_now = tensor_of(type, width, q), cache = tensor_of(type, 2 * width, kv);
-    OwnedTensor out(type, {queries_now.tensor().extent(0), width}),
+    const contract::OwnedTensor queries_now = tensor_of(type, width, q), cache = tensor_of(type, 2 * width, kv);
+    contract::OwnedTensor out(type, {queries_now.tensor().extent(0), width}),
         log_sum(sum_type(type), {queries_now.tensor().extent(0), options.heads});
     kernels::attention(device(), RowsAt(queries, positions), RowsAt(keys), options, queries_now,
                        {cache, 0, width}, {cache, width, width}, out, log_sum);
@@ -253,8 +253,8 @@ class Decoding : public ::testing::TestWithParam<Precision> {
     const DType type = GetParam().type;
     const RowsAt rows(lengths);
     const std::int64_t width = options.heads * size;
-    const OwnedTensor qkv = random_tensor(type, {rows.count(), 3 * width}, 5);
-    OwnedTensor out(type, {rows.count(), width}), log_sum(sum_type(type), {rows.count(), options.heads});
+    const contract::OwnedTensor qkv = random_tensor(type, {rows.count(), 3 * width}, 5);
+    contract::OwnedTensor out(type, {rows.count(), width}), log_sum(sum_type(type), {rows.count(), options.heads});
     self_attention(rows, options, qkv, out, log_sum);
     device().fence();
     const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
@@ -364,8 +364,8 @@ void expect_gradients_of_differences(const AttentionCase& of) {
   const Values dq = x.dq.values(), dkv = x.dkv.values();
   for (const double along_q : {0.0, 1.0})
     for (const double along_kv : {0.0, 1.0}) {
-      const Values q_direction = normal_values(static_cast<std::int64_t>(q.size()), 11, along_q);
-      const Values kv_direction = normal_values(static_cast<std::int64_t>(kv.size()), 12, along_kv);
+      const Values q_direction = contract::normal_values(static_cast<std::int64_t>(q.size()), 11, along_q);
+      const Values kv_direction = contract::normal_values(static_cast<std::int64_t>(kv.size()), 12, along_kv);
       double analytic = 0.0;
       for (std::size_t i = 0; i < q.size(); ++i) analytic += dq[i] * q_direction[i];
       for (std::size_t i = 0; i < kv.size(); ++i) analytic += dkv[i] * kv_direction[i];
@@ -390,7 +390,7 @@ TEST(AttentionGradients, EqualDifferencesOfTheLoss) {
 
 TEST(AttentionMasksRefuse, OtherSequencesAndColumnsOutsideTheMatrix) {
   const RowsAt two({2, 1}), one({3});
-  const OwnedTensor q(DType::float32, {3, 8}), kv(DType::float32, {3, 16}), out(DType::float32, {3, 8}),
+  const contract::OwnedTensor q(DType::float32, {3, 8}), kv(DType::float32, {3, 16}), out(DType::float32, {3, 8}),
       sums(DType::float32, {3, 2}), wide(DType::float64, {3, 8});
   const kernels::Slice k{kv, 0, 8}, v{kv, 8, 8}, outside{kv, 9, 8}, narrow{kv, 8, 4};
   EXPECT_REFUSED(kernels::attention(device(), two, one, {.heads = 2}, q, k, v, out, sums),
@@ -404,7 +404,7 @@ TEST(AttentionMasksRefuse, OtherSequencesAndColumnsOutsideTheMatrix) {
                  "q is columns 0 .. 7 of float64 (3, 8), expected 8 columns of a float32 matrix");
   EXPECT_REFUSED(
       kernels::attention_backward(device(), one, one, {.heads = 2}, q, k, v, out, sums, out, q,
-                                  OwnedTensor(DType::float32, {4, 8}), v),
+                                  contract::OwnedTensor(DType::float32, {4, 8}), v),
       "dk is columns 0 .. 7 of float32 (4, 8), expected 8 columns of a float32 matrix with 3 rows");
 }
 

@@ -56,7 +56,7 @@ class RowsAt {
     memory_.back().set(values);
     return memory_.back();
   }
-  std::vector<OwnedTensor> memory_;
+  std::vector<contract::OwnedTensor> memory_;
   RowSet rows_;
 };
 
@@ -177,7 +177,7 @@ inline AttentionResult self_attention_reference(const AttentionCase& of, const V
 }
 
 /// dqkv: (N, 3 C).
-inline void expect_self_attention(const OwnedTensor& out, const OwnedTensor& log_sum, const OwnedTensor& dqkv,
+inline void expect_self_attention(const contract::OwnedTensor& out, const contract::OwnedTensor& log_sum, const contract::OwnedTensor& dqkv,
                                   const AttentionResult& expected, double tolerance,
                                   const std::string& what) {
   const bool rounds = size_of(out.tensor().dtype) == 2;

@@ -13,7 +13,7 @@ class Attention : public ::testing::TestWithParam<Precision> {
   void compare(const std::vector<std::int64_t>& lengths, std::int64_t heads, std::int64_t size,
                double dropout, bool alibi = false, std::int64_t window = 0) {
     const auto [type, tolerance] = GetParam();
-    const OwnedBatch batch(lengths);
+    const contract::OwnedBatch batch(lengths);
     const std::int64_t rows = batch.batch().size.tokens, width = heads * size;
     const kernels::AttentionOptions options{.heads = heads,
                                             .dropout = dropout,
@@ -21,9 +21,9 @@ class Attention : public ::testing::TestWithParam<Precision> {
                                             .key = {7, 8, 9},
                                             .alibi = alibi,
                                             .window = window};
-    const OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1),
+    const contract::OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1),
                       dout = random_tensor(type, {rows, width}, 2);
-    OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
+    contract::OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
         log_sum(sum_type(type), {rows, heads});
     out.fill(NAN);
     dqkv.fill(NAN);
@@ -93,13 +93,13 @@ TEST_P(Attention, WindowWithAlibiAndDropout) {
 
 TEST_P(Attention, AWindowThatHoldsEverySequenceChangesNoBit) {
   const DType type = GetParam().type;
-  const OwnedBatch batch({40, 33, 1});
-  const OwnedTensor qkv = random_tensor(type, {74, 48}, 1), dout = random_tensor(type, {74, 16}, 2);
+  const contract::OwnedBatch batch({40, 33, 1});
+  const contract::OwnedTensor qkv = random_tensor(type, {74, 48}, 1), dout = random_tensor(type, {74, 16}, 2);
   Values results[2];
   for (const bool windowed : {false, true}) {
     const kernels::AttentionOptions options{
         .heads = 2, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .window = windowed ? 39 : 0};
-    OwnedTensor out(type, {74, 16}), dqkv(type, {74, 48}), log_sum(sum_type(type), {74, 2});
+    contract::OwnedTensor out(type, {74, 16}), dqkv(type, {74, 48}), log_sum(sum_type(type), {74, 2});
     self_attention(batch, options, qkv, out, log_sum);
     self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
     device().fence();
@@ -113,14 +113,14 @@ TEST_P(Attention, AWindowThatHoldsEverySequenceChangesNoBit) {
 TEST_P(Attention, ValuesFarOutsideTheWindowAreNotRead) {
   const DType type = GetParam().type;
   const std::int64_t length = 700, poisoned = 400, window = 20;
-  const OwnedBatch batch({length});
-  OwnedTensor qkv = random_tensor(type, {length, 24}, 1);
-  const OwnedTensor dout = random_tensor(type, {length, 8}, 2);
+  const contract::OwnedBatch batch({length});
+  contract::OwnedTensor qkv = random_tensor(type, {length, 24}, 1);
+  const contract::OwnedTensor dout = random_tensor(type, {length, 8}, 2);
   Values values = qkv.values();
   for (std::int64_t c = 0; c < 24; ++c) values[static_cast<std::size_t>(poisoned * 24 + c)] = NAN;
   qkv.set(values);
   const kernels::AttentionOptions options{.heads = 2, .window = window};
-  OwnedTensor out(type, {length, 8}), dqkv(type, {length, 24}), log_sum(sum_type(type), {length, 2});
+  contract::OwnedTensor out(type, {length, 8}), dqkv(type, {length, 24}), log_sum(sum_type(type), {length, 2});
   self_attention(batch, options, qkv, out, log_sum);
   self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
   device().fence();
@@ -145,9 +145,9 @@ TEST_P(Attention, EachWeightIsDroppedByItsOwnWord) {
   for (const std::int64_t length : {1, 2, 7, 15, 16, 17, 26, 31, 32, 33, 48, 64, 65, 129, 300})
     for (const std::int64_t window : {std::int64_t{0}, length / 3 + 1}) {
       const std::int64_t heads = 2, size = length, width = heads * size;  // key j has channel j for itself
-      const OwnedBatch batch({3, length, 5});
+      const contract::OwnedBatch batch({3, length, 5});
       const std::int64_t rows = batch.rows();
-      OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}),
+      contract::OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}),
           log_sum(sum_type(type), {rows, heads});
       Values values(static_cast<std::size_t>(rows * 3 * width), 0.0);
       for (std::int64_t j = 0; j < length; ++j)
@@ -176,9 +176,9 @@ TEST_P(Attention, EachWeightIsDroppedByItsOwnWord) {
 
 TEST_P(Attention, DropoutDoesNothingOutsideTraining) {
   const DType type = GetParam().type;
-  const OwnedBatch batch({9});
-  const OwnedTensor qkv = random_tensor(type, {9, 24}, 1);
-  OwnedTensor plain(type, {9, 8}), dropped(type, {9, 8}), log_sum(sum_type(type), {9, 2});
+  const contract::OwnedBatch batch({9});
+  const contract::OwnedTensor qkv = random_tensor(type, {9, 24}, 1);
+  contract::OwnedTensor plain(type, {9, 8}), dropped(type, {9, 8}), log_sum(sum_type(type), {9, 2});
   self_attention(batch, {.heads = 2}, qkv, plain, log_sum);
   self_attention(batch, {.heads = 2, .dropout = 0.5, .training = false}, qkv, dropped, log_sum);
   expect_close(dropped, plain.values(), 0.0, "out");
@@ -187,12 +187,12 @@ TEST_P(Attention, DropoutDoesNothingOutsideTraining) {
 TEST_P(Attention, ASequenceDoesNotDependOnItsNeighbours) {
   const DType type = GetParam().type;
   const kernels::AttentionOptions options{.heads = 2};
-  const OwnedBatch alone({11}), among({3, 11, 40});
-  OwnedTensor qkv = random_tensor(type, {54, 48}, 1), out(type, {54, 16}), log_sum(sum_type(type), {54, 2});
+  const contract::OwnedBatch alone({11}), among({3, 11, 40});
+  contract::OwnedTensor qkv = random_tensor(type, {54, 48}, 1), out(type, {54, 16}), log_sum(sum_type(type), {54, 2});
   self_attention(among, options, qkv, out, log_sum);
   device().fence();
   const Values all = qkv.values(), all_out = out.values();
-  OwnedTensor one(type, {11, 48}), one_out(type, {11, 16}), one_sum(sum_type(type), {11, 2});
+  contract::OwnedTensor one(type, {11, 48}), one_out(type, {11, 16}), one_sum(sum_type(type), {11, 2});
   one.set(Values(all.begin() + 3 * 48, all.begin() + 14 * 48));
   self_attention(alone, options, one, one_out, one_sum);
   expect_close(one_out, Values(all_out.begin() + 3 * 16, all_out.begin() + 14 * 16), 0.0, "out");
@@ -200,8 +200,8 @@ TEST_P(Attention, ASequenceDoesNotDependOnItsNeighbours) {
 
 TEST_P(Attention, LargeScoresDoNotOverflow) {
   const auto [type, tolerance] = GetParam();
-  const OwnedBatch batch({2});
-  OwnedTensor qkv(type, {2, 3}), out(type, {2, 1}), log_sum(sum_type(type), {2, 1});
+  const contract::OwnedBatch batch({2});
+  contract::OwnedTensor qkv(type, {2, 3}), out(type, {2, 1}), log_sum(sum_type(type), {2, 1});
   qkv.set({100.0, 100.0, 1.0, 100.0, 50.0, 2.0});  // scores 10000 and 5000
   self_attention(batch, {.heads = 1}, qkv, out, log_sum);
   expect_close(out, {1.0, 1.0}, tolerance, "out");
@@ -211,15 +211,15 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Attention, ::testing::ValuesIn(precisions(5
                          precision_name);
 
 TEST(AttentionRefuses, HeadsThatDoNotDivideAndWrongShapes) {
-  const OwnedBatch batch({3});
-  const OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 3});
+  const contract::OwnedBatch batch({3});
+  const contract::OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 3});
   EXPECT_REFUSED(self_attention(batch, {.heads = 3}, qkv, out, sums), "3 heads do not divide the width 8");
   EXPECT_REFUSED(self_attention(batch, {.heads = 2}, qkv, out, sums),
                  "log_sum is float32 (3, 3), expected float32 (3, 2)");
-  EXPECT_REFUSED(self_attention(batch, {.heads = 3, .window = -1}, OwnedTensor(DType::float32, {3, 27}),
-                                OwnedTensor(DType::float32, {3, 9}), sums),
+  EXPECT_REFUSED(self_attention(batch, {.heads = 3, .window = -1}, contract::OwnedTensor(DType::float32, {3, 27}),
+                                contract::OwnedTensor(DType::float32, {3, 9}), sums),
                  "a window of -1 tokens");
-  EXPECT_REFUSED(self_attention(batch, {.heads = 3}, OwnedTensor(DType::float32, {3, 9}), out, sums),
+  EXPECT_REFUSED(self_attention(batch, {.heads = 3}, contract::OwnedTensor(DType::float32, {3, 9}), out, sums),
                  "q is columns 0 .. 2 of float32 (3, 9), expected 8 columns of a float32 matrix with 3 rows");
 }
 

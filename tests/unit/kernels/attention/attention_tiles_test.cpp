@@ -92,7 +92,7 @@ TEST_P(AttentionTiles, BiasByDistance) {
   const auto [type, tolerance] = GetParam();
   const Lengths lengths{1, 40, 7, 70};
   for (const bool causal : {false, true}) {
-    OwnedTensor bias = random_tensor(sum_type(type), {3, 2 * 80}, 9);
+    contract::OwnedTensor bias = random_tensor(sum_type(type), {3, 2 * 80}, 9);
     const kernels::AttentionOptions options{
         .heads = 3, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .causal = causal, .bias = bias};
     TiledCase tiled({lengths, lengths, zeros(lengths), options, 3 * 8, bias.values()}, type);
@@ -142,7 +142,7 @@ TEST_P(AttentionTiles, RowsHaveTheBitsThatTheyHaveAlone) {
     const auto last_rows = [&](const Values& values, std::int64_t columns) {
       return Values(values.end() - length * columns, values.end());
     };
-    const auto put = [&](OwnedTensor& to, const OwnedTensor& own) {
+    const auto put = [&](contract::OwnedTensor& to, const contract::OwnedTensor& own) {
       Values values = to.values();
       const Values rows = own.values();
       std::copy(rows.begin(), rows.end(), values.end() - std::ssize(rows));

@@ -81,19 +81,19 @@ class DisentangledAttention : public ::testing::TestWithParam<Precision> {
     RowSet set = rows;
     for (const std::int64_t length : lengths) set.size.squares += length * length;
     const std::int64_t n = rows.count(), width = options.heads * size;
-    const OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1), dout = random_tensor(type, {n, width}, 2),
+    const contract::OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1), dout = random_tensor(type, {n, width}, 2),
                       qr = random_tensor(type, {2 * reach, width}, 3),
                       kr = random_tensor(type, {2 * reach, width}, 4);
-    OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}), dqr(type, {2 * reach, width}),
+    contract::OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}), dqr(type, {2 * reach, width}),
         dkr(type, {2 * reach, width}), weights(sum_type(type), {set.size.squares, options.heads}),
         dscores(sum_type(type), {set.size.squares, options.heads});
-    for (OwnedTensor* result : {&out, &dqkv, &dqr, &dkr, &weights, &dscores}) result->fill(NAN);
+    for (contract::OwnedTensor* result : {&out, &dqkv, &dqr, &dkr, &weights, &dscores}) result->fill(NAN);
     kernels::disentangled_attention(device(), set, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), qr, kr,
                                     weights, out);
     kernels::disentangled_attention_backward(device(), set, options, part(qkv, 0), part(qkv, 1), part(qkv, 2),
                                              qr, kr, weights, out, dout, dscores, part(dqkv, 0),
                                              part(dqkv, 1), part(dqkv, 2), dqr, dkr);
-    const auto columns = [&](const OwnedTensor& packed, std::int64_t number) {
+    const auto columns = [&](const contract::OwnedTensor& packed, std::int64_t number) {
       return columns_of(packed.values(), 3 * width, number * width, width);
     };
     const DisentangledResult expected =
@@ -126,7 +126,7 @@ TEST(DisentangledAttentionRefuses, OtherShapes) {
   const RowsAt rows({3});
   RowSet set = rows;
   set.size.squares = 9;
-  const OwnedTensor x(DType::float32, {3, 6}), odd(DType::float32, {3, 6}), table(DType::float32, {4, 6}),
+  const contract::OwnedTensor x(DType::float32, {3, 6}), odd(DType::float32, {3, 6}), table(DType::float32, {4, 6}),
       weights(DType::float32, {9, 2});
   EXPECT_REFUSED(
       kernels::disentangled_attention(device(), set, {.heads = 2}, x, x, x, odd, table, weights, x),

@@ -70,18 +70,18 @@ TEST_P(LinearAttention, ForwardAndBackward) {
       const RowsAt rows(lengths);
       const std::int64_t n = rows.count(), width = heads * size,
                          b = static_cast<std::int64_t>(lengths.size());
-      const OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1),
+      const contract::OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1),
                         dout = random_tensor(type, {n, width}, 2);
-      OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}), features(sums_type, {n, 2 * width}),
+      contract::OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}), features(sums_type, {n, 2 * width}),
           sums(sums_type, {b, width * (size + 1)}), dsums(sums_type, {b, width * (size + 1)}),
           norms(sums_type, {n, heads}), dnorms(sums_type, {n, heads});
-      for (OwnedTensor* result : {&out, &dqkv, &features, &sums, &dsums, &norms, &dnorms}) result->fill(NAN);
+      for (contract::OwnedTensor* result : {&out, &dqkv, &features, &sums, &dsums, &norms, &dnorms}) result->fill(NAN);
       kernels::linear_attention(device(), rows, heads, part(qkv, 0), part(qkv, 1), part(qkv, 2), features,
                                 sums, norms, out);
       kernels::linear_attention_backward(device(), rows, heads, part(qkv, 0), part(qkv, 1), part(qkv, 2),
                                          features, sums, norms, out, dout, dsums, dnorms, part(dqkv, 0),
                                          part(dqkv, 1), part(dqkv, 2));
-      const auto columns = [&](const OwnedTensor& packed, std::int64_t number) {
+      const auto columns = [&](const contract::OwnedTensor& packed, std::int64_t number) {
         return columns_of(packed.values(), 3 * width, number * width, width);
       };
       const LinearResult expected = linear_reference(lengths, heads, width, columns(qkv, 0), columns(qkv, 1),
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, LinearAttention, ::testing::ValuesIn(precis
 
 TEST(LinearAttentionRefuses, OtherShapes) {
   const RowsAt rows({3});
-  const OwnedTensor x(DType::float32, {3, 6}), features(DType::float32, {3, 12}),
+  const contract::OwnedTensor x(DType::float32, {3, 6}), features(DType::float32, {3, 12}),
       sums(DType::float32, {1, 24}), norms(DType::float32, {3, 2});
   EXPECT_REFUSED(kernels::linear_attention(device(), rows, 4, x, x, x, features, sums, norms, x),
                  "4 heads do not divide the width 6");

@@ -64,7 +64,7 @@ struct Taught {
         taught{of_heads, weight, rows_of_teacher, log_sums} {
     log_sums.fill(NAN);
   }
-  OwnedTensor rows_of_teacher, log_sums;
+  contract::OwnedTensor rows_of_teacher, log_sums;
   TaughtRows taught;
 };
 
@@ -72,15 +72,15 @@ class Relations : public ::testing::TestWithParam<Precision> {};
 
 TEST_P(Relations, LossAndGradientOfAnyWidthsAndHeads) {
   const auto [type, tolerance] = GetParam();
-  const OwnedBatch batch(lengths);
+  const contract::OwnedBatch batch(lengths);
   for (const auto& [width, taught_width, heads] :
        {std::array<std::int64_t, 3>{8, 8, 1}, {12, 4, 4}, {6, 40, 2}, {32, 16, 1}}) {
     constexpr double weight = 0.7, scale = 0.25, step = 1e-4;
     // The middle columns of a matrix, as the keys of a layer are.
-    OwnedTensor x = random_tensor(type, {rows, 3 * width}, 1), dx = random_tensor(type, {rows, 3 * width}, 3);
+    contract::OwnedTensor x = random_tensor(type, {rows, 3 * width}, 1), dx = random_tensor(type, {rows, 3 * width}, 3);
     const kernels::Slice own(x, width, width), gradient(dx, width, width);
     const Taught teacher(type, taught_width, heads, weight);
-    OwnedTensor losses(sum_type(type), {rows, heads});
+    contract::OwnedTensor losses(sum_type(type), {rows, heads});
     losses.fill(NAN);
     const Values all = x.values(), y = teacher.rows_of_teacher.values(), before = dx.values();
     Values values;
@@ -110,11 +110,11 @@ TEST_P(Relations, LossAndGradientOfAnyWidthsAndHeads) {
 
 TEST_P(Relations, AreNothingBesideATeacherOfTheSameRows) {
   const auto [type, tolerance] = GetParam();
-  const OwnedBatch batch(lengths);
-  const OwnedTensor x = random_tensor(type, {rows, 8}, 1);
+  const contract::OwnedBatch batch(lengths);
+  const contract::OwnedTensor x = random_tensor(type, {rows, 8}, 1);
   const Taught teacher(type, 8, 2, 1.0);
   kernels::copy_relation_rows(device(), x, teacher.rows_of_teacher);
-  OwnedTensor losses(sum_type(type), {rows, 2}), dx(type, {rows, 8});
+  contract::OwnedTensor losses(sum_type(type), {rows, 2}), dx(type, {rows, 8});
   dx.fill(0.0);
   kernels::relations_loss(device(), batch, x, teacher.taught, losses);
   kernels::relations_backward(device(), batch, x, teacher.taught, 1.0, dx);
@@ -124,11 +124,11 @@ TEST_P(Relations, AreNothingBesideATeacherOfTheSameRows) {
 
 TEST_P(Relations, LargeProductsDoNotOverflow) {
   const auto type = GetParam().type;
-  const OwnedBatch batch({2});
-  OwnedTensor x(type, {2, 1}), dx(type, {2, 1}), losses(sum_type(type), {2, 1});
+  const contract::OwnedBatch batch({2});
+  contract::OwnedTensor x(type, {2, 1}), dx(type, {2, 1}), losses(sum_type(type), {2, 1});
   x.set({100.0, -100.0});
   dx.fill(0.0);
-  OwnedTensor y(sum_type(type), {2, 1}), log_sums(sum_type(type), {2, 1, 2});
+  contract::OwnedTensor y(sum_type(type), {2, 1}), log_sums(sum_type(type), {2, 1, 2});
   y.set({0.0, 0.0});
   const TaughtRows taught = {1, 1.0, y, log_sums};
   kernels::relations_loss(device(), batch, x, taught, losses);
@@ -140,9 +140,9 @@ TEST_P(Relations, LargeProductsDoNotOverflow) {
 
 TEST_P(Relations, WrongShapesAreRefused) {
   const auto type = GetParam().type;
-  const OwnedBatch batch(lengths);
-  const OwnedTensor x = random_tensor(type, {rows, 8}, 1);
-  OwnedTensor losses(sum_type(type), {rows, 3});
+  const contract::OwnedBatch batch(lengths);
+  const contract::OwnedTensor x = random_tensor(type, {rows, 8}, 1);
+  contract::OwnedTensor losses(sum_type(type), {rows, 3});
   const Taught three(type, 6, 3, 1.0), narrow(type, 6, 4, 1.0), two(type, 6, 2, 1.0);
   EXPECT_REFUSED(kernels::relations_loss(device(), batch, x, three.taught, losses),
                  "3 heads do not divide the width 8");

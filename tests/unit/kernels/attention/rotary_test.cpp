@@ -36,11 +36,11 @@ class Rotary : public ::testing::TestWithParam<Precision> {};
 TEST_P(Rotary, OddLengthsHeadsAndHalves) {
   const auto [type, tolerance] = GetParam();
   const std::vector<std::int64_t> lengths{1, 33, 0, 7, 260};
-  const OwnedBatch batch(lengths);
+  const contract::OwnedBatch batch(lengths);
   for (const std::int64_t heads : {1, 3})
     for (const std::int64_t size : {2, 10, 32, 66})
       for (const double base : {1.0, 10000.0}) {
-        OwnedTensor qkv = random_tensor(type, {301, 3 * heads * size}, 1);
+        contract::OwnedTensor qkv = random_tensor(type, {301, 3 * heads * size}, 1);
         const Values before = qkv.values();
         kernels::rotary(device(), batch, 2 * heads, base, false, queries_and_keys(qkv));
         const std::string what = std::to_string(heads) + " heads of " + std::to_string(size);
@@ -52,8 +52,8 @@ TEST_P(Rotary, OddLengthsHeadsAndHalves) {
 
 TEST_P(Rotary, ValuesAndFirstTokensKeepTheirBits) {
   const DType type = GetParam().type;
-  const OwnedBatch batch({3, 2});
-  OwnedTensor qkv = random_tensor(type, {5, 12}, 1);
+  const contract::OwnedBatch batch({3, 2});
+  contract::OwnedTensor qkv = random_tensor(type, {5, 12}, 1);
   const Values before = qkv.values();
   kernels::rotary(device(), batch, 2, 100.0, false, queries_and_keys(qkv));
   device().fence();
@@ -67,11 +67,11 @@ TEST_P(Rotary, ValuesAndFirstTokensKeepTheirBits) {
 TEST_P(Rotary, AScoreDependsOnTheDistanceAlone) {
   const auto [type, tolerance] = GetParam();
   const std::int64_t length = 50, size = 6;
-  const OwnedBatch batch({length});
-  const Values row = normal_values(3 * size, 1);
+  const contract::OwnedBatch batch({length});
+  const Values row = contract::normal_values(3 * size, 1);
   Values rows;
   for (std::int64_t t = 0; t < length; ++t) rows.insert(rows.end(), row.begin(), row.end());
-  OwnedTensor qkv(type, {length, 3 * size});
+  contract::OwnedTensor qkv(type, {length, 3 * size});
   qkv.set(rows);
   kernels::rotary(device(), batch, 2, 10000.0, false, queries_and_keys(qkv));
   device().fence();
@@ -89,8 +89,8 @@ TEST_P(Rotary, AScoreDependsOnTheDistanceAlone) {
 }
 
 TEST_P(Rotary, AnEmptyBatch) {
-  OwnedTensor qkv(GetParam().type, {0, 12});
-  kernels::rotary(device(), OwnedBatch({0}), 2, 100.0, false, queries_and_keys(qkv));
+  contract::OwnedTensor qkv(GetParam().type, {0, 12});
+  kernels::rotary(device(), contract::OwnedBatch({0}), 2, 100.0, false, queries_and_keys(qkv));
 }
 
 /// Row by row, each at its own position, queries and keys in tensors of their own: the bits of the whole
@@ -98,14 +98,14 @@ TEST_P(Rotary, AnEmptyBatch) {
 TEST_P(Rotary, RowsThatComeLaterGetTheBitsOfTheWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 40, size = 10;
-  const OwnedTensor x = random_tensor(type, {length, 2 * size}, 1);
-  OwnedTensor whole(type, {length, 2 * size});
+  const contract::OwnedTensor x = random_tensor(type, {length, 2 * size}, 1);
+  contract::OwnedTensor whole(type, {length, 2 * size});
   whole.set(x.values());
-  kernels::rotary(device(), OwnedBatch({length}), 2, 10000.0, false, whole);
+  kernels::rotary(device(), contract::OwnedBatch({length}), 2, 10000.0, false, whole);
   device().fence();
   const Values expected = whole.values();
   for (std::int64_t t = 0; t < length; ++t) {
-    OwnedTensor rows(type, {2, 2 * size});
+    contract::OwnedTensor rows(type, {2, 2 * size});
     const Values all = x.values();
     const auto row = all.begin() + t * 2 * size;
     Values both(row, row + 2 * size);
@@ -126,14 +126,14 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Rotary, ::testing::ValuesIn(precisions(1e-6
                          precision_name);
 
 TEST(RotaryRefuses, OddHeadSizesAndOtherRows) {
-  const OwnedBatch batch({2});
-  const OwnedTensor odd(DType::float32, {2, 9}), longer(DType::float32, {3, 12});
+  const contract::OwnedBatch batch({2});
+  const contract::OwnedTensor odd(DType::float32, {2, 9}), longer(DType::float32, {3, 12});
   EXPECT_REFUSED(kernels::rotary(device(), batch, 1, 100.0, false, odd),
                  "1 heads of pairs do not divide x, which is columns 0 .. 8 of float32 (2, 9)");
   EXPECT_REFUSED(
       kernels::rotary(device(), batch, 1, 100.0, false, longer),
       "x is columns 0 .. 11 of float32 (3, 12), expected 12 columns of a float32 matrix with 2 rows");
-  EXPECT_REFUSED(kernels::rotary(device(), OwnedBatch({3}), 1, 0.5, false, longer),
+  EXPECT_REFUSED(kernels::rotary(device(), contract::OwnedBatch({3}), 1, 0.5, false, longer),
                  "the base of the angles is at least 1");
 }
 

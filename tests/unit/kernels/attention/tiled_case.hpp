@@ -55,7 +55,7 @@ class TiledCase {
 
   /// Fills the results with NaN, so that values that a kernel leaves out are seen.
   void forget_results() {
-    for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
+    for (contract::OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
   }
 
   AttentionResult reference() const {
@@ -79,8 +79,8 @@ class TiledCase {
   std::vector<Values> results() const { return {out.values(), log_sum.values(), dq.values(), dkv.values()}; }
 
  private:
-  kernels::Slice all(const OwnedTensor& tensor) const { return {tensor, 0, of_.width}; }
-  kernels::Slice half(const OwnedTensor& tensor, std::int64_t number) const {
+  kernels::Slice all(const contract::OwnedTensor& tensor) const { return {tensor, 0, of_.width}; }
+  kernels::Slice half(const contract::OwnedTensor& tensor, std::int64_t number) const {
     return {tensor, number * of_.width, of_.width};
   }
 
@@ -88,7 +88,7 @@ class TiledCase {
   RowsAt queries_, keys_;
 
  public:
-  OwnedTensor q, kv, dout, out, log_sum, dq, dkv, dbias;
+  contract::OwnedTensor q, kv, dout, out, log_sum, dq, dkv, dbias;
 };
 
 inline Lengths zeros(const Lengths& lengths) {

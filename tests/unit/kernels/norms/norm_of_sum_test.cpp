@@ -32,7 +32,7 @@ struct Problem {
         scale(sums, {batch.rows()}),
         dgain(random_tensor(sums, {width}, 6)),
         dbias(random_tensor(sums, {width}, 7)) {
-    for (OwnedTensor* result : {&y, &dtrunk, &dbranch, &mean, &scale}) result->fill(NAN);
+    for (contract::OwnedTensor* result : {&y, &dtrunk, &dbranch, &mean, &scale}) result->fill(NAN);
   }
   Computed computed() const {
     device().fence();
@@ -40,9 +40,9 @@ struct Problem {
             dtrunk.values(), dbranch.values(), dgain.values(), dbias.values()};
   }
 
-  OwnedBatch batch;
+  contract::OwnedBatch batch;
   DType sums;
-  OwnedTensor trunk, branch, dy, gain, bias, y, dtrunk, dbranch, mean, scale, dgain, dbias;
+  contract::OwnedTensor trunk, branch, dy, gain, bias, y, dtrunk, dbranch, mean, scale, dgain, dbias;
 };
 
 /// x: the input; dx: where its gradient is written.
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Norms, NormOfSum,
 
 TEST(NormOfSumRefuses, PartsThatDoNotFit) {
   const Problem p(DType::float32, {2}, 4);
-  const OwnedTensor longer(DType::float32, {3, 4}), half(DType::bfloat16, {2, 4});
+  const contract::OwnedTensor longer(DType::float32, {3, 4}), half(DType::bfloat16, {2, 4});
   const auto norm = [&](const ResidualSum& x) { run_norm(false, p, x, p.dtrunk.tensor()); };
   const auto backward = [&](const ResidualSum& dx) { run_norm(false, p, p.branch.tensor(), dx); };
   EXPECT_REFUSED(norm({p.trunk, longer, p.batch, {}}),
@@ -155,7 +155,7 @@ TEST(NormOfSumRefuses, PartsThatDoNotFit) {
                  "the trunk is float32 (3, 4), expected float32 (2, 4)");
   EXPECT_REFUSED(backward({p.dtrunk, p.dtrunk, p.batch, {0.1, key}}),
                  "with dropout trunk and branch lie apart");
-  const OwnedBatch other({5});
+  const contract::OwnedBatch other({5});
   EXPECT_REFUSED(norm({p.trunk, p.branch, other, {0.1, key}}),
                  "the examples of the rows is int64 (5), expected int64 (2)");
   EXPECT_REFUSED(norm({p.trunk, p.branch, p.batch, {1.0, key}}), "a dropout probability lies in [0, 1)");

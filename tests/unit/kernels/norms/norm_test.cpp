@@ -14,11 +14,11 @@ TEST_P(LayerNorm, ForwardAndBackwardOfOddShapes) {
   const DType sums = sum_type(type);
   for (const std::int64_t rows : {1, 2, 17, 65})
     for (const std::int64_t width : {1, 2, 7, 33, 128, 130, 256, 384, 512, 768, 1024}) {
-      const OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
+      const contract::OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
                         dy = random_tensor(type, {rows, width}, 2);
-      const OwnedTensor gain = random_tensor(sums, {width}, 3), bias = random_tensor(sums, {width}, 4);
-      OwnedTensor y(type, {rows, width}), mean(sums, {rows}), rstd(sums, {rows}), dx(type, {rows, width});
-      OwnedTensor dgain = random_tensor(sums, {width}, 5), dbias = random_tensor(sums, {width}, 6);
+      const contract::OwnedTensor gain = random_tensor(sums, {width}, 3), bias = random_tensor(sums, {width}, 4);
+      contract::OwnedTensor y(type, {rows, width}), mean(sums, {rows}), rstd(sums, {rows}), dx(type, {rows, width});
+      contract::OwnedTensor dgain = random_tensor(sums, {width}, 5), dbias = random_tensor(sums, {width}, 6);
       const Values in = x.values(), gradient = dy.values(), gains = gain.values(), biases = bias.values();
       Values expected(in.size()), expected_dx(in.size()), expected_dgain = dgain.values(),
                                                           expected_dbias = dbias.values();
@@ -63,7 +63,7 @@ TEST_P(LayerNorm, KeepsItsPrecisionAroundALargeMean) {
   const auto [type, tolerance] = GetParam();
   if (size_of(type) == 2) GTEST_SKIP() << "1000 + x has no digits left in 16 bits";
   const DType sums = sum_type(type);
-  OwnedTensor x(type, {1, 4}), y(type, {1, 4}), mean(sums, {1}), rstd(sums, {1}), gain(sums, {4}),
+  contract::OwnedTensor x(type, {1, 4}), y(type, {1, 4}), mean(sums, {1}), rstd(sums, {1}), gain(sums, {4}),
       bias(sums, {4});
   x.set({999.0, 1001.0, 999.0, 1001.0});
   gain.fill(1.0);
@@ -73,7 +73,7 @@ TEST_P(LayerNorm, KeepsItsPrecisionAroundALargeMean) {
 
 TEST_P(LayerNorm, AnEmptyBatchChangesNothing) {
   const DType type = GetParam().type, sums = sum_type(type);
-  OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3}), bias(sums, {3});
+  contract::OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3}), bias(sums, {3});
   gain.fill(1.0);
   kernels::layer_norm(device(), x, gain, bias, epsilon, y, none, none);
   kernels::layer_norm_backward(device(), x, gain, none, none, x, y, gain, bias);
@@ -90,11 +90,11 @@ TEST_P(RmsNorm, ForwardAndBackwardOfOddShapes) {
   const DType sums = sum_type(type);
   for (const std::int64_t rows : {1, 2, 17, 65})
     for (const std::int64_t width : {1, 2, 7, 33, 128, 130, 256, 384, 512, 768, 1024}) {
-      const OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
+      const contract::OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
                         dy = random_tensor(type, {rows, width}, 2);
-      const OwnedTensor gain = random_tensor(sums, {width}, 3);
-      OwnedTensor y(type, {rows, width}), rrms(sums, {rows}), dx(type, {rows, width});
-      OwnedTensor dgain = random_tensor(sums, {width}, 5);
+      const contract::OwnedTensor gain = random_tensor(sums, {width}, 3);
+      contract::OwnedTensor y(type, {rows, width}), rrms(sums, {rows}), dx(type, {rows, width});
+      contract::OwnedTensor dgain = random_tensor(sums, {width}, 5);
       const Values in = x.values(), gradient = dy.values(), gains = gain.values();
       Values expected(in.size()), expected_dx(in.size()), expected_dgain = dgain.values(), scales;
       const auto C = static_cast<std::size_t>(width);
@@ -127,12 +127,12 @@ TEST_P(RmsNorm, ForwardAndBackwardOfOddShapes) {
 
 TEST_P(RmsNorm, AnEmptyBatchChangesNothingAndZerosStayZero) {
   const DType type = GetParam().type, sums = sum_type(type);
-  OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3});
+  contract::OwnedTensor x(type, {0, 3}), y(type, {0, 3}), none(sums, {0}), gain(sums, {3});
   gain.fill(1.0);
   kernels::rms_norm(device(), x, gain, epsilon, y, none);
   kernels::rms_norm_backward(device(), x, gain, none, x, y, gain);
   expect_close(gain, Values(3, 1.0), 0.0, "dgain");
-  OwnedTensor zeros(type, {1, 3}), one(sums, {1});
+  contract::OwnedTensor zeros(type, {1, 3}), one(sums, {1});
   kernels::rms_norm(device(), zeros, gain, epsilon, zeros, one);
   expect_close(zeros, Values(3, 0.0), 0.0, "y");
 }
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, RmsNorm, ::testing::ValuesIn(precisions(2e-
                          precision_name);
 
 TEST(RmsNormRefuses, ShapesThatDoNotFit) {
-  const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), two(DType::float32, {2});
+  const contract::OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), two(DType::float32, {2});
   EXPECT_REFUSED(kernels::rms_norm(device(), x, two, epsilon, x, two),
                  "gain is float32 (2), expected float32 (4)");
   EXPECT_REFUSED(kernels::rms_norm(device(), x, four, epsilon, x, four),
@@ -151,7 +151,7 @@ TEST(RmsNormRefuses, ShapesThatDoNotFit) {
 }
 
 TEST(LayerNormRefuses, ShapesThatDoNotFit) {
-  const OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), five(DType::float32, {5}),
+  const contract::OwnedTensor x(DType::float32, {2, 4}), four(DType::float32, {4}), five(DType::float32, {5}),
       two(DType::float32, {2});
   EXPECT_REFUSED(kernels::layer_norm(device(), x, five, four, epsilon, x, two, two),
                  "gain is float32 (5), expected float32 (4)");

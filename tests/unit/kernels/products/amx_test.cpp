@@ -19,32 +19,32 @@ namespace {
 
 #if ENCORE_HOST_BACKEND
 
-using amx::arithmetic::add;
-using amx::arithmetic::multiply_add;
+using kernels::amx::arithmetic::add;
+using kernels::amx::arithmetic::multiply_add;
 using kernels::Activation;
 
 TEST(TileArithmetic, DenormalNumbersAreZeroAndKeepTheirSign) {
-  constexpr float least = amx::arithmetic::least_normal;
-  EXPECT_EQ(amx::arithmetic::from_bfloat16(0x007F), 0.0F);
-  EXPECT_TRUE(std::signbit(amx::arithmetic::from_bfloat16(0x8001)));
-  EXPECT_EQ(multiply_add(0x1p-100F, 0x1p-30F, 0.0F), 0.0F);
-  EXPECT_TRUE(std::signbit(multiply_add(-0x1p-100F, 0x1p-30F, 0.0F)));
-  EXPECT_EQ(multiply_add(-1.0F, least, 1.5F * least), 0.0F) << "an exact difference that is denormal";
+  constexpr float least = kernels::amx::arithmetic::least_normal;
+  EXPECT_EQ(kernels::amx::arithmetic::from_bfloat16(0x007F), 0.0F);
+  EXPECT_TRUE(std::signbit(kernels::amx::arithmetic::from_bfloat16(0x8001)));
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(0x1p-100F, 0x1p-30F, 0.0F), 0.0F);
+  EXPECT_TRUE(std::signbit(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-30F, 0.0F)));
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-1.0F, least, 1.5F * least), 0.0F) << "an exact difference that is denormal";
   EXPECT_EQ(add(0x1p-127F, 0x1p-127F), 0.0F) << "each is zero before they are added";
   EXPECT_EQ(add(1.5F * least, -least), 0.0F);
   EXPECT_EQ(add(least, least), 2.0F * least);
 }
 
 TEST(TileArithmetic, WhatIsRoundedUpToTheLeastNormalNumberStaysOnlyIf24BitsRoundUp) {
-  constexpr float least = amx::arithmetic::least_normal;
-  EXPECT_EQ(multiply_add(-0x1p-100F, 0x1p-51F, least), least) << "a tie, to even";
-  EXPECT_EQ(multiply_add(-0x1p-100F, 0x1.02p-51F, least), 0.0F);
-  EXPECT_EQ(multiply_add(-0x1p-100F, 0x1p-50F, least), 0.0F) << "24 bits hold it exactly, and it is denormal";
+  constexpr float least = kernels::amx::arithmetic::least_normal;
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-51F, least), least) << "a tie, to even";
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1.02p-51F, least), 0.0F);
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-50F, least), 0.0F) << "24 bits hold it exactly, and it is denormal";
 }
 
 /// One TDPBF16PS of tiles that have the same number in every element of a and b but for those given.
 TEST(TileArithmetic, EvenAndOddElementsAreSummedApartAndBeforeTheyMeetTheTile) {
-  amx::EmulatedTiles tiles;
+  kernels::amx::EmulatedTiles tiles;
   const auto bits = [](float x) {
     return static_cast<std::uint16_t>(__builtin_bit_cast(std::uint32_t, x) >> 16);
   };
@@ -95,8 +95,8 @@ float sum_of(const Values& a, bool ta, const Values& b, bool tb, const Case& siz
   for (std::int64_t step = 0; step < size.inner; step += 32) {
     float even = 0.0F, odd = 0.0F;
     for (std::int64_t k = step; k < step + 32; k += 2) {
-      even = multiply_add(factor(a, !ta, i, k, size.rows), factor(b, tb, j, k, size.columns), even);
-      odd = multiply_add(factor(a, !ta, i, k + 1, size.rows), factor(b, tb, j, k + 1, size.columns), odd);
+      even = kernels::amx::arithmetic::multiply_add(factor(a, !ta, i, k, size.rows), factor(b, tb, j, k, size.columns), even);
+      odd = kernels::amx::arithmetic::multiply_add(factor(a, !ta, i, k + 1, size.rows), factor(b, tb, j, k + 1, size.columns), odd);
     }
     sum = add(sum, add(even, odd));
   }
@@ -120,28 +120,28 @@ class AmxProducts : public ::testing::TestWithParam<bool> {
   void SetUp() override {
     const bool emulated = GetParam();
     if (emulated) {
-      gemm_ = make_emulated_amx_gemm(make_portable_gemm());
-      integers_ = make_emulated_amx_integer_gemm();
+      gemm_ = kernels::make_emulated_amx_gemm(kernels::make_portable_gemm());
+      integers_ = kernels::make_emulated_amx_integer_gemm();
       return;
     }
 #if ENCORE_HAVE_TILE_INSTRUCTIONS && defined(__linux__)
     if (!__builtin_cpu_supports("amx-tile")) {
       trap_.emplace();
-    } else if (!amx::permission().bfloat16 || !amx::permission().bytes) {
-      GTEST_SKIP() << "this processor has tiles, but: " << amx::permission().reason;
+    } else if (!kernels::amx::permission().bfloat16 || !kernels::amx::permission().bytes) {
+      GTEST_SKIP() << "this processor has tiles, but: " << kernels::amx::permission().reason;
     }
-    gemm_ = make_amx_gemm(make_portable_gemm());
-    integers_ = make_amx_integer_gemm();
+    gemm_ = kernels::make_amx_gemm(kernels::make_portable_gemm());
+    integers_ = kernels::make_amx_integer_gemm();
 #else
     GTEST_SKIP() << "no tile instructions on this system";
 #endif
   }
 
-  void multiply(const Product& product) {
+  void multiply(const kernels::Product& product) {
     gemm_->multiply(device(), product);
   }
 
-  std::unique_ptr<GemmLibrary> gemm_, integers_;
+  std::unique_ptr<kernels::GemmLibrary> gemm_, integers_;
 #if ENCORE_HAVE_TILE_INSTRUCTIONS && defined(__linux__)
   std::optional<TileTrap> trap_;
 #endif
@@ -152,12 +152,12 @@ TEST_P(AmxProducts, HaveTheBitsOfTheirDefinitionEitherWayAndAccumulated) {
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
         const auto& [m, n, k] = size;
-        const OwnedTensor a = random_tensor(DType::bfloat16, ta ? std::vector{k, m} : std::vector{m, k}, 1),
+        const contract::OwnedTensor a = random_tensor(DType::bfloat16, ta ? std::vector{k, m} : std::vector{m, k}, 1),
                           b = random_tensor(DType::bfloat16, tb ? std::vector{n, k} : std::vector{k, n}, 2);
         const std::vector<float> sums = sums_of(a.values(), ta, b.values(), tb, size);
         for (const DType type : {DType::float32, DType::bfloat16})
           for (const bool accumulate : {false, true}) {
-            OwnedTensor c = random_tensor(type, {m, n}, 3);
+            contract::OwnedTensor c = random_tensor(type, {m, n}, 3);
             const Values before = c.values();
             multiply(
                 {.a = a, .b = b, .c = c, .transpose_a = ta, .transpose_b = tb, .accumulate = accumulate});
@@ -172,7 +172,7 @@ TEST_P(AmxProducts, HaveTheBitsOfTheirDefinitionEitherWayAndAccumulated) {
 
 TEST_P(AmxProducts, AreCloseToThoseInDouble) {
   const Case size{.rows = 70, .columns = 50, .inner = 1100};
-  const OwnedTensor a = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
+  const contract::OwnedTensor a = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
                     b = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
                     c(DType::float32, {size.rows, size.columns});
   multiply({.a = a, .b = b, .c = c, .transpose_b = true});
@@ -194,7 +194,7 @@ TEST_P(AmxProducts, AddABiasAndCutOffNegativeNumbers) {
   for (const Case& size : cases)
     for (const bool with_bias : {false, true})
       for (const bool relu : {false, true}) {
-        const OwnedTensor x = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
+        const contract::OwnedTensor x = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
                           w = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
                           bias = random_tensor(DType::float32, {size.columns}, 3),
                           y(DType::bfloat16, {size.rows, size.columns});
@@ -219,7 +219,7 @@ TEST_P(AmxProducts, AddABiasAndCutOffNegativeNumbers) {
 TEST_P(AmxProducts, ApplyTheDerivativeAsItsOwnPassDoes) {
   for (const Case& size : cases)
     for (const Activation function : {Activation::relu, Activation::gelu}) {
-      const OwnedTensor dy = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
+      const contract::OwnedTensor dy = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
                         w = random_tensor(DType::bfloat16, {size.inner, size.columns}, 2),
                         saved = random_tensor(DType::bfloat16, {size.rows, size.columns}, 3),
                         dx(DType::bfloat16, {size.rows, size.columns}),
@@ -234,7 +234,7 @@ TEST_P(AmxProducts, ApplyTheDerivativeAsItsOwnPassDoes) {
 
 TEST_P(AmxProducts, SumTheColumnsOfATransposedOperand) {
   for (const auto& [m, n, k] : cases) {
-    const OwnedTensor dy = random_tensor(DType::bfloat16, {k, m}, 1),
+    const contract::OwnedTensor dy = random_tensor(DType::bfloat16, {k, m}, 1),
                       x = random_tensor(DType::bfloat16, {k, n}, 2), dw(DType::float32, {m, n}),
                       plain(DType::float32, {m, n}), sums = random_tensor(DType::float32, {m}, 3);
     const Values before = sums.values(), rows = dy.values();
@@ -245,9 +245,9 @@ TEST_P(AmxProducts, SumTheColumnsOfATransposedOperand) {
     const Values values = sums.values();
     for (std::int64_t c = 0; c < m; ++c) {
       auto total = static_cast<float>(before[static_cast<std::size_t>(c)]);
-      for (std::int64_t first = 0; first < k; first += rows_of_first_sums) {
+      for (std::int64_t first = 0; first < k; first += kernels::rows_of_first_sums) {
         float part = 0.0F;
-        for (std::int64_t r = first; r < std::min(k, first + rows_of_first_sums); ++r)
+        for (std::int64_t r = first; r < std::min(k, first + kernels::rows_of_first_sums); ++r)
           part += static_cast<float>(rows[static_cast<std::size_t>(r * m + c)]);
         total += part;
       }
@@ -258,17 +258,17 @@ TEST_P(AmxProducts, SumTheColumnsOfATransposedOperand) {
 
 TEST_P(AmxProducts, HaveTheSameBitsWithAWeightThatIsLaidOutAndForEveryNumberOfRows) {
   const std::int64_t out = 72, in = 546, most = 70;
-  const OwnedTensor x = random_tensor(DType::bfloat16, {most, in}, 1),
+  const contract::OwnedTensor x = random_tensor(DType::bfloat16, {most, in}, 1),
                     w = random_tensor(DType::bfloat16, {out, in}, 2), all(DType::bfloat16, {most, out});
   const auto bytes = static_cast<std::int64_t>(gemm_->layout_bytes(w));
-  OwnedTensor memory(DType::float32, {bytes / 4});
+  contract::OwnedTensor memory(DType::float32, {bytes / 4});
   memory.fill(NAN);
   gemm_->lay_out(device(), w, memory.tensor().data);
   multiply({.a = x, .b = w, .c = all, .transpose_b = true});
   device().fence();
   const Values expected = all.values();
   for (std::int64_t rows = 1; rows <= most; rows += 3) {
-    const OwnedTensor y(DType::bfloat16, {rows, out});
+    const contract::OwnedTensor y(DType::bfloat16, {rows, out});
     multiply({.a = Tensor(x.tensor().data, DType::bfloat16, {rows, in}),
               .b = w,
               .c = y,
@@ -280,18 +280,18 @@ TEST_P(AmxProducts, HaveTheSameBitsWithAWeightThatIsLaidOutAndForEveryNumberOfRo
 }
 
 TEST_P(AmxProducts, WithWeightsOfIntegersHaveTheBitsOfTheOtherWay) {
-  const auto plain = make_integer_gemm(8);
+  const auto plain = kernels::make_integer_gemm(8);
   for (const auto& [m, n, k] : cases)
     for (const DType type : {DType::float32, DType::bfloat16})
       for (const bool relu : {false, true}) {
-        const OwnedTensor x = random_tensor(type, {m, k}, 1), w = random_tensor(DType::float32, {n, k}, 2),
+        const contract::OwnedTensor x = random_tensor(type, {m, k}, 1), w = random_tensor(DType::float32, {n, k}, 2),
                           bias = random_tensor(DType::float32, {n}, 3), y(type, {m, n}),
                           expected(type, {m, n});
         ASSERT_EQ(integers_->layout_bytes(w), plain->layout_bytes(w));
-        const OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(plain->layout_bytes(w) / 4)});
+        const contract::OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(plain->layout_bytes(w) / 4)});
         integers_->lay_out(device(), w, memory.tensor().data);
-        const auto product = [&](const OwnedTensor& to) {
-          return Product{.a = x,
+        const auto product = [&](const contract::OwnedTensor& to) {
+          return kernels::Product{.a = x,
                          .b = w,
                          .c = to,
                          .transpose_b = true,
@@ -315,11 +315,11 @@ INSTANTIATE_TEST_SUITE_P(Tiles, AmxProducts, ::testing::Bool(), [](const auto& g
 TEST(TileInstructions, AreExecutedBetweenConfigurationAndRelease) {
   if (__builtin_cpu_supports("amx-tile")) GTEST_SKIP() << "this processor executes them itself";
   const std::int64_t configured = TileTrap::configured, multiplied = TileTrap::multiplied;
-  const OwnedTensor a = random_tensor(DType::bfloat16, {40, 64}, 1),
+  const contract::OwnedTensor a = random_tensor(DType::bfloat16, {40, 64}, 1),
                     b = random_tensor(DType::bfloat16, {64, 40}, 2), c(DType::float32, {40, 40});
   {
     const TileTrap trap;
-    make_amx_gemm(make_portable_gemm())->multiply(device(), {.a = a, .b = b, .c = c});
+    kernels::make_amx_gemm(kernels::make_portable_gemm())->multiply(device(), {.a = a, .b = b, .c = c});
     device().fence();
   }
   EXPECT_EQ(TileTrap::configured - configured, 2) << "one block of rows times two panels";
@@ -329,9 +329,9 @@ TEST(TileInstructions, AreExecutedBetweenConfigurationAndRelease) {
 
 /// Numbers of every size, among them denormal ones, infinities and NaN.
 TEST(TileInstructions, ComputeWhatTheEmulationComputesBitForBit) {
-  if (!amx::permission().bfloat16 || !amx::permission().bytes)
+  if (!kernels::amx::permission().bfloat16 || !kernels::amx::permission().bytes)
     GTEST_SKIP() << "this machine has no tiles to compare with"
-                 << (amx::permission().reason.empty() ? "" : ": " + amx::permission().reason);
+                 << (kernels::amx::permission().reason.empty() ? "" : ": " + kernels::amx::permission().reason);
   std::mt19937 draw(1);
   std::array<std::uint16_t, 512> a, b;
   std::array<std::uint32_t, 256> c, instruction, emulation;
@@ -354,8 +354,8 @@ TEST(TileInstructions, ComputeWhatTheEmulationComputesBitForBit) {
     for (std::uint16_t& x : b) x = static_cast<std::uint16_t>((draw() & mask) + plus);
     for (std::uint32_t& x : c) x = turn % 2 == 0 ? 0U : draw();
     for (const bool pairs : {true, false}) {
-      run(amx::HardwareTiles(), instruction, pairs);
-      run(amx::EmulatedTiles(), emulation, pairs);
+      run(kernels::amx::HardwareTiles(), instruction, pairs);
+      run(kernels::amx::EmulatedTiles(), emulation, pairs);
       for (std::size_t i = 0; i < c.size(); ++i) {
         const bool nan = pairs && std::isnan(__builtin_bit_cast(float, emulation[i]));
         ASSERT_TRUE(nan ? std::isnan(__builtin_bit_cast(float, instruction[i]))

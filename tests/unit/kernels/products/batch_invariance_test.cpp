@@ -17,7 +17,7 @@ using kernels::Transpose;
 constexpr std::int64_t most_rows = 70;
 
 /// Returns rows [first, first + count) of a matrix.
-Tensor part_of(const OwnedTensor& matrix, std::int64_t first, std::int64_t count) {
+Tensor part_of(const contract::OwnedTensor& matrix, std::int64_t first, std::int64_t count) {
   const Tensor& whole = matrix.tensor();
   const auto skipped = static_cast<std::size_t>(first * whole.extent(1)) * size_of(whole.dtype);
   return Tensor(static_cast<std::byte*>(whole.data) + skipped, whole.dtype, {count, whole.extent(1)});
@@ -27,10 +27,10 @@ Tensor part_of(const OwnedTensor& matrix, std::int64_t first, std::int64_t count
 template <class Multiply>
 void expect_invariant(DType type, std::int64_t out, std::int64_t in, const std::string& what,
                       const Multiply& multiply) {
-  const BatchInvariance products(device(), true);
-  const OwnedTensor x = random_tensor(type, {most_rows, in}, 1),
+  const kernels::BatchInvariance products(device(), true);
+  const contract::OwnedTensor x = random_tensor(type, {most_rows, in}, 1),
                     before = random_tensor(type, {most_rows, out}, 2);
-  OwnedTensor y(type, {most_rows, out}), part(type, {most_rows, out});
+  contract::OwnedTensor y(type, {most_rows, out}), part(type, {most_rows, out});
   y.set(before.values());
   multiply(x.tensor(), y.tensor());
   device().fence();
@@ -65,7 +65,7 @@ TEST_P(BatchInvariant, LinearWithEveryEpilogue) {
   for (const auto& [out, in] : shapes)
     for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
       for (const bool with_bias : {false, true}) {
-        const OwnedTensor weight = random_tensor(type, {out, in}, 3),
+        const contract::OwnedTensor weight = random_tensor(type, {out, in}, 3),
                           bias = random_tensor(sum_type(type), {out}, 4);
         const Tensor added = with_bias ? bias.tensor() : Tensor();
         expect_invariant(
@@ -80,7 +80,7 @@ TEST_P(BatchInvariant, GemmEitherWayAndAccumulated) {
     for (const Transpose transpose : {Transpose::no, Transpose::yes})
       for (const bool accumulate : {false, true}) {
         const bool stored_out_in = transpose == Transpose::yes;
-        const OwnedTensor b = random_tensor(type, {stored_out_in ? out : in, stored_out_in ? in : out}, 3);
+        const contract::OwnedTensor b = random_tensor(type, {stored_out_in ? out : in, stored_out_in ? in : out}, 3);
         expect_invariant(type, out, in, std::to_string(out) + " x " + std::to_string(in),
                          [&](Tensor x, Tensor y) {
                            kernels::gemm(device(), x, Transpose::no, b, transpose, y, accumulate);
@@ -90,11 +90,11 @@ TEST_P(BatchInvariant, GemmEitherWayAndAccumulated) {
 
 /// Tests products that are batch-invariant, or not.
 void expect_the_bits_of_the_matrix(DType type, bool invariant) {
-  GemmLibrary& library = invariant ? device().gemm().invariant() : device().gemm();
+  kernels::GemmLibrary& library = invariant ? device().gemm().invariant() : device().gemm();
   auto wider = shapes;
   wider.emplace_back(384, 1536);  // sums that no library adds up in one go
   for (const auto& [out, in] : wider) {
-    const OwnedTensor weight = random_tensor(type, {out, in}, 3),
+    const contract::OwnedTensor weight = random_tensor(type, {out, in}, 3),
                       bias = random_tensor(sum_type(type), {out}, 4),
                       other = random_tensor(type, {out, in}, 5);
     const std::size_t bytes = library.layout_bytes(weight);
@@ -102,18 +102,18 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
       ASSERT_FALSE(invariant) << "every such product has a layout";
       continue;
     }
-    OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(bytes / sizeof(float))});
+    contract::OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(bytes / sizeof(float))});
     memory.set(Values(bytes / sizeof(float), std::nan("")));  // unwritten values would be seen
     void* const place = memory.tensor().data;
     library.lay_out(device(), weight, place);
-    WeightLayouts layouts;
+    kernels::WeightLayouts layouts;
     layouts.add(weight, place);
     for (const std::int64_t rows : {1, 2, 3, 7, 8, 9, 31, 47, 48, 49, 70, 127, 128, 129, 300}) {
-      const OwnedTensor x = random_tensor(type, {rows, in}, 1);
-      const auto result = [&](const WeightLayouts* read) {
-        const BatchInvariance invariance(device(), invariant);
-        const LaidOutProducts products(device(), read);
-        OwnedTensor y(type, {rows, out});
+      const contract::OwnedTensor x = random_tensor(type, {rows, in}, 1);
+      const auto result = [&](const kernels::WeightLayouts* read) {
+        const kernels::BatchInvariance invariance(device(), invariant);
+        const kernels::LaidOutProducts products(device(), read);
+        contract::OwnedTensor y(type, {rows, out});
         kernels::linear(device(), x, weight, bias, Activation::relu, y);
         kernels::gemm(device(), x, Transpose::no, weight, Transpose::yes, y, true);
         device().fence();
@@ -141,9 +141,9 @@ TEST_P(BatchInvariant, SoDoesOneForOtherProducts) {
 /// Each element: fma steps in order, and their sum added to c.
 template <class T>
 void expect_fma_steps() {
-  constexpr std::int64_t width = panel_packs * lanes<T>, most = 20, depth = 67;
+  constexpr std::int64_t width = kernels::panel_packs * kernels::lanes<T>, most = 20, depth = 67;
   const auto numbers = [](std::int64_t count, std::uint64_t seed) {
-    const Values values = normal_values(count, seed, 1.0);
+    const Values values = contract::normal_values(count, seed, 1.0);
     return std::vector<T>(values.begin(), values.end());
   };
   const std::vector<T> a = numbers(most * depth, 1), b = numbers(depth * width, 2),
@@ -158,9 +158,9 @@ void expect_fma_steps() {
                          b[static_cast<std::size_t>(k * width + e % width)], sum);
         expected[static_cast<std::size_t>(e)] += sum;
       }
-      const Strided<T> from{a.data(), depth, 1};
-      panel_product<T>(rows, inner, from, b.data(), b.data(), with.data());
-      panel_product<T>(rows, inner, from, b.data(), nullptr, without.data());
+      const kernels::Strided<T> from{a.data(), depth, 1};
+      kernels::panel_product<T>(rows, inner, from, b.data(), b.data(), with.data());
+      kernels::panel_product<T>(rows, inner, from, b.data(), nullptr, without.data());
       EXPECT_EQ(with, expected) << rows << " rows, " << inner;
       EXPECT_EQ(without, expected) << rows << " rows, " << inner;
     }
@@ -175,10 +175,10 @@ TEST(PanelProduct, SumsByFmaInOrderWhateverTheHeight) {
 #endif
 
 TEST(WeightLayouts, AreFoundByPlaceTypeAndShape) {
-  const OwnedTensor weight = random_tensor(DType::float32, {6, 4}, 1),
+  const contract::OwnedTensor weight = random_tensor(DType::float32, {6, 4}, 1),
                     other = random_tensor(DType::float32, {6, 4}, 2);
   const int layout = 0;
-  WeightLayouts layouts;
+  kernels::WeightLayouts layouts;
   EXPECT_EQ(layouts.find(weight), nullptr);
   layouts.add(weight, &layout);
   EXPECT_TRUE(layouts.contains(weight));
@@ -193,13 +193,13 @@ TEST(WeightLayouts, AreFoundByPlaceTypeAndShape) {
 }
 
 TEST(LaidOutProducts, EndAndMayStandWithinOthers) {
-  GemmLibrary& library = device().gemm();
-  const WeightLayouts layouts;
+  kernels::GemmLibrary& library = device().gemm();
+  const kernels::WeightLayouts layouts;
   {
-    const LaidOutProducts outer(device(), &layouts);
+    const kernels::LaidOutProducts outer(device(), &layouts);
     EXPECT_EQ(library.layouts(), &layouts);
     {
-      const LaidOutProducts inner(device(), nullptr);
+      const kernels::LaidOutProducts inner(device(), nullptr);
       EXPECT_EQ(library.layouts(), nullptr);
     }
     EXPECT_EQ(library.layouts(), &layouts);
@@ -208,12 +208,12 @@ TEST(LaidOutProducts, EndAndMayStandWithinOthers) {
 }
 
 TEST(BatchInvarianceScope, EndsAndMayStandWithinAnother) {
-  GemmLibrary& library = device().gemm();
+  kernels::GemmLibrary& library = device().gemm();
   EXPECT_FALSE(library.batch_invariant());
   {
-    const BatchInvariance outer(device(), true);
+    const kernels::BatchInvariance outer(device(), true);
     {
-      const BatchInvariance inner(device(), false);
+      const kernels::BatchInvariance inner(device(), false);
       EXPECT_TRUE(library.batch_invariant());
     }
     EXPECT_TRUE(library.batch_invariant());

@@ -17,7 +17,7 @@ namespace {
 using kernels::Activation;
 using kernels::Transpose;
 
-void expect_same_bits(const OwnedTensor& actual, const Values& expected, const std::string& what) {
+void expect_same_bits(const contract::OwnedTensor& actual, const Values& expected, const std::string& what) {
   device().fence();
   const Values values = actual.values();
   ASSERT_EQ(values.size(), expected.size()) << what;
@@ -49,8 +49,8 @@ struct Libraries {
 #ifdef KOKKOS_ENABLE_CUDA
   std::vector<GemmLibrary*> list = {&device().gemm()};
 #else
-  std::unique_ptr<GemmLibrary> portable = make_portable_gemm();
-  std::vector<GemmLibrary*> list = {&device().gemm(), portable.get()};
+  std::unique_ptr<kernels::GemmLibrary> portable = kernels::make_portable_gemm();
+  std::vector<kernels::GemmLibrary*> list = {&device().gemm(), portable.get()};
 #endif
 };
 
@@ -66,12 +66,12 @@ Values with_special_values(Values values) {
 TEST_P(Epilogue, TheDerivativeHasTheBitsOfActivationBackward) {
   const DType type = GetParam().type;
   const Libraries libraries;
-  for (GemmLibrary* library : libraries.list)
+  for (kernels::GemmLibrary* library : libraries.list)
     for (const Shape& shape : shapes(library == &device().gemm()))
       for (const Activation function : {Activation::relu, Activation::gelu}) {
-        const OwnedTensor dy = random_tensor(type, {shape.rows, shape.out}, 1),
+        const contract::OwnedTensor dy = random_tensor(type, {shape.rows, shape.out}, 1),
                           weight = random_tensor(type, {shape.out, shape.in}, 2);
-        OwnedTensor saved = random_tensor(type, {shape.rows, shape.in}, 3),
+        contract::OwnedTensor saved = random_tensor(type, {shape.rows, shape.in}, 3),
                     fused(type, {shape.rows, shape.in}), apart(type, {shape.rows, shape.in});
         if (function == Activation::relu) saved.set(with_special_values(saved.values()));
         fused.fill(NAN);
@@ -86,9 +86,9 @@ TEST_P(Epilogue, TheDerivativeHasTheBitsOfActivationBackward) {
 
 TEST_P(Epilogue, LinearBackwardInputTakesTheDerivative) {
   const DType type = GetParam().type;
-  const OwnedTensor dy = random_tensor(type, {17, 33}, 1), weight = random_tensor(type, {33, 65}, 2),
+  const contract::OwnedTensor dy = random_tensor(type, {17, 33}, 1), weight = random_tensor(type, {33, 65}, 2),
                     saved = random_tensor(type, {17, 65}, 3);
-  OwnedTensor dx(type, {17, 65}), apart(type, {17, 65});
+  contract::OwnedTensor dx(type, {17, 65}), apart(type, {17, 65});
   for (const Activation function : {Activation::none, Activation::relu, Activation::gelu, Activation::tanh,
                                     Activation::silu, Activation::sigmoid}) {
     kernels::linear_backward_input(device(), dy, weight, apart);
@@ -102,8 +102,8 @@ TEST_P(Epilogue, LinearBackwardInputTakesTheDerivative) {
 }
 
 /// Values of such different sizes that hardly any sum is exact, even in bfloat16.
-OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed) {
-  OwnedTensor tensor = random_tensor(type, shape, seed);
+contract::OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed) {
+  contract::OwnedTensor tensor = random_tensor(type, shape, seed);
   Values values = tensor.values();
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::ldexp(values[i], static_cast<int>(i % 23));
   tensor.set(values);
@@ -143,13 +143,13 @@ Values column_sums(DType type, const Values& rows, const Values& sums, const Blo
 TEST_P(Epilogue, SumsOfColumnsKeepTheirOrderAndLeaveTheProductAsItIs) {
   const DType type = GetParam().type;
   const Libraries libraries;
-  for (GemmLibrary* library : libraries.list)
+  for (kernels::GemmLibrary* library : libraries.list)
     for (const Shape& shape : shapes(library == &device().gemm()))
       for (const bool accumulate : {false, true}) {
         const std::string what = library->name() + ", " + text_of(shape) + (accumulate ? ", added" : "");
-        const OwnedTensor dy = uneven_tensor(type, {shape.rows, shape.out}, 1),
+        const contract::OwnedTensor dy = uneven_tensor(type, {shape.rows, shape.out}, 1),
                           x = random_tensor(type, {shape.rows, shape.in}, 2);
-        OwnedTensor fused = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
+        contract::OwnedTensor fused = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
                     apart = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
                     sums = random_tensor(sum_type(type), {shape.out}, 4);
         const Values before = sums.values();
@@ -168,8 +168,8 @@ TEST_P(Epilogue, SumsOfColumnsKeepTheirOrderAndLeaveTheProductAsItIs) {
 TEST_P(Epilogue, SumsOfManyRowsKeepTheirOrder) {
   const DType type = GetParam().type;
   for (const std::int64_t rows : {2048, 2049, 4500}) {
-    const OwnedTensor dy = uneven_tensor(type, {rows, 67}, 1), x = random_tensor(type, {rows, 9}, 2);
-    OwnedTensor dweight(sum_type(type), {67, 9}), dbias(sum_type(type), {67});
+    const contract::OwnedTensor dy = uneven_tensor(type, {rows, 67}, 1), x = random_tensor(type, {rows, 9}, 2);
+    contract::OwnedTensor dweight(sum_type(type), {67, 9}), dbias(sum_type(type), {67});
     kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
     device().fence();
     const auto in_order = [](std::size_t i, std::size_t) { return i; };
@@ -180,8 +180,8 @@ TEST_P(Epilogue, SumsOfManyRowsKeepTheirOrder) {
 
 TEST_P(Epilogue, SumsInAnotherOrderWouldBeNoticed) {
   const DType type = GetParam().type;
-  const OwnedTensor dy = uneven_tensor(type, {842, 384}, 1), x = random_tensor(type, {842, 9}, 2);
-  OwnedTensor dweight(sum_type(type), {384, 9}), dbias(sum_type(type), {384});
+  const contract::OwnedTensor dy = uneven_tensor(type, {842, 384}, 1), x = random_tensor(type, {842, 9}, 2);
+  contract::OwnedTensor dweight(sum_type(type), {384, 9}), dbias(sum_type(type), {384});
   kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
   device().fence();
   const Values zero(384, 0.0);
@@ -207,7 +207,7 @@ TEST(Epilogues, NeedNoPassesOfTheirOwnOnAHost) {
   const auto before = Kokkos::Tools::Experimental::get_callbacks();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
-    const OwnedTensor dy(type, {17, 33}), weight(type, {33, 65}), x(type, {17, 65}), dx(type, {17, 65}),
+    const contract::OwnedTensor dy(type, {17, 33}), weight(type, {33, 65}), x(type, {17, 65}), dx(type, {17, 65}),
         dweight(sum_type(type), {33, 65}), dbias(sum_type(type), {33});
     kernels::linear_backward_input(device(), dy, weight, dx, Activation::relu, x);
     kernels::linear_backward_input(device(), dy, weight, dx, Activation::gelu, x);
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue,
 #endif
 
 TEST(EpilogueRefuses, WhatTheProductCouldNotUse) {
-  const OwnedTensor dy(DType::float32, {4, 5}), weight(DType::float32, {5, 7}), dx(DType::float32, {4, 7}),
+  const contract::OwnedTensor dy(DType::float32, {4, 5}), weight(DType::float32, {5, 7}), dx(DType::float32, {4, 7}),
       narrow(DType::float32, {4, 6}), wide(DType::float64, {4, 7});
   const auto input = [&](const Tensor& saved) {
     kernels::linear_backward_input(device(), dy, weight, dx, Activation::relu, saved);
@@ -236,7 +236,7 @@ TEST(EpilogueRefuses, WhatTheProductCouldNotUse) {
   EXPECT_REFUSED(input(narrow), "saved is float32 (4, 6), expected float32 (4, 7)");
   EXPECT_REFUSED(input(wide), "saved is float64 (4, 7), expected float32 (4, 7)");
   EXPECT_REFUSED(input(dx), "saved is dx, which is overwritten before the derivative is taken");
-  const OwnedTensor no_dy(DType::float32, {4, 0}), no_weight(DType::float32, {0, 7}),
+  const contract::OwnedTensor no_dy(DType::float32, {4, 0}), no_weight(DType::float32, {0, 7}),
       saved(DType::float32, {4, 7});
   EXPECT_REFUSED(kernels::linear_backward_input(device(), no_dy, no_weight, dx, Activation::relu, saved),
                  "dy is float32 (4, 0), expected a column at least");
@@ -245,16 +245,16 @@ TEST(EpilogueRefuses, WhatTheProductCouldNotUse) {
 }
 
 TEST(EpilogueRefuses, SumsThatDoNotFit) {
-  const OwnedTensor dy(DType::float32, {4, 5}), x(DType::float32, {4, 7}), dweight(DType::float32, {5, 7}),
+  const contract::OwnedTensor dy(DType::float32, {4, 5}), x(DType::float32, {4, 7}), dweight(DType::float32, {5, 7}),
       dbias(DType::float32, {5}), long_bias(DType::float32, {7}), wide(DType::float64, {5});
   const auto parameters = [&](const Tensor& states, const Tensor& matrix, const Tensor& bias) {
     kernels::linear_backward_parameters(device(), dy, states, matrix, bias);
   };
   EXPECT_REFUSED(parameters(x, dweight, long_bias), "dbias is float32 (7), expected float32 (5)");
   EXPECT_REFUSED(parameters(x, dweight, wide), "dbias is float64 (5), expected float32 (5)");
-  EXPECT_REFUSED(parameters(OwnedTensor(DType::float32, {3, 7}), dweight, dbias),
+  EXPECT_REFUSED(parameters(contract::OwnedTensor(DType::float32, {3, 7}), dweight, dbias),
                  "x is float32 (3, 7), expected float32 (4, 7)");
-  EXPECT_REFUSED(parameters(OwnedTensor(DType::float32, {4, 0}), OwnedTensor(DType::float32, {5, 0}), dbias),
+  EXPECT_REFUSED(parameters(contract::OwnedTensor(DType::float32, {4, 0}), contract::OwnedTensor(DType::float32, {5, 0}), dbias),
                  "x is float32 (4, 0), expected a column at least");
 }
 

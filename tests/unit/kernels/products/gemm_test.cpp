@@ -42,9 +42,9 @@ TEST_P(Gemm, EveryTranspositionAndOddShapes) {
   for (const auto& [m, n, k] : sizes)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
-        const OwnedTensor a = random_tensor(type, ta ? std::vector{k, m} : std::vector{m, k}, 1);
-        const OwnedTensor b = random_tensor(type, tb ? std::vector{n, k} : std::vector{k, n}, 2);
-        OwnedTensor c = random_tensor(type, {m, n}, 3);
+        const contract::OwnedTensor a = random_tensor(type, ta ? std::vector{k, m} : std::vector{m, k}, 1);
+        const contract::OwnedTensor b = random_tensor(type, tb ? std::vector{n, k} : std::vector{k, n}, 2);
+        contract::OwnedTensor c = random_tensor(type, {m, n}, 3);
         const Values before = c.values();
         const Values expected = product(a.values(), ta, b.values(), tb, m, n, k);
         const Transpose transpose_a = ta ? Transpose::yes : Transpose::no;
@@ -65,10 +65,10 @@ TEST_P(Gemm, LinearAddsBiasAndAppliesTheActivation) {
   for (const auto& [rows, out, in] : sizes)
     for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
       for (const bool with_bias : {false, true}) {
-        const OwnedTensor x = random_tensor(type, {rows, in}, 1);
-        const OwnedTensor weight = random_tensor(type, {out, in}, 2);
-        const OwnedTensor bias = random_tensor(sum_type(type), {out}, 3);
-        OwnedTensor y(type, {rows, out});
+        const contract::OwnedTensor x = random_tensor(type, {rows, in}, 1);
+        const contract::OwnedTensor weight = random_tensor(type, {out, in}, 2);
+        const contract::OwnedTensor bias = random_tensor(sum_type(type), {out}, 3);
+        contract::OwnedTensor y(type, {rows, out});
         y.fill(NAN);
         Values expected = product(x.values(), false, weight.values(), true, rows, out, in);
         const Values biases = bias.values();
@@ -86,13 +86,13 @@ TEST_P(Gemm, LinearAddsBiasAndAppliesTheActivation) {
 TEST_P(Gemm, LinearBackwardOverwritesDxAndAddsToParameters) {
   const auto [type, tolerance] = GetParam();
   for (const auto& [rows, out, in] : sizes) {
-    const OwnedTensor x = random_tensor(type, {rows, in}, 1);
-    const OwnedTensor weight = random_tensor(type, {out, in}, 2);
-    const OwnedTensor dy = random_tensor(type, {rows, out}, 3);
-    OwnedTensor dx(type, {rows, in});
+    const contract::OwnedTensor x = random_tensor(type, {rows, in}, 1);
+    const contract::OwnedTensor weight = random_tensor(type, {out, in}, 2);
+    const contract::OwnedTensor dy = random_tensor(type, {rows, out}, 3);
+    contract::OwnedTensor dx(type, {rows, in});
     dx.fill(NAN);
-    OwnedTensor dweight = random_tensor(sum_type(type), {out, in}, 4);
-    OwnedTensor dbias = random_tensor(sum_type(type), {out}, 5);
+    contract::OwnedTensor dweight = random_tensor(sum_type(type), {out, in}, 4);
+    contract::OwnedTensor dbias = random_tensor(sum_type(type), {out}, 5);
     const Values dweight_before = dweight.values();
     Values dbias_expected = dbias.values();
     const Values gradient = dy.values();
@@ -111,8 +111,8 @@ TEST_P(Gemm, LinearBackwardOverwritesDxAndAddsToParameters) {
 
 TEST_P(Gemm, AnEmptyBatchChangesNoParameterGradient) {
   const DType type = GetParam().type;
-  const OwnedTensor x(type, {0, 4}), dy(type, {0, 3}), weight = random_tensor(type, {3, 4}, 1);
-  OwnedTensor y(type, {0, 3}), dx(type, {0, 4}), dweight(sum_type(type), {3, 4}), dbias(sum_type(type), {3});
+  const contract::OwnedTensor x(type, {0, 4}), dy(type, {0, 3}), weight = random_tensor(type, {3, 4}, 1);
+  contract::OwnedTensor y(type, {0, 3}), dx(type, {0, 4}), dweight(sum_type(type), {3, 4}), dbias(sum_type(type), {3});
   dweight.fill(2.0);
   dbias.fill(3.0);
   kernels::linear(device(), x, weight, Tensor(), Activation::relu, y);
@@ -127,12 +127,12 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Gemm, ::testing::ValuesIn(precisions(2e-6, 
 
 #ifndef KOKKOS_ENABLE_CUDA  // whose one library has all types
 TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
-  const auto portable = make_portable_gemm();
-  const OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
+  const auto portable = kernels::make_portable_gemm();
+  const contract::OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
                     b = random_tensor(DType::float32, {33, 70}, 2);
-  const OwnedTensor bias = random_tensor(DType::float32, {33}, 3);
-  OwnedTensor c(DType::float32, {65, 33});
-  const OwnedTensor expected(DType::float32, {65, 33});
+  const contract::OwnedTensor bias = random_tensor(DType::float32, {33}, 3);
+  contract::OwnedTensor c(DType::float32, {65, 33});
+  const contract::OwnedTensor expected(DType::float32, {65, 33});
   portable->multiply(device(), {a, b, c, false, true, bias, true, false});
   device().gemm().multiply(device(), {a, b, expected, false, true, bias, true, false});
   device().fence();
@@ -144,10 +144,10 @@ TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
 TEST(RoundedSize, IsOneOfFewAndNotMuchLarger) {
   std::int64_t last = 0, sizes = 0;
   for (std::int64_t size = 0; size <= 1 << 20; ++size) {
-    const std::int64_t rounded = rounded_size(size);
+    const std::int64_t rounded = kernels::rounded_size(size);
     ASSERT_GE(rounded, size);
     ASSERT_GE(rounded, last) << "grows with the size";
-    ASSERT_EQ(rounded_size(rounded), rounded);
+    ASSERT_EQ(kernels::rounded_size(rounded), rounded);
     ASSERT_LE(rounded, size < 64 ? size + 7 : size + size / 8) << size;
     if (rounded != last) ++sizes;
     last = rounded;
@@ -157,25 +157,25 @@ TEST(RoundedSize, IsOneOfFewAndNotMuchLarger) {
 
 TEST(GemmLibraries, ManyShapesInTurnStayRightWhenTheCacheOfPrimitivesIsFull) {
   for (std::int64_t rows = 1; rows < 260; rows += 3) {
-    const OwnedTensor a = random_tensor(DType::float32, {rows, 5}, 1),
+    const contract::OwnedTensor a = random_tensor(DType::float32, {rows, 5}, 1),
                       b = random_tensor(DType::float32, {5, 3}, 2);
-    const OwnedTensor c(DType::float32, {rows, 3});
+    const contract::OwnedTensor c(DType::float32, {rows, 3});
     kernels::gemm(device(), a, Transpose::no, b, Transpose::no, c);
     expect_close(c, product(a.values(), false, b.values(), false, rows, 3, 5), 1e-5, std::to_string(rows));
   }
 }
 
 TEST(GemmRefuses, OperandsThatDoNotFit) {
-  const OwnedTensor a(DType::float32, {4, 5}), b(DType::float32, {6, 7}), c(DType::float32, {4, 7}),
+  const contract::OwnedTensor a(DType::float32, {4, 5}), b(DType::float32, {6, 7}), c(DType::float32, {4, 7}),
       d(DType::float64, {4, 7});
   EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, b, Transpose::no, c),
                  "b is float32 (6, 7), expected float32 (5, 7)");
-  const OwnedTensor fitting(DType::float32, {5, 7}), vector(DType::float32, {7});
+  const contract::OwnedTensor fitting(DType::float32, {5, 7}), vector(DType::float32, {7});
   EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, fitting, Transpose::no, d), "c is float64 (4, 7)");
   EXPECT_REFUSED(kernels::gemm(device(), a, Transpose::no, fitting, Transpose::no, vector),
                  "expected rank 2");
-  EXPECT_REFUSED(kernels::linear(device(), a, OwnedTensor(DType::float32, {7, 5}),
-                                 OwnedTensor(DType::float32, {6}), Activation::none, c),
+  EXPECT_REFUSED(kernels::linear(device(), a, contract::OwnedTensor(DType::float32, {7, 5}),
+                                 contract::OwnedTensor(DType::float32, {6}), Activation::none, c),
                  "bias is float32 (6), expected float32 (7)");
 }
 

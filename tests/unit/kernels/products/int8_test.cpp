@@ -31,7 +31,7 @@ Rounded rounded_weights(const Values& w, std::int64_t rows, std::int64_t columns
     std::vector<float> row;
     for (std::int64_t c = 0; c < columns; ++c)
       row.push_back(static_cast<float>(w[static_cast<std::size_t>(r * columns + c)]));
-    const float scale = int8_scale(row.data(), columns);
+    const float scale = kernels::int8_scale(row.data(), columns);
     found.scale.push_back(static_cast<double>(scale));
     for (const float value : row)
       found.integers.push_back(
@@ -48,7 +48,7 @@ Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
     for (std::int64_t c = 0; c < columns; ++c)
       row.push_back(static_cast<float>(x[static_cast<std::size_t>(r * columns + c)]));
     std::vector<std::uint8_t> bytes(row.size());
-    const int8::RowScale scale = int8::round_row(row.data(), columns, bytes.data());
+    const kernels::int8::RowScale scale = kernels::int8::round_row(row.data(), columns, bytes.data());
     found.scale.push_back(static_cast<double>(scale.step));
     found.low.push_back(static_cast<double>(scale.low));
     found.integers.insert(found.integers.end(), bytes.begin(), bytes.end());
@@ -59,7 +59,7 @@ Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
 /// A weight whose products are computed by integers while this object lives.
 class Quantized {
  public:
-  Quantized(const OwnedTensor& seen, const OwnedTensor& values, int bits = 8)
+  Quantized(const contract::OwnedTensor& seen, const contract::OwnedTensor& values, int bits = 8)
       : memory_(device().gemm().quantized(bits)->layout_bytes(values.tensor()) + 64) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
     void* const to = memory_.data() + (64 - address % 64) % 64;
@@ -67,12 +67,12 @@ class Quantized {
     layouts_.add(seen.tensor(), to, device().gemm().quantized(bits));
     products_.emplace(device(), &layouts_);
   }
-  const WeightLayouts& layouts() const { return layouts_; }
+  const kernels::WeightLayouts& layouts() const { return layouts_; }
 
  private:
   std::vector<std::byte> memory_;
-  WeightLayouts layouts_;
-  std::optional<QuantizedProducts> products_;
+  kernels::WeightLayouts layouts_;
+  std::optional<kernels::QuantizedProducts> products_;
 };
 
 const std::vector<std::array<std::int64_t, 3>> shapes = {
@@ -85,9 +85,9 @@ TEST_P(Int8Product, IsTheSumOfIntegersTimesTheScales) {
   for (const auto& [m, n, k] : shapes)
     for (const bool with_bias : {false, true})
       for (const Activation function : {Activation::none, Activation::relu}) {
-        const OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
+        const contract::OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
                           bias = random_tensor(DType::float32, {n}, 3);
-        OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
+        contract::OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
         values.set(weight.values());
         const Quantized quantized(weight, values);
         kernels::linear(device(), x, weight, with_bias ? bias.tensor() : Tensor(), function, y);
@@ -116,8 +116,8 @@ TEST_P(Int8Product, IsTheSumOfIntegersTimesTheScales) {
 TEST_P(Int8Product, IsNearTheProductOfTheNumbers) {
   const DType type = GetParam().type;
   const std::int64_t m = 32, n = 64, k = 256;
-  const OwnedTensor x = random_tensor(type, {m, k}, 4), weight = random_tensor(type, {n, k}, 5);
-  OwnedTensor values(DType::float32, {n, k}), exact(type, {m, n}), y(type, {m, n});
+  const contract::OwnedTensor x = random_tensor(type, {m, k}, 4), weight = random_tensor(type, {n, k}, 5);
+  contract::OwnedTensor values(DType::float32, {n, k}), exact(type, {m, n}), y(type, {m, n});
   values.set(weight.values());
   kernels::linear(device(), x, weight, {}, Activation::none, exact);
   {
@@ -137,8 +137,8 @@ TEST_P(Int8Product, IsNearTheProductOfTheNumbers) {
 TEST_P(Int8Product, ARowHasItsBitsWhateverStandsBesideIt) {
   const DType type = GetParam().type;
   const std::int64_t m = 67, n = 100, k = 129;
-  const OwnedTensor x = random_tensor(type, {m, k}, 6), weight = random_tensor(type, {n, k}, 7);
-  OwnedTensor values(DType::float32, {n, k}), y(type, {m, n}), one(type, {1, n});
+  const contract::OwnedTensor x = random_tensor(type, {m, k}, 6), weight = random_tensor(type, {n, k}, 7);
+  contract::OwnedTensor values(DType::float32, {n, k}), y(type, {m, n}), one(type, {1, n});
   values.set(weight.values());
   const Quantized quantized(weight, values);
   kernels::linear(device(), x, weight, {}, Activation::none, y);
@@ -157,11 +157,11 @@ TEST_P(Int8Product, InfiniteAndNanValuesAreNotLost) {
   const DType type = GetParam().type;
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                            -std::numeric_limits<double>::infinity()}) {
-    OwnedTensor x(type, {2, 40}), weight = random_tensor(type, {16, 40}, 8), y(type, {2, 16});
+    contract::OwnedTensor x(type, {2, 40}), weight = random_tensor(type, {16, 40}, 8), y(type, {2, 16});
     Values numbers(80, 0.5);
     numbers[7] = bad;
     x.set(numbers);
-    OwnedTensor values(DType::float32, {16, 40});
+    contract::OwnedTensor values(DType::float32, {16, 40});
     values.set(weight.values());
     const Quantized quantized(weight, values);
     kernels::linear(device(), x, weight, {}, Activation::none, y);
@@ -179,9 +179,9 @@ TEST_P(Int4Product, IsTheSumOfGroupsOfIntegersTimesTheirScales) {
   const DType type = GetParam().type;
   for (const auto& [m, n, k] : shapes)
     for (const Activation function : {Activation::none, Activation::relu}) {
-      const OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
+      const contract::OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
                         bias = random_tensor(DType::float32, {n}, 3);
-      OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
+      contract::OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
       values.set(weight.values());
       const Quantized quantized(weight, values, 4);
       kernels::linear(device(), x, weight, bias, function, y);
@@ -189,13 +189,13 @@ TEST_P(Int4Product, IsTheSumOfGroupsOfIntegersTimesTheirScales) {
       const Rounded a = rounded_rows(x.values(), m, k);
       Values reference(static_cast<std::size_t>(m * n));
       for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t first = 0; first < k; first += int4_group) {
+        for (std::int64_t first = 0; first < k; first += kernels::int4_group) {
           std::vector<float> group;
-          for (std::int64_t l = first; l < std::min(k, first + int4_group); ++l)
+          for (std::int64_t l = first; l < std::min(k, first + kernels::int4_group); ++l)
             group.push_back(static_cast<float>(values.values()[static_cast<std::size_t>(j * k + l)]));
-          const float scale = int4_scale(group.data(), std::ssize(group));
+          const float scale = kernels::int4_scale(group.data(), std::ssize(group));
           std::vector<std::int8_t> q(group.size());
-          to_int4(group.data(), std::ssize(group), scale, q.data());
+          kernels::to_int4(group.data(), std::ssize(group), scale, q.data());
           for (std::int64_t i = 0; i < m; ++i) {
             double sum = 0.0, all = 0.0;
             for (std::size_t l = 0; l < q.size(); ++l) {
@@ -219,12 +219,12 @@ TEST_P(Int4Product, IsTheSumOfGroupsOfIntegersTimesTheirScales) {
 TEST_P(Int4Product, ARowHasItsBitsWhateverStandsBesideIt) {
   const DType type = GetParam().type;
   const std::int64_t m = 67, n = 100, k = 129;
-  const OwnedTensor x = random_tensor(type, {m, k}, 6), weight = random_tensor(type, {n, k}, 7);
-  OwnedTensor values(DType::float32, {n, k});
+  const contract::OwnedTensor x = random_tensor(type, {m, k}, 6), weight = random_tensor(type, {n, k}, 7);
+  contract::OwnedTensor values(DType::float32, {n, k});
   values.set(weight.values());
   const Quantized quantized(weight, values, 4);
   const auto rows_from = [&](std::int64_t first, std::int64_t count) {
-    OwnedTensor y(type, {count, n});
+    contract::OwnedTensor y(type, {count, n});
     const Tensor rows(
         static_cast<std::byte*>(x.tensor().data) + static_cast<std::size_t>(first * k) * size_of(type), type,
         {count, k});
@@ -244,24 +244,24 @@ TEST_P(Int4Product, ARowHasItsBitsWhateverStandsBesideIt) {
 TEST(Int4Weights, WhatWasRoundedIsRoundedToItself) {
   std::mt19937 words(3);
   for (int round = 0; round < 2000; ++round) {
-    std::vector<float> group(int4_group);
+    std::vector<float> group(kernels::int4_group);
     const float size = std::exp(static_cast<float>(words() % 40) - 20.0F);
     for (float& value : group) value = size * (static_cast<float>(words() % 2001) / 1000.0F - 1.0F);
     std::vector<std::int8_t> q(group.size()), again(group.size());
-    const float scale = int4_scale(group.data(), int4_group);
-    to_int4(group.data(), int4_group, scale, q.data());
+    const float scale = kernels::int4_scale(group.data(), kernels::int4_group);
+    kernels::to_int4(group.data(), kernels::int4_group, scale, q.data());
     for (std::size_t i = 0; i < group.size(); ++i) {
       EXPECT_LE(std::abs(q[i]), 7);
       EXPECT_LE(std::abs(static_cast<float>(q[i]) * scale - group[i]), 0.5F * scale);
       group[i] = static_cast<float>(q[i]) * scale;
     }
-    EXPECT_EQ(int4_scale(group.data(), int4_group), scale);
-    to_int4(group.data(), int4_group, scale, again.data());
+    EXPECT_EQ(kernels::int4_scale(group.data(), kernels::int4_group), scale);
+    kernels::to_int4(group.data(), kernels::int4_group, scale, again.data());
     EXPECT_EQ(again, q);
   }
-  const std::vector<float> zeros(int4_group), bad = {1.0F, std::numeric_limits<float>::infinity()};
-  EXPECT_EQ(int4_scale(zeros.data(), int4_group), 0.0F);
-  EXPECT_TRUE(std::isnan(int4_scale(bad.data(), 2)));
+  const std::vector<float> zeros(kernels::int4_group), bad = {1.0F, std::numeric_limits<float>::infinity()};
+  EXPECT_EQ(kernels::int4_scale(zeros.data(), kernels::int4_group), 0.0F);
+  EXPECT_TRUE(std::isnan(kernels::int4_scale(bad.data(), 2)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, Int4Product,
@@ -273,11 +273,11 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Int8Product,
                          precision_name);
 
 TEST(Int8Product, OtherWeightsAndGradientsAreComputedAsEver) {
-  const OwnedTensor x = random_tensor(DType::float32, {6, 32}, 1),
+  const contract::OwnedTensor x = random_tensor(DType::float32, {6, 32}, 1),
                     weight = random_tensor(DType::float32, {24, 32}, 2),
                     other = random_tensor(DType::float32, {24, 32}, 2),
                     dy = random_tensor(DType::float32, {6, 24}, 3);
-  OwnedTensor exact(DType::float32, {6, 24}), y(DType::float32, {6, 24}), dx(DType::float32, {6, 32}),
+  contract::OwnedTensor exact(DType::float32, {6, 24}), y(DType::float32, {6, 24}), dx(DType::float32, {6, 32}),
       exact_dx(DType::float32, {6, 32});
   kernels::linear(device(), x, weight, {}, Activation::none, exact);
   kernels::linear_backward_input(device(), dy, weight, exact_dx);
@@ -292,22 +292,22 @@ TEST(Int8Product, OtherWeightsAndGradientsAreComputedAsEver) {
 TEST(Int8Tile, ThePortableSumIsThatOfTheInstruction) {
   std::mt19937 words(1);
   for (int round = 0; round < 200; ++round) {
-    int8::Integers sums, b;
-    for (int lane = 0; lane < int8::lane_count; ++lane) {
+    kernels::int8::Integers sums, b;
+    for (int lane = 0; lane < kernels::int8::lane_count; ++lane) {
       sums[lane] = static_cast<std::int32_t>(words());
       b[lane] = static_cast<std::int32_t>(words());
     }
     sums >>= 4;  // far from where 32 bits end
     const std::uint32_t four = words();
-    const int8::Integers one = int8::dot(sums, four, b), other = int8::plain_dot(sums, four, b);
-    for (int lane = 0; lane < int8::lane_count; ++lane) ASSERT_EQ(one[lane], other[lane]);
+    const kernels::int8::Integers one = kernels::int8::dot(sums, four, b), other = kernels::int8::plain_dot(sums, four, b);
+    for (int lane = 0; lane < kernels::int8::lane_count; ++lane) ASSERT_EQ(one[lane], other[lane]);
   }
 }
 
 TEST(Int8Tile, RowsOfActivationsGoFromTheSmallestToTheLargest) {
   const auto bytes_of = [](std::vector<float> row) {
     std::vector<std::uint8_t> bytes(row.size());
-    int8::round_row(row.data(), static_cast<std::int64_t>(row.size()), bytes.data());
+    kernels::int8::round_row(row.data(), static_cast<std::int64_t>(row.size()), bytes.data());
     return std::vector<int>(bytes.begin(), bytes.end());
   };
   EXPECT_EQ(bytes_of({-1.0F, 0.0F, 4.1F}), (std::vector<int>{0, 50, 255}));
@@ -316,7 +316,7 @@ TEST(Int8Tile, RowsOfActivationsGoFromTheSmallestToTheLargest) {
   EXPECT_EQ(bytes_of({0.0F, 1e-45F}), (std::vector<int>{0, 0}));  // nothing can be divided by such a step
   const float row[] = {3.0F, 3.0F, 3.0F};
   std::uint8_t bytes[3];
-  const int8::RowScale scale = int8::round_row(row, 3, bytes);
+  const kernels::int8::RowScale scale = kernels::int8::round_row(row, 3, bytes);
   EXPECT_EQ(scale.low, 3.0F);
   EXPECT_EQ(scale.step, 0.0F);
 }
@@ -332,11 +332,11 @@ TEST(Int8Weights, WhatWasRoundedIsRoundedToItself) {
                          static_cast<int>(words() % 120) - 90);
     std::vector<std::int8_t> q(row.size()), again(row.size());
     std::vector<float> restored(row.size());
-    const float scale = int8_scale(row.data(), 37);
-    to_int8(row.data(), 37, scale, q.data());
-    from_int8(q.data(), 37, scale, restored.data());
-    ASSERT_EQ(int8_scale(restored.data(), 37), scale);
-    to_int8(restored.data(), 37, scale, again.data());
+    const float scale = kernels::int8_scale(row.data(), 37);
+    kernels::to_int8(row.data(), 37, scale, q.data());
+    kernels::from_int8(q.data(), 37, scale, restored.data());
+    ASSERT_EQ(kernels::int8_scale(restored.data(), 37), scale);
+    kernels::to_int8(restored.data(), 37, scale, again.data());
     ASSERT_EQ(q, again);
     int largest = 0;
     for (const std::int8_t each : q) largest = std::max(largest, std::abs(int{each}));
@@ -346,12 +346,12 @@ TEST(Int8Weights, WhatWasRoundedIsRoundedToItself) {
 
 TEST(Int8Weights, ZerosInfinitiesAndNan) {
   const float zeros[] = {0.0F, -0.0F};
-  EXPECT_EQ(int8_scale(zeros, 2), 0.0F);
+  EXPECT_EQ(kernels::int8_scale(zeros, 2), 0.0F);
   std::int8_t q[2] = {1, 1};
-  to_int8(zeros, 2, 0.0F, q);
+  kernels::to_int8(zeros, 2, 0.0F, q);
   EXPECT_EQ(q[0], 0);
   const float bad[] = {1.0F, std::numeric_limits<float>::infinity()};
-  EXPECT_TRUE(std::isnan(int8_scale(bad, 2)));
+  EXPECT_TRUE(std::isnan(kernels::int8_scale(bad, 2)));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TileTrap: while it lives, the instructions of AMX run on any x86-64 Linux. A processor without them
 // raises SIGILL; the handler decodes the machine code (Intel SDM volume 2, "LDTILECFG" to "TILEZERO"),
-// applies the instruction to tiles of the thread by amx::arithmetic, and resumes after it. So the code
+// applies the instruction to tiles of the thread by kernels::amx::arithmetic, and resumes after it. So the code
 // that a compiler has made for a machine with AMX is tested on one without. Forbidden code ends the
 // process: tiles that are used before they are configured, another shape than whole tiles, any other
 // instruction.
@@ -38,7 +38,7 @@ class TileTrap {
  private:
   struct Tiles {
     bool ready = false;
-    alignas(64) std::byte data[amx::tile_count][amx::tile_bytes];
+    alignas(64) std::byte data[kernels::amx::tile_count][kernels::amx::tile_bytes];
   };
 
   [[noreturn]] static void refuse(std::string_view why) {
@@ -103,7 +103,7 @@ class TileTrap {
   }
 
   static void configure(Tiles& tiles, const std::byte* from) {
-    const amx::TileShapes whole;
+    const kernels::amx::TileShapes whole;
     if (std::memcmp(from, &whole, sizeof(whole)) != 0) refuse("tile trap: not eight whole tiles\n");
     tiles = {};
     tiles.ready = true;
@@ -126,24 +126,24 @@ class TileTrap {
         ++released;
         break;
       case 0x4931:
-        std::memset(tile, 0, amx::tile_bytes);
+        std::memset(tile, 0, kernels::amx::tile_bytes);
         break;
       case 0x4B30:
-        for (int i = 0; i < amx::tile_rows; ++i)
-          std::memcpy(tile + i * amx::row_bytes, one.base + i * one.stride, amx::row_bytes);
+        for (int i = 0; i < kernels::amx::tile_rows; ++i)
+          std::memcpy(tile + i * kernels::amx::row_bytes, one.base + i * one.stride, kernels::amx::row_bytes);
         break;
       case 0x4B20:
-        for (int i = 0; i < amx::tile_rows; ++i)
-          std::memcpy(one.base + i * one.stride, tile + i * amx::row_bytes, amx::row_bytes);
+        for (int i = 0; i < kernels::amx::tile_rows; ++i)
+          std::memcpy(one.base + i * one.stride, tile + i * kernels::amx::row_bytes, kernels::amx::row_bytes);
         break;
       case 0x5C21:
       case 0x5E11:
         if (one.reg == one.rm || one.reg == one.vvvv || one.rm == one.vvvv || one.vvvv > 7)
           refuse("tile trap: a product of a tile with itself\n");
         if (one.opcode == 0x5C)
-          amx::arithmetic::multiply_pairs(tile, tiles.data[one.rm], tiles.data[one.vvvv]);
+          kernels::amx::arithmetic::multiply_pairs(tile, tiles.data[one.rm], tiles.data[one.vvvv]);
         else
-          amx::arithmetic::multiply_bytes(tile, tiles.data[one.rm], tiles.data[one.vvvv]);
+          kernels::amx::arithmetic::multiply_bytes(tile, tiles.data[one.rm], tiles.data[one.vvvv]);
         ++multiplied;
         break;
       default:
