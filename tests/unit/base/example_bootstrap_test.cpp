@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests paired_bootstrap() (base/example_bootstrap.hpp), the confidence interval of the difference between
-// two models on one data set, by which `exp quantize` and `exp retrain` decide. Its width must follow from
-// the examples on which the models differ, and equal arguments must give equal bits, because the numbers are
+// two models on one data set, which `exp quantize` and `exp retrain` report. Its width must follow from the
+// examples on which the models differ, and equal arguments must give equal bits, because the numbers are
 // stored.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the JSON of measures and of the statistics of examples (base/measure_json.hpp), which stands in
-// manifests, spools, the database and prediction files: it reads back as written, and invalid JSON is
-// rejected with a reason. Members must keep their names, because stored files have them.
+// Tests the JSON of measures and of the statistics of examples (base/measure_json.hpp), which manifests,
+// spools, the database and prediction files contain: it reads back as written, and invalid JSON is rejected
+// with a reason. Members must keep their names, because stored files have them.
 #include "base/measure_json.hpp"
 
 #include <gtest/gtest.h>

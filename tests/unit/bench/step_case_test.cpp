@@ -68,7 +68,7 @@ TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
     const StepShape shape = shape_of_step(bench.tiny->model, bench.experiment, DType::float32, bench.packed);
     return work_of_kernel(label, shape, 1).value().bytes / 4.0;
   };
-  // Eleven rows of eight tokens are one chunk, which no step has seen yet.
+  // The token table has eleven rows of eight numbers. It is one chunk, whose gradient no step has made yet.
   const auto table = 11.0 * 8, others = static_cast<double>(parameters.count()) - table;
   EXPECT_EQ(work("encore::adam", 0.0), 7 * others);
   EXPECT_EQ(work("encore::adam", 0.1), 7 * others + 2 * table);
@@ -149,7 +149,7 @@ TEST(KernelWork, CopiesAreReadAsSumsAndWrittenAsActivations) {
 TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
   ModelTable table;
   table.layers = 5;
-  table.groups = 2;  // blocks 0, 1, 2 and 3, 4
+  table.groups = 2;  // blocks 0 to 2 share parameters, and so do blocks 3 and 4
   ParameterSlice slice;
   slice.path = "encoder.0.attention.qkv.bias";
   EXPECT_EQ(times_used(slice, table), 3);
@@ -250,7 +250,7 @@ TEST(OrderCost, EveryReductionIsTimed) {
   const Samples samples = cost.measure(bench.tiny->batch.shards().front().batch.tokens);
   for (const Reduction& reduction : reductions()) {
     EXPECT_NE(reduction.kernels.empty(), reduction.fixed.empty()) << reduction.name;
-    if (reduction.fixed == "gemm") continue;  // StepCase times it, and the free one
+    if (reduction.fixed == "gemm") continue;  // StepCase itself times the fixed and the free products
     EXPECT_GT(samples.at(reduction.free), 0.0) << reduction.name;
     if (!reduction.fixed.empty()) {
       EXPECT_GT(samples.at(reduction.fixed), 0.0) << reduction.name;

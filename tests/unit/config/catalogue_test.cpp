@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Returns the components that `call` misses, or none.
+/// Returns the plugins that `call` needs and that are not built; empty if it needs none.
 template <class Call>
 Names missing_in(const Call& call) {
   try {

@@ -273,7 +273,7 @@ TEST_F(ManifestTest, SaysWhichFieldIsWrong) {
   EXPECT_EQ(problem(json), "layer \"highway\" declares an option \"type\", which is reserved");
 }
 
-/// Returns a task and a reader, as in their manifests.
+/// Returns the JSON of a task and of a reader, as manifests have it.
 nlohmann::json host_parts() {
   return manifest_to_json({"sample",
                            "1.2.0",

@@ -159,7 +159,7 @@ TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
   EXPECT_EQ(in_train("draws = 3"), unknown("draws", "it is an option of [sweep]"));
   EXPECT_EQ(in_train("dropout = 0.1"),
             unknown("dropout", "it is an option of [model] and [model.layer.attention]"));
-  // The norm has no table yet; a table [model.layer.layer_norm] would be its own.
+  // The norm has no table yet; a table [model.layer.layer_norm] would belong to it.
   EXPECT_EQ(in_train("epsilon = 1e-6"), unknown("epsilon", "it is an option of [model.layer.layer_norm]"));
   // No table of the experiment has this option, but tables of other types would.
   EXPECT_EQ(in_train("momentum = 0.9"), unknown("momentum", "it is an option of optimizer \"sgd\""));
@@ -499,7 +499,7 @@ TEST(Resolve, RefusesTasksAndReadersThatNoPluginOffers) {
       "dir/a.toml:1:1: table [task] is missing; it must name a task as its type: \"classify\", \"ner\"");
 }
 
-/// Returns the sample with the task and the reader for examples with a label.
+/// The sample with the task `classify` and the reader `tsv`, for examples with one label.
 const std::string classification =
     changed(changed(sample::experiment, "\"ner\"", "\"classify\""), "\"conll\"", "\"tsv\"");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the JSON of schemas and of option values (config/schema_json.hpp): schemas stand in manifests, values
-// in specifications. Both read back equal, a float stays a float (1.0, not 1), and damaged JSON is rejected
-// with its place. The format is stored, so members keep their names.
+// Tests the JSON of schemas and of option values (config/schema_json.hpp), which manifests and specifications
+// contain. Both read back equal, a float stays a float (1.0, not 1), and damaged JSON is rejected with its
+// place. The format is stored, so members keep their names.
 #include "config/schema_json.hpp"
 
 #include <gtest/gtest.h>

@@ -48,7 +48,7 @@ TEST(UnusedTables, AnotherTypeOfDataTakesOptionsOfEncoreAlong) {
                    "it names another type: near.toml:2:1"}));
   EXPECT_EQ(notes_of({"[data]\ntype = \"conll\"\n", base}), Notes());
   EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", base}), Notes());
-  // A base in the middle may make the replacement; it also concerns the tables of its own base.
+  // The base in the middle replaces tables of its own base, too.
   EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", "[data]\ntype = \"tsv\"\nmax_length = 9\n", base}).size(),
             1U);
 }

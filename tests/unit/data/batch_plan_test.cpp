@@ -76,7 +76,8 @@ BatchOptions by_tokens(std::int64_t tokens, std::uint64_t seed = 1) {
   return {.seed = seed, .batch_tokens = tokens};
 }
 
-/// Returns the longest example, as batch_tokens counts it, times the number of examples.
+/// Returns the number of tokens of the batch as batch_tokens counts them: the longest example times the
+/// number of examples.
 std::int64_t padded_tokens(std::span<const std::int32_t> counted, const Numbers& batch) {
   std::int64_t longest = 0;
   for (const std::int32_t member : batch)

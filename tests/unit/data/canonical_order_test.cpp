@@ -20,7 +20,7 @@ using Points = std::vector<std::int32_t>;
 /// A callback for order_marks() that ignores which ranges were moved.
 const auto nothing = [](std::size_t, std::size_t) {};
 
-/// Makes letters, letters with marks, Hangul, and marks of many classes, often several in a row.
+/// Returns random letters, letters with marks, Hangul, and marks of many classes, often several in a row.
 std::string drawn_text(std::mt19937& random) {
   static const Points letters = {'a',    'Z',    0xE9,    0x1E69, 0xAC01, 0x1100,
                                  0x1161, 0x65E5, 0x1F600, ' ',    0x0344, 0xFB1D};

@@ -24,8 +24,8 @@ using samples::says;
 using samples::shapes_of;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-/// Returns eight names of a grid. The part that differs stands at the front (kind 2), in the middle (0) or at
-/// the end (1).
+/// Returns eight names of a grid, which differ at the front (kind 2), in the middle (kind 0) or at the end
+/// (kind 1).
 std::vector<std::string> grid_names(int kind) {
   std::vector<std::string> names;
   for (const char* warmup : {"50", "100", "200", "400"})

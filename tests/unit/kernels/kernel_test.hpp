@@ -82,7 +82,8 @@ inline Values plus(Values a, const Values& b) {
 
 }  // namespace encore::test
 
-/// Expects that a broken contract is rejected with a message that contains `part`.
+/// Expects that the statement throws an exception whose message contains `part`: the kernel checks its
+/// arguments.
 #define EXPECT_REFUSED(statement, part)                                                     \
   try {                                                                                     \
     statement;                                                                              \

@@ -132,7 +132,7 @@ TEST(ParameterBlock, ShardsAreAddedOneAfterAnother) {
   block.zero_gradients();
   for (const double value : {1.5, 2.0}) {
     block.begin_shard();
-    kernels::add(device, block.shard_gradients(), block.shard_gradients());  // still zero
+    kernels::add(device, block.shard_gradients(), block.shard_gradients());  // zeros stay zeros
     const auto before = read<float>(device, block.shard_gradients().data, block.shard_gradients().size());
     EXPECT_EQ(std::accumulate(before.begin(), before.end(), 0.0F), 0.0F);
     kernels::fill(device, value, block.shard_gradients());

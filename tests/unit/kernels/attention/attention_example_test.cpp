@@ -69,12 +69,12 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal =
   return result;
 }
 
-/// Returns softmax(q k^T / sqrt(D)), (N, N).
+/// Returns the weights of attention, softmax(q k^T / sqrt(D)), (N, N).
 Matrix weights_of(const Matrix& q, const Matrix& k, bool causal = false) {
   return std::move(attend(q, k, k, causal).weights);
 }
 
-/// Returns the same without the division: the queries are made sqrt(D) times as long.
+/// Returns softmax(q k^T), without the division: the queries are made sqrt(D) times as long.
 Matrix unscaled_weights_of(const Matrix& q, const Matrix& k) {
   return weights_of(scaled(std::sqrt(static_cast<double>(q.columns())), q), k);
 }
@@ -243,8 +243,8 @@ std::string positions_picture() {
              true);
 }
 
-/// Returns the page with these blocks in place of its own; a block of the page without a computed one, or the
-/// reverse, fails the test.
+/// Returns the page with these blocks instead of those that it has. A block of the page that is not computed,
+/// or a computed block that the page lacks, fails the test.
 std::string with_blocks(const std::string& text, const std::map<std::string, std::string>& blocks) {
   std::string result = text;
   for (const auto& [name, block] : blocks) {

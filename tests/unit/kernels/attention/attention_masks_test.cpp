@@ -12,7 +12,8 @@
 namespace encore::test {
 namespace {
 
-/// Tensors of one case. q and dq are columns of a wider matrix, k and v stand side by side: (N, 2 C).
+/// The tensors of one case, and one call of the kernels. q and dq are columns of a wider matrix, k and v lie
+/// side by side: (N, 2 C).
 struct Operands {
   static constexpr std::int64_t margin = 3;  // columns to the left and to the right of q
 
@@ -215,9 +216,9 @@ void append(Values& to, const Values& more) {
 
 class Decoding : public ::testing::TestWithParam<Precision> {
  protected:
-  /// Returns rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] ..,
-  /// over a cache of all keys so far. If `room` is not 0, NaN fills the cache after them up to `room` rows. A
-  /// complete sequence has keys and no queries.
+  /// Returns rows of out, then of log_sum, for the next `count` queries of each sequence, from positions[b]
+  /// on, over a cache of all keys so far. If `room` is not 0, NaN fills the cache after the keys up to `room`
+  /// rows. A sequence that is complete has keys and no queries.
   static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
                       const kernels::AttentionOptions& options, const OwnedTensor& qkv, Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;

@@ -202,7 +202,7 @@ inline kernels::Slice part(const Tensor& packed, std::int64_t number) {
   return {packed, number * width, width};
 }
 
-/// Self-attention over a packed qkv (N, 3 C).
+/// Runs the kernels of self-attention over a packed qkv (N, 3 C).
 inline void self_attention(const RowSet& rows, const kernels::AttentionOptions& options, const Tensor& qkv,
                            const Tensor& out, const Tensor& log_sum) {
   kernels::attention(device(), rows, rows, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), out, log_sum);

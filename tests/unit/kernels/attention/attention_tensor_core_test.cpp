@@ -110,7 +110,7 @@ TEST(AttentionTensorCore, DropoutIsDrawnAsPairByPair) {
 #endif
 #if ENCORE_HOST_BACKEND || defined(KOKKOS_ENABLE_CUDA)
 
-/// Computes in every available way; all must give equal bits.
+/// Computes the case in every available way and expects equal bits.
 void run_all(TiledCase& tiled) {
   ASSERT_TRUE(run(tiled, false));
   if (!kernels::is_short(tiled.operands<bfloat16>().problem)) return;
@@ -205,7 +205,7 @@ TEST(AttentionTensorCore, BiasByDistance) {
     }
 }
 
-/// The last sequence of a batch has the bits that it has alone, however long the others are.
+/// Expects that the last sequence of a batch has the bits that it has alone, however long the others are.
 void expect_bits_alone(std::int64_t length) {
   const std::int64_t width = 2 * 32;
   const kernels::AttentionOptions options{.heads = 2, .training = true, .alibi = true, .causal = true};

@@ -136,7 +136,7 @@ TEST_P(Relations, LargeProductsDoNotOverflow) {
   y.set({0.0, 0.0});
   const TaughtRows taught = {1, 1.0, y, log_sums};
   kernels::relations_loss(device(), batch, x, taught, losses);
-  // Half of each row's distribution lies where the student's log probability is -20000.
+  // Half of the teacher's weight is on rows where the student's log probability is -20000.
   expect_close(losses, Values(2, 10000.0 - std::log(2.0)), 1e-6, "losses");
   kernels::relations_backward(device(), batch, x, taught, 1.0, dx);
   for (const double value : dx.values()) EXPECT_TRUE(std::isfinite(value));

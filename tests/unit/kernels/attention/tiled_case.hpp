@@ -55,7 +55,7 @@ class TiledCase {
             of_.options.bias ? elements<Sum<T>>(dbias) : nullptr};
   }
 
-  /// Fills the results with NaN, so that values that a kernel leaves out are seen.
+  /// Fills the results with NaN, so that the comparison finds values that a kernel did not write.
   void forget_results() {
     for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
   }

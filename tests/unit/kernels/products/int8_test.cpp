@@ -23,7 +23,7 @@ using kernels::Activation;
 /// Rounded rows. A weight is scale * integer; an activation is low + scale * byte.
 struct Rounded {
   std::vector<std::int64_t> integers;
-  std::vector<double> scale, low;  // of each row
+  std::vector<double> scale, low;  // one of each for a row; weights have no low
 };
 
 /// Returns the weights as rounded by the definition, in double.

@@ -56,8 +56,8 @@ class TileTrap {
   struct Instruction {
     int prefix, opcode, mod, reg, rm, vvvv;  // prefix: 0 none, 1 66, 2 F3, 3 F2
     std::int64_t length;
-    std::byte* base;      // of the operand in memory, without the index
-    std::int64_t stride;  // the index, scaled: of a load or a store
+    std::byte* base;      // the address of the operand in memory, without the index
+    std::int64_t stride;  // the scaled index: the distance of rows of a load or a store
   };
 
   static Instruction decode(const mcontext_t& context) {
