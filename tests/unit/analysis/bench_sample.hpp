@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A measurement of `exp bench` with round numbers: a machine, and a step of 20 ms on it.
+// A made-up result of `exp bench` with round numbers: one machine, and one training step of 20 ms on it.
+// bench_summary_test.cpp and report/roofline_test.cpp compute their expected values from these numbers, so a
+// changed number changes expectations in both.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +16,13 @@ namespace encore::bench_sample {
 
 using Values = std::vector<double>;
 
+/// The number of samples of each quantity. All samples of a quantity are equal, so the median is known and no
+/// noise is reported.
 inline constexpr std::size_t rounds = 10;
 
-/// A machine of 100 GFLOP/s and 10 GB/s, and a step of 20 ms whose products alone take 10 ms.
+/// Returns the measurement of a machine of 100 GFLOP/s and 10 GB/s, and of a step of 20 ms whose matrix
+/// products alone take 10 ms. `threads` becomes a part of the names and settings of both; `factor` multiplies
+/// the seconds of the step and of its products.
 inline store::BenchResult sample(int threads = 2, double factor = 1.0) {
   const std::string where = "openmp, " + std::to_string(threads) + " threads";
   const nlohmann::json settings = {{"backend", "openmp"}, {"threads", threads}};

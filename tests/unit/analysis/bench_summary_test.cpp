@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers that a summary computes from samples: rates, shares, limits, prices, gains, noise.
+// Tests summarize(): the numbers that `exp bench` shows, computed from samples: rates, shares of a step,
+// distance from the machine's limits, the price of the fixed order of sums, the gain by threads, and notes
+// about noise. The last tests pass damaged results. All samples come from bench_sample.hpp, from whose round
+// numbers the expected values follow by hand.
 #include "analysis/bench_summary.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +23,7 @@ const KernelSummary& kernel(const StepSummary& step, const std::string& label) {
   throw Error("no kernel " + label);
 }
 
-/// The same machine with cores of 200 GFLOP/s, a cache of 1 MB at 100 GB/s, and memory at 10 GB/s.
+/// The sample with measured peaks: cores of 200 GFLOP/s, a cache of 1 MB at 100 GB/s, memory at 10 GB/s.
 store::BenchResult sample_with_peaks() {
   store::BenchResult result = sample();
   store::BenchCase& machine = result.cases.front();
@@ -43,11 +46,13 @@ TEST(BenchSummary, PeaksOfTheMachineAreALimitOfTheirOwn) {
   EXPECT_EQ(machine.core_peak("bfloat16"), nullptr);
   const StepSummary& step = summary.steps.at(0);
   EXPECT_DOUBLE_EQ(step.of_peak.value(), 8e8 / 0.02 / 2e11);
-  // 5e8 operations at 2e11 take 2.5 ms of 10; at the library's 1e11 they take 5.
+  // 5e8 operations take 2.5 ms at the cores' peak of 2e11, and 5 ms at the 1e11 of the library; they took 10
+  // ms.
   const KernelSummary& product = kernel(step, "encore::gemm N x 4 x 4 nt");
   EXPECT_DOUBLE_EQ(product.machine_limit.value(), 0.25);
   EXPECT_DOUBLE_EQ(product.limit.value(), 0.5);
-  // A call of it moves 5 MB, which the cache does not hold: 10 MB at 10 GB/s take 1 ms of 2.
+  // A call of layer_norm moves 5 MB, which the cache does not hold: 10 MB at 10 GB/s take 1 ms; they took 2
+  // ms.
   EXPECT_DOUBLE_EQ(kernel(step, "encore::layer_norm").machine_limit.value(), 0.5);
   EXPECT_DOUBLE_EQ(machine.least_seconds("float32", 0.0, 1e6, 1.0).value(), 1e-5) << "from the cache";
   EXPECT_DOUBLE_EQ(machine.least_seconds("float32", 0.0, 2e6, 2.0).value(), 2e-5) << "two calls of 1 MB";
@@ -71,9 +76,9 @@ TEST(BenchSummary, RatesSharesAndLimits) {
   EXPECT_DOUBLE_EQ(summary.machines[0].peaks.at("float32"), 1e11);
   EXPECT_DOUBLE_EQ(step.tokens_per_second.median, 45000.0);
   EXPECT_DOUBLE_EQ(step.step_over_matmul.median, 2.0);
-  // 5e8 operations need 5 ms at the peak, and took 10.
+  // 5e8 operations need 5 ms at the library's peak, and took 10 ms.
   EXPECT_NEAR(*kernel(step, "encore::gemm N x 4 x 4 nt").limit, 0.5, 1e-12);
-  // 1e7 bytes need 1 ms, and took 2.
+  // 1e7 bytes need 1 ms, and took 2 ms.
   EXPECT_NEAR(*kernel(step, "encore::layer_norm").limit, 0.5, 1e-12);
   EXPECT_NEAR(kernel(step, "encore::layer_norm").share, 0.1, 1e-12);
   EXPECT_FALSE(kernel(step, "theirs::kernel").flops.has_value()) << "unknown work stays unknown";

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Comparisons of runs: which runs are compared, the results, and rejected requests.
+// Tests compare_runs(), which `exp compare` and reports call: which runs form a candidate (all seeds of one
+// setting), which statistical test compares a pair, when no verdict is possible, and the reason that users
+// then read. The runs are made in a database by replicates.hpp. select_runs() and MeanDigits, which formats a
+// mean with its deviation, are tested here too.
 #include "analysis/comparison.hpp"
 
 #include <cmath>
@@ -17,7 +20,8 @@ bool contains(const std::string& text, const std::string& part) {
 
 class ComparisonTest : public ReplicatesTest {
  protected:
-  /// Without a metric it compares the metric that chooses checkpoints, on test.
+  /// Compares the runs that `words` select. Without a metric in the options, it uses the metric that chooses
+  /// checkpoints, on the test set.
   analysis::Comparison compare(analysis::CompareOptions options = {}, const std::vector<std::string>& words = {"*"}) {
     const std::vector<store::RunRow> runs = store::select_runs(store(), {.words = words}).runs;
     const std::string name = options.metric.name;
@@ -32,6 +36,8 @@ class ComparisonTest : public ReplicatesTest {
   }
 };
 
+/// Scores of five seeds each. `high` is better than `low` by far more than the spread, so every test finds
+/// it.
 const std::vector<double> low = {0.4512, 0.4601, 0.4478, 0.4659, 0.4533};
 const std::vector<double> high = {0.5123, 0.5155, 0.5090, 0.5202, 0.5181};
 

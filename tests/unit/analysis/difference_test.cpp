@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Facts of runs, their differences, and the nearest run.
+// Tests the facts of runs, field by field: all_facts() for `exp diff`, question_facts() for `exp explain`
+// (only what identifies a run), environment_differences(), and NearestRun, which finds the run with the
+// fewest differences. Paths must never count as a difference, only contents. The runs come from
+// replicates.hpp.
 #include "analysis/difference.hpp"
 
 #include "analysis/nearest_run.hpp"
@@ -10,6 +13,7 @@ namespace {
 
 using DifferenceTest = ReplicatesTest;
 
+/// Returns "section/key" of each difference, in order.
 std::vector<std::string> keys_of(const std::vector<analysis::Difference>& differences) {
   std::vector<std::string> keys;
   for (const analysis::Difference& difference : differences) keys.push_back(difference.section + "/" + difference.key);

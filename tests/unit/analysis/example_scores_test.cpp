@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics of stored predictions and the permutation test on examples, for very different measures.
+// Tests how stored predictions become the statistics of examples (analysis/predictions.hpp), and the
+// permutation test on them (analysis/example_scores.hpp), with F1 and with perplexity: a fraction and a
+// measure that is not a fraction. `exp compare` uses both. The JSON in the tests is the stored format of
+// predictions/test.jsonl; the form without "statistics" was written before version 5 of the schema and must
+// stay readable.
 #include "analysis/example_scores.hpp"
 
 #include <gtest/gtest.h>
@@ -17,6 +21,7 @@
 namespace encore::testing {
 namespace {
 
+/// Writes a file of predictions into the folder and returns its path.
 std::filesystem::path write(const TemporaryFolder& folder, const std::string& text) {
   const std::filesystem::path file = folder / "test.jsonl";
   std::ofstream(file) << text;
@@ -72,6 +77,7 @@ TEST(ExampleScores, PredictionsWithoutStatisticsAreCountedFromTheirLabels) {
   EXPECT_EQ(confusion.counts(), (std::vector<std::vector<double>>{{2, 1, 0}, {0, 3, 0}, {0, 0, 1}}));
 }
 
+/// Returns the message with which the file is rejected.
 std::string refusal(const std::filesystem::path& file) {
   try {
     analysis::read_statistics(file);

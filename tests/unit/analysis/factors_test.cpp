@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings of runs that vary together and count as one variable, and settings that do not.
+// Tests factors_of(): in which variables the runs of a group differ, as reports, `exp ls` and `exp compare`
+// show them. Each setting that a sweep or the command line varies is a variable; a setting from a file or a
+// default that only changes together with another one belongs to that variable. The source of a setting
+// decides, so the tests set it.
 #include "analysis/factors.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 namespace encore::analysis {
 namespace {
 
-/// Settings of one run: key, value, source.
+/// The settings of one run, each with key, value and source.
 using Settings = std::vector<store::ParamRow>;
 
 store::ParamRow setting(const std::string& key, const nlohmann::json& value, const std::string& source = "default") {
@@ -18,6 +21,7 @@ store::ParamRow setting(const std::string& key, const nlohmann::json& value, con
   return row;
 }
 
+/// Returns the factors of runs with these settings, one list for each run.
 std::vector<Factor> factors(const std::vector<Settings>& settings) {
   std::vector<store::RunRow> runs;
   store::RunBatch::ByRun<store::ParamRow> params;

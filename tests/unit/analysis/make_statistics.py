@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes statistics.json, the numbers of statistics_test.cpp, with numpy and scipy:
+"""Writes statistics.json with numpy and scipy; run it by hand when a case is added:
 
     python3 make_statistics.py > statistics.json
 
+statistics_test.cpp, sweep_statistics_test.cpp and report/report_test.cpp of tests/unit compare Encore with these numbers
+through scipy_numbers.hpp, so members keep their names.
+
 Intervals, tests and power are scipy's own functions. The bootstrap is scipy's formula (BCa, `scipy.stats.bootstrap`) on
 resamples drawn from the counter that framework/analysis/statistics.cpp uses, so that the ends can be equal and not just near;
-scipy's own interval from its own draws stands beside it as `bootstrap_scipy`.
+scipy's own interval from its own draws is stored as `bootstrap_scipy`.
 """
 import itertools
 import json
@@ -20,6 +23,7 @@ MASK = (1 << 64) - 1
 
 
 def mix(bits):
+    """The mixing step of SplitMix64. It and word() must equal the generator of statistics.cpp."""
     bits = (bits + 0x9E3779B97F4A7C15) & MASK
     bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & MASK
@@ -27,6 +31,7 @@ def mix(bits):
 
 
 def word(seed, number):
+    """The random word with this number in the sequence of the seed."""
     return mix((mix(seed) + number) & MASK)
 
 
@@ -74,11 +79,13 @@ def test(result):
 
 
 def power(noncentrality, freedom, alpha):
+    """The power of a two-sided t test."""
     critical = stats.t.isf(alpha / 2, freedom)
     return stats.nct.sf(critical, freedom, noncentrality) + stats.nct.cdf(-critical, freedom, noncentrality)
 
 
 def seeds_paired(deviation, difference, alpha, wanted):
+    """The least number of shared seeds with which a paired test has the wanted power."""
     n = 2
     while power(difference / deviation * np.sqrt(n), n - 1, alpha) < wanted:
         n += 1
@@ -86,6 +93,7 @@ def seeds_paired(deviation, difference, alpha, wanted):
 
 
 def seeds_welch(a, b, difference, alpha, wanted):
+    """The same for Welch's test; a and b are the deviations of both candidates."""
     n = 2
     while True:
         va, vb = a * a / n, b * b / n
@@ -116,7 +124,7 @@ def main_effect(values, level):
 
 
 def expected_best(values, maximize, most):
-    """The mean over every sequence of n draws, one by one."""
+    """For each n up to `most`, the mean of the best over every sequence of n draws, one by one."""
     best = max if maximize else min
     return {"values": values, "maximize": maximize,
             "best": [float(np.mean([best(draw) for draw in itertools.product(values, repeat=n)])) for n in range(1, most + 1)]}

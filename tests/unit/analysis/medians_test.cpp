@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Medians of timings, the ratio of two, and the decision that exp bench --against makes, on fixed samples.
+// Tests medians of timings with their intervals (analysis/medians.hpp), and judge() and compare_benches(), by
+// which `exp bench --against` says slower, faster, unchanged or unclear (analysis/bench_comparison.hpp). The
+// property that matters: noise, or a machine that is slower today, must not raise an alarm. Timings are drawn
+// from a counter, so every run of the test sees the same ones.
 #include "analysis/medians.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +18,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Returns seconds around 1 with the skew of timings: mostly within 2 %, rarely much slower. The draws come
-/// from a counter.
+/// Returns seconds between 1 and 1.02, of which a tenth are larger by 0.3, as rare interruptions make them;
+/// all are multiplied by `factor`. The draws come from a counter, so equal seeds give equal timings.
 Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
   Numbers values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -26,6 +29,7 @@ Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
   return values;
 }
 
+/// The seconds of the calibration in twelve rounds on a machine that does not change.
 const Numbers steady(12, 0.001);
 
 TEST(Medians, ForOddEvenAndZeroCounts) {
@@ -42,13 +46,14 @@ TEST(Medians, ValuesThatAreNotNumbersComeLast) {
 }
 
 TEST(Medians, TheIntervalStandsBetweenOrderStatistics) {
-  // Binomial(10, 1/2): 2nd to 9th value cover 1 - 2 * 11 / 1024.
+  // Binomial(10, 1/2): the 2nd to the 9th value cover the median with probability 1 - 2 * 11 / 1024.
   const Measured ten = measured(Numbers{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
   EXPECT_EQ(ten.median, 4.5);
   EXPECT_EQ(ten.interval.low, 1.0);
   EXPECT_EQ(ten.interval.high, 8.0);
   EXPECT_NEAR(ten.coverage, 1.0 - 22.0 / 1024.0, 1e-12);
-  // For six values the whole range covers 96.9 %, for five only 93.75 %, and the result reports that.
+  // For six values the whole range covers the median with 96.9 %, for five only with 93.75 %; the result
+  // reports the coverage that it has.
   EXPECT_NEAR(measured(Numbers{1, 2, 3, 4, 5, 6}).coverage, 0.96875, 1e-12);
   const Measured five = measured(Numbers{1, 2, 3, 4, 5});
   EXPECT_NEAR(five.coverage, 0.9375, 1e-12);
@@ -73,6 +78,7 @@ TEST(Medians, ARatioOfFewValuesIsUnknown) {
   EXPECT_THROW(quotients(Numbers{1}, Numbers{1, 2}), std::logic_error);
 }
 
+/// Judges two lists of seconds, with a calibration that is equal in all rounds.
 Change judged(const Numbers& before, const Numbers& now, double threshold = 0.05) {
   return judge(before, Numbers(before.size(), 0.001), now, Numbers(now.size(), 0.001), threshold).change;
 }
@@ -105,6 +111,8 @@ TEST(Regression, ASlowerMachineIsNotARegression) {
   EXPECT_NEAR(change.calibrated.ratio, 1.0, 0.02);
 }
 
+/// Returns a measurement with these seconds of a step and two kernels: gemm with 30 % of a step, multiplied
+/// by `factor`, and sum with 0.1 %.
 store::BenchResult result_of(const Numbers& steps, double factor = 1.0) {
   store::BenchResult result;
   result.name = "r";

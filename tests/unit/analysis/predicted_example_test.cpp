@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A line of a predictions file as an example for readers: parts of a text as people write them.
+// Tests read_prediction() (analysis/predictions.hpp) for answers that are parts of the input: a line of
+// predictions/<split>.jsonl becomes the words that people read instead of JSON. report/examples.cpp shows
+// such examples, cli/run_summary.cpp suggests an input from one. The lines in the tests are the stored
+// format, which must stay readable.
 #include <gtest/gtest.h>
 
 #include "analysis/predictions.hpp"
@@ -7,6 +10,7 @@
 namespace encore::analysis {
 namespace {
 
+/// Returns the example of a line with this JSON as prediction and as truth.
 PredictedExample example_with(const std::string& predicted, const std::string& truth) {
   return read_prediction(R"({"question": "who?", "context": "Anna Berg", "predicted": )" + predicted +
                          R"(, "truth": )" + truth + "}");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules of promotion, the gains to which they refer, and the recorded part of a comparison.
+// Tests the rule by which `exp retrain` lets a new run take the place of its parent
+// (analysis/promotion_rule.hpp): an expression over gains such as "old >= -0.5 && new > 0", where `old` is
+// the gain on the old test set and `new` that on new examples. Also tests the gains themselves, and
+// Retraining, whose JSON is stored with a run and must read back equal.
 #include "analysis/promotion_rule.hpp"
 
 #include <gtest/gtest.h>
@@ -30,12 +33,14 @@ Metric loss() {
           .meaning = {.name = "loss", .help = "a cost", .better = Better::lower, .reducer = Reducer::opaque}};
 }
 
+/// Returns the statistics of one example for each letter: '1' is a right answer.
 Statistics answers(const std::string& right) {
   Statistics statistics;
   for (const char letter : right) add_example(statistics, {{"right", letter == '1' ? 1 : 0}, {"all", 1}});
   return statistics;
 }
 
+/// Returns a comparison with these gains in points; each interval reaches one point to either side.
 Retraining retraining(double old_gain, double new_gain) {
   Retraining made{.parent = "0123456789",
                   .measure = accuracy(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scaling of a step over ranks, from given seconds: the baseline, efficiencies, shares; and measurements
-// without a baseline.
+// Tests rank_scaling(), which `exp bench --ranks` prints: how much faster a step is with several processes
+// (ranks). The tests give the seconds, and check which measurement is the baseline, the speedup, the
+// efficiency and the share of the exchange. Without a baseline the result must be empty.
 #include "analysis/rank_scaling.hpp"
 
 #include <cmath>
@@ -10,6 +11,8 @@
 namespace encore::analysis {
 namespace {
 
+/// Returns a measured step of `batch` examples. `seconds` are those of the step, `exchange` those that ranks
+/// spend on exchanging gradients.
 store::BenchCase step_of(int ranks, int threads, int batch, double seconds, double exchange) {
   store::BenchCase one;
   one.name = std::to_string(ranks) + " ranks, batch " + std::to_string(batch);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs in a store, as exp and a worker make them: settings, seed, result, environment, predictions.
+// ReplicatesTest: a fixture whose database holds runs as `exp` and a worker leave them, with settings, seed,
+// result, numeric environment and predictions, but without any training. The tests of analysis/, of reports
+// (unit/report/report_fixture.hpp) and a fuzzer (tests/fuzz/runs.hpp) build on it, and many expect these
+// default values.
 #pragma once
 
 #include <fstream>
@@ -12,11 +15,11 @@
 
 namespace encore::testing {
 
-/// The facts of one run of a test.
+/// The facts of one run, as a worker reports them.
 struct Told {
   std::string name = "base";
   std::int64_t seed = 1;
-  nlohmann::json measures = {{"test/f1", 0.5}};  ///< no result at all when null
+  nlohmann::json measures = {{"test/f1", 0.5}};  ///< the scores; null: the run has no result
   store::RunState state = store::RunState::completed;
   std::string reason = {};
   std::string backend = "openmp";
@@ -24,20 +27,21 @@ struct Told {
   std::string test_set = std::string(64, 'd');
   std::string predictions = {};  ///< content of predictions/test.jsonl, unless empty
   double dropout = 0.1;
-  bool is_private = false;  ///< its data
+  bool is_private = false;  ///< whether the data are private
   bool fresh = false;
   std::string plugin = "1";  ///< SHA-256 of the file of the only plugin, "p"
   std::string select = "max dev/f1";
-  std::map<std::string, std::vector<double>> curves = {};  ///< values at steps 10, 20 ... by metric
+  std::map<std::string, std::vector<double>> curves = {};  ///< values at steps 10, 20, ... of each metric
   std::int64_t best_step = 1;
   std::string ties = {};              ///< the rule that the result names
-  bool undefined = false;             ///< as the result says of the selecting metric
-  std::vector<Measure> defined = {};  ///< what the measures mean; without: as a worker of before schema 5
+  bool undefined = false;             ///< whether the result calls the selecting metric undefined
+  std::vector<Measure> defined = {};  ///< the declared measures; none: as before version 5 of the schema
 };
 
 class ReplicatesTest : public StoreTest {
  protected:
-  /// Runs of one name are one group: here names replace settings.
+  /// Adds a run to the database, merges its spool and returns its row. Runs with the same name form a group
+  /// (replicates): here the name stands for all settings.
   store::RunRow tell(const Told& told) {
     record::Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
     specification.seed = static_cast<std::uint64_t>(told.seed);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics that scipy computed (statistics.json), for the tests of all numbers in a report.
+// Gives tests the numbers of statistics.json, which make_statistics.py computed with numpy and scipy.
+// statistics_test.cpp, sweep_statistics_test.cpp and report/report_test.cpp compare Encore's statistics with
+// them. Never edit statistics.json by hand: change the script and run it.
 #pragma once
 
 #include <fstream>
@@ -10,6 +12,7 @@
 
 namespace encore::analysis {
 
+/// Returns the content of statistics.json, which is read once.
 inline const nlohmann::json& scipy() {
   static const nlohmann::json numbers =
       nlohmann::json::parse(std::ifstream(ENCORE_SOURCE_DIR "/tests/unit/analysis/statistics.json"));

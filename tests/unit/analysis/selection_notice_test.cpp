@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The notice about a run whose metric chose nothing, from its points; and that seeds with which a search
-// chose a setting do not count beside fresh ones.
+// Tests selection_notices(), the warning about a run whose metric could not choose a checkpoint because it
+// never changed or was undefined; `exp show`, `exp compare` and reports print it. The messages are compared
+// word by word. ChosenSeedTest tests the candidates of a comparison: a seed by which a search chose a setting
+// does not count beside fresh seeds, because the choice favoured it.
 #include "analysis/selection_notice.hpp"
 
 #include <gtest/gtest.h>
@@ -20,6 +22,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class SelectionNoticeTest : public testing::ReplicatesTest {
  protected:
+  /// Adds the run and returns the notice about it; empty if there is none.
   std::string notice_of(const testing::Told& told) {
     const store::RunRow run = tell(told);
     const auto notices = selection_notices(store(), {run});

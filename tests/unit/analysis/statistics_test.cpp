@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The statistics compared with scipy's numbers, and the cases without a result.
+// Tests analysis/statistics.hpp, the statistics behind `exp compare` and reports (intervals of a mean, t
+// tests, Holm's correction, numbers of seeds), against the numbers of scipy in statistics.json. The bootstrap
+// draws from the same counter as make_statistics.py, so its ends must be equal and not only close. The last
+// tests cover samples that have no result.
 #include "analysis/statistics.hpp"
 #include "unit/analysis/scipy_numbers.hpp"
 
@@ -15,12 +18,13 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Expects equality to ten digits, or to `tolerance` if that is larger.
+/// Expects equality to ten digits, or within `tolerance` if that is larger.
 void expect_near(double value, const nlohmann::json& wanted, double tolerance = 0.0) {
   const double number = wanted.get<double>();
   EXPECT_NEAR(value, number, std::max(tolerance, 1e-10 * std::abs(number)));
 }
 
+/// Expects the t, degrees of freedom, p and interval of scipy.
 void expect_test(const std::optional<TTest>& test, const nlohmann::json& wanted) {
   ASSERT_TRUE(test) << wanted;
   expect_near(test->t, wanted["t"]);
@@ -71,7 +75,7 @@ TEST(Statistics, SamplesAsScipyHasThem) {
     expect_near(bootstrap->low, sample["bootstrap"][0]);
     expect_near(bootstrap->high, sample["bootstrap"][1]);
     if (!sample.contains("bootstrap_scipy")) continue;
-    // From other draws: as close as 10000 draws allow.
+    // scipy's own bootstrap draws other numbers, so its end is only as close as 10000 draws allow.
     const auto many = bootstrap_interval(values);
     EXPECT_NEAR(many->low, sample["bootstrap_scipy"][0], 0.1 * deviation_of(values));
     EXPECT_NEAR(many->high, sample["bootstrap_scipy"][1], 0.1 * deviation_of(values));
@@ -79,7 +83,8 @@ TEST(Statistics, SamplesAsScipyHasThem) {
 }
 
 TEST(Statistics, AnIntervalOfPredictionHoldsOneMoreValue) {
-  // For 1 to 5: mean 3, deviation 1.58113883, and 2.77644511 is the t of 4 degrees of freedom at 97.5 %.
+  // The values 1 to 5 have the mean 3 and the deviation 1.58113883; 2.77644511 is the 97.5 % quantile of t
+  // with 4 degrees of freedom.
   const Metric number{.name = "test/loss", .meaning = {.name = "loss"}};
   const std::vector<double> values = {1, 2, 3, 4, 5};
   const auto interval = prediction_interval(number, values);
@@ -124,7 +129,7 @@ TEST(Statistics, WithoutValuesOrSpreadThereIsNoResult) {
     EXPECT_FALSE(welch_t_test(values, values));
     EXPECT_FALSE(paired_t_test(values, values));
   }
-  // The same difference, apart from the rounding of its terms.
+  // All three differences are 0.1, apart from rounding, so there is no spread to test against.
   EXPECT_FALSE(paired_t_test(Values({0.3, 0.4, 0.7}), Values({0.2, 0.3, 0.6})));
   EXPECT_FALSE(welch_t_test(Values({0.1, 0.2}), Values({0.3})));
   EXPECT_TRUE(welch_t_test(Values({0.1, 0.1}), Values({0.3, 0.4}))) << "one side with spread is enough";

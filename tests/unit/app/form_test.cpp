@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forms: what check() rejects in a request that a program filled, and shared parts.
+// Tests Form::check() (app/form.hpp): the rules that a verb declares for its request (required fields,
+// ranges, fields that exclude or need each other) also reject a request that a program filled without a
+// command line. The messages are those that users see. cli/binder_test.cpp tests what makes a request of a
+// command line by a form.
 #include "app/form.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +12,7 @@
 namespace encore::app {
 namespace {
 
+/// A part of a request that several verbs share, as app/run_selection.hpp is one.
 struct Part {
   std::vector<std::string> states;
   std::optional<std::string> where;
@@ -49,6 +53,7 @@ Form<Sample> sample_form() {
       .needs("size", "json", "--size needs --json");
 }
 
+/// Returns the message with which the request is rejected; empty if it is accepted.
 std::string refusal(const Sample& sample) {
   try {
     sample_form().check(&sample);

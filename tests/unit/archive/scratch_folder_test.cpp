@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders for bundles: only those that a killed process left are removed.
+// Tests ScratchFolder, the private folder in which bundles are made and unpacked
+// (archive/scratch_folder.hpp). It goes with its object; the next process removes the folder of a killed one,
+// and nothing else: neither a folder in use, nor one of another machine, nor one reached by a link. The tests
+// kill child processes, so they need fork().
 #include "archive/scratch_folder.hpp"
 
 #include <signal.h>
@@ -19,6 +22,8 @@ namespace fs = std::filesystem;
 using testing::read_bytes;
 using testing::write_bytes;
 
+/// The file by which a process marks its folder. Other processes, also those of other versions, look for this
+/// name.
 constexpr const char* mark = "in_use";
 
 class ScratchFolderTest : public ::testing::Test {
@@ -26,7 +31,8 @@ class ScratchFolderTest : public ::testing::Test {
   void SetUp() override { ::setenv("TMPDIR", place_.path().c_str(), 1); }
   void TearDown() override { ::unsetenv("TMPDIR"); }
 
-  /// A folder of a process that was killed while it used the folder, with files in it.
+  /// Makes a folder with files in a child process that is killed while it uses the folder, and returns its
+  /// path.
   fs::path left_behind() const {
     const pid_t child = ::fork();
     if (child == 0) {

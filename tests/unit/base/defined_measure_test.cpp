@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// is_defined_on() for each reducer: with a truth that defines the measure and with one that does not.
-// Predictions do not matter.
+// Tests is_defined_on() (base/defined_measure.hpp) for each reducer, that is each formula that turns counts
+// of examples into a value. A data set whose truth cannot give the measure a value, such as F1 without any
+// true label, must not choose the best checkpoint; predictions must not matter. train/scoring.cpp asks it
+// about the development set.
 #include "base/defined_measure.hpp"
 
 #include <gtest/gtest.h>
@@ -17,6 +19,8 @@ namespace {
 
 using Fill = std::function<void(Statistics&)>;
 
+/// Asks about the measure on a data set of these examples. `name` is the measure, or a member of its family
+/// such as "f1/PER".
 bool is_defined(const Measure& measure, const std::string& name, const std::vector<Fill>& examples) {
   Statistics statistics;
   for (const Fill& fill : examples) {
@@ -26,7 +30,7 @@ bool is_defined(const Measure& measure, const std::string& name, const std::vect
   return is_defined_on(std::vector<Measure>{measure}, name, statistics);
 }
 
-/// An example of F1: predictions, and true labels.
+/// Returns an example with these numbers of predicted and of true labels, none of them correct.
 Fill labels(double predicted, double truth, const std::string& key = "") {
   return [=](Statistics& to) {
     to.add("correct", 0.0, key);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interval of a paired bootstrap: its limits follow from the examples that differ, and equal arguments
-// give equal bits.
+// Tests paired_bootstrap() (base/example_bootstrap.hpp), the confidence interval of the difference between
+// two models on one data set, which `exp quantize` and `exp retrain` report. Its width must follow from the
+// examples on which the models differ, and equal arguments must give equal bits, because the numbers are
+// stored.
 #include <gtest/gtest.h>
 
 #include "base/example_bootstrap.hpp"
@@ -8,10 +10,11 @@
 namespace encore::test {
 namespace {
 
-/// The accuracy of examples that are right or wrong.
+/// Accuracy: the share of right answers.
 Measure accuracy() {
   return {.name = "accuracy", .reducer = Reducer::ratio, .columns = {"right", "all"}};
 }
+/// Returns the statistics of examples of which 1 is right and 0 is wrong.
 Statistics answers(const std::vector<double>& right) {
   Statistics statistics;
   for (const double value : right) {
@@ -36,8 +39,8 @@ TEST(PairedBootstrap, EqualAnswersHaveNoInterval) {
 }
 
 TEST(PairedBootstrap, TheIntervalIsThatOfTheExamplesThatDiffer) {
-  // 36 of 400 examples become wrong, whatever the others are: -0.09, and the standard error is that of a
-  // share, sqrt(0.09 * 0.91 / 400) = 0.0143.
+  // 36 of 400 examples become wrong, the others stay: the difference is -0.09, and its standard error is that
+  // of a share, sqrt(0.09 * 0.91 / 400) = 0.0143.
   std::vector<double> before, after;
   for (int i = 0; i < 400; ++i) {
     before.push_back(i % 3 == 0 || i < 36 ? 1.0 : 0.0);

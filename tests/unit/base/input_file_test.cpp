@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that are opened for reading: regular ones, and none that may block or never end.
+// Tests InputFile (base/input_file.hpp), by which both programs open every file that a user names. Regular
+// files are read whole. Pipes, devices, sockets and folders must be rejected without waiting, because a pipe
+// may never be filled and a device may never end; so must files above a limit.
 #include "base/input_file.hpp"
 
 #include <gtest/gtest.h>
@@ -20,6 +22,7 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
+/// Returns the message with which a file is rejected; `most` is the limit of its bytes.
 std::string refusal(const std::filesystem::path& path, std::size_t most = 1000) {
   return message_of<UnreadableFile>([&] { read_file(path, most); });
 }

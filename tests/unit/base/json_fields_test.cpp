@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A message comes back as it was written, in the order of its list if that is asked for, and an error names
-// the wrong field by its place. The lists of real messages are tested beside them.
+// Tests list() and the functions of base/json_fields.hpp, by which messages between `exp`, workers and files
+// are written as JSON and read back: nothing is lost, an ordered object keeps the order of the list, unknown
+// members are ignored, and an error names the wrong field by its place ("data.train.examples"). The structs
+// here are samples; each real message is tested beside its struct.
 #include "base/json_fields.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +34,7 @@ void list(auto& field, A<Inner> auto& inner) {
   field.optional("flag", inner.flag);
 }
 
-/// A struct that earlier versions wrote as {"old": "..."}.
+/// A struct that earlier versions wrote as {"old": "..."}: renewed() converts that form before it is read.
 struct Renewed {
   std::string name;
   bool operator==(const Renewed&) const = default;
@@ -44,7 +46,7 @@ json renewed(const json& object, const Renewed&) {
   return object.contains("old") ? json{{"name", object["old"]}} : object;
 }
 
-/// A type with a form of its own.
+/// A type that is not written as an object: write_value() and read_value() define its JSON.
 struct Celsius {
   double degrees = 0.0;
   bool operator==(const Celsius&) const = default;
@@ -99,7 +101,7 @@ Message sample() {
           .other = {{"x", {1, 2}}}};
 }
 
-/// The error of the sample after a change of one value.
+/// Returns the error of reading the sample after `pointer` (a JSON pointer) was set to `value`.
 std::string problem_of(const char* pointer, const json& value) {
   json changed = to_json_object(sample());
   changed[json::json_pointer(pointer)] = value;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign JSON: how deep it may nest, and the places of errors.
+// Tests the parsing of JSON from files and other programs (base/json_text.hpp, base/json_values.hpp): text
+// that nests too deep or has too many values is rejected before it can exhaust stack or memory, and errors
+// name line and column. The limits are those of base/limits.hpp.
 #include "base/json_text.hpp"
 
 #include <cmath>
@@ -16,6 +18,7 @@
 namespace encore {
 namespace {
 
+/// Returns the message with which the text is rejected; empty if it is valid.
 std::string json_problem(const std::string& text) {
   try {
     parse_json(text);
@@ -25,6 +28,7 @@ std::string json_problem(const std::string& text) {
   return "no problem";
 }
 
+/// Returns `levels` arrays, one in the other.
 std::string nested(std::size_t levels) {
   return std::string(levels, '[') + std::string(levels, ']');
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests spans of tags, well formed and not.
+// Tests label_spans() (base/label_spans.hpp): spans of words from labels such as "B-PER I-PER O", in the
+// schemes IOB1, IOB2 and BIOES, and from malformed labels. The spans must be those of the program conlleval,
+// because reports draw them and scores of old predictions are counted with them.
 #include "base/label_spans.hpp"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes scores.json: random cases and their scores from scikit-learn and SciPy, read by pair_measures_test.cpp.
+"""Writes scores.json: random cases and their scores from scikit-learn and SciPy. pair_measures_test.cpp compares
+framework/base/pair_measures.hpp with them. Run it by hand when a case is added; members keep their names:
 
     pip install scikit-learn scipy
     python make_scores.py > scores.json
 
-Scores and numbers are rounded so that many are equal; some labels have one class only.
+Scores and numbers are rounded so that many are equal; some labels have one class only. Each function draws one case
+and returns it with its scores.
 """
 import json
 import sys
@@ -29,7 +31,7 @@ def ranked(count, digits):
 def labelled(count, labels, digits):
     share = random.uniform(0.02, 0.4, size=labels)
     truth = (random.uniform(size=(count, labels)) < share).astype(int)
-    truth[:, 0] = 0  # a label that no text has
+    truth[:, 0] = 0  # a label that no example has
     score = numpy.round(numpy.clip(0.4 * truth + random.uniform(0.0, 0.6, size=(count, labels)), 0, 1), digits)
     predicted = (score > 0.5).astype(int)
     both = [k for k in range(labels) if 0 < truth[:, k].sum() < count]

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures and statistics are read back as written, and invalid JSON is rejected with its reason.
+// Tests the JSON of measures and of the statistics of examples (base/measure_json.hpp), which manifests,
+// spools, the database and prediction files contain: it reads back as written, and invalid JSON is rejected
+// with a reason. Members must keep their names, because stored files have them.
 #include "base/measure_json.hpp"
 
 #include <gtest/gtest.h>
@@ -23,6 +25,7 @@ const Measure family = {.name = "f1/{label}",
                         .columns = {"correct", "predicted", "truth"},
                         .always = false};
 
+/// Returns the message of the Error that the function throws.
 template <class Function>
 std::string refusal(Function function) {
   try {

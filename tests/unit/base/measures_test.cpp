@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reducers with very different tasks: F1 with families and a macro mean, perplexity, and a matrix.
+// Tests measure_values() and MeasureCells (base/measures.hpp, base/measure_cells.hpp) on three kinds of
+// measures: F1 with its families and macro mean, perplexity, and a matrix of counts. Values must equal the
+// formulas bit for bit, because scores are stored and compared.
 #include "base/measures.hpp"
 
 #include <gtest/gtest.h>
@@ -34,11 +36,13 @@ const Measure perplexity = {.name = "perplexity",
                             .columns = {"loss", "tokens"}};
 const Measure confusion = {.name = "confusion", .reducer = Reducer::matrix, .columns = {"taken"}};
 
+/// The counts of one label in one example.
 struct Found {
   const char* key;
   int correct, predicted, truth;
 };
 
+/// Adds an example with these counts, and a column "words" that no measure here reads.
 void add(Statistics& statistics, const std::vector<Found>& example) {
   statistics.begin_example();
   for (const Found& one : example) {
@@ -49,7 +53,7 @@ void add(Statistics& statistics, const std::vector<Found>& example) {
   statistics.add("words", 13);
 }
 
-/// PER: 2 of 3 found, 4 predicted; LOC: nothing of 1 found; ORG: predicted, never true.
+/// PER: 2 of 3 true entities found, 4 predicted. LOC: 1 true entity, not found. ORG: 1 predicted, none true.
 Statistics sample() {
   Statistics statistics;
   add(statistics, {{"PER", 1, 2, 2}, {"LOC", 0, 0, 1}});
@@ -58,7 +62,8 @@ Statistics sample() {
   return statistics;
 }
 
-/// The formula that entities have always used: 2pr / (p + r) of two divisions.
+/// The formula of entity F1 since its first version, 2pr / (p + r) with p and r by one division each. Other
+/// forms of it round differently.
 double f1_of(double correct, double predicted, double truth) {
   const double p = correct / predicted, r = correct / truth;
   return 2.0 * p * r / (p + r);

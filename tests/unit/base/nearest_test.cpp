@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names that are similar enough to be meant, and names that are not.
+// Tests nearest() and did_you_mean() (base/nearest.hpp), which find the name that a user probably meant for
+// messages about unknown names. No suggestion is better than a wrong one, and a hostile name or a long list
+// must not take long. The endings of messages are compared word by word.
 #include "base/nearest.hpp"
 
 #include <gtest/gtest.h>

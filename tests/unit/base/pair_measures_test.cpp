@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures over pairs: those of scikit-learn and SciPy on random cases with many equal numbers (scores.json,
-// made by make_scores.py), and cases without a value.
+// Tests the measures that follow from pairs (base/pair_measures.hpp: area under the ROC curve, correlations,
+// Cohen's kappa, Matthews' coefficient) against scikit-learn and SciPy, on random cases with many equal
+// numbers. The cases are in scores.json, which make_scores.py writes; run the script instead of editing the
+// file. The last tests cover cases without a value.
 #include "base/pair_measures.hpp"
 
 #include <gtest/gtest.h>
@@ -37,6 +39,7 @@ const Measure area = {.name = "auc", .reducer = Reducer::area_under_ranks, .colu
               pearson = {.name = "pearson", .reducer = Reducer::correlation, .columns = paired},
               mcc = {.name = "mcc", .reducer = Reducer::matthews, .columns = {"taken"}};
 
+/// Returns the content of scores.json.
 const Json& cases() {
   static const Json json = [] {
     std::ifstream in(ENCORE_SOURCE_DIR "/tests/unit/base/scores.json");
@@ -45,6 +48,7 @@ const Json& cases() {
   return json;
 }
 
+/// Returns the statistics of examples with two columns each.
 Statistics of_pairs(const char* first, const Numbers& x, const char* second, const Numbers& y) {
   Statistics statistics;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -62,6 +66,7 @@ Statistics correlated(const Numbers& x, const Numbers& y) {
   return of_pairs("prediction", x, "truth", y);
 }
 
+/// Returns the statistics of examples, each with a true and a predicted class.
 Statistics taken(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Statistics statistics;
   for (const auto& [truth, predicted] : pairs) {
@@ -71,7 +76,8 @@ Statistics taken(const std::vector<std::pair<std::string, std::string>>& pairs) 
   return statistics;
 }
 
-/// What a task of several labels adds.
+/// Returns what a task with several labels per example adds. A label counts as predicted if its score is
+/// above 0.5.
 Statistics labelled(const std::vector<Numbers>& truths, const std::vector<Numbers>& scores) {
   Statistics statistics;
   for (std::size_t i = 0; i < truths.size(); ++i) {
@@ -168,7 +174,7 @@ TEST(PairMeasures, ATruthWithoutAScoreMakesNoPair) {
   EXPECT_DOUBLE_EQ(measure_value(area, statistics), 1.0);
 }
 
-/// Selects examples as the test on examples does: any selection, each example any number of times.
+/// Selects examples as the tests that resample do: any selection, and each example any number of times.
 TEST(PairMeasures, SelectionsOfExamplesHaveTheValueOfWhatWasSelected) {
   const Json& one = cases().at("labelled").back();
   const std::vector<Numbers> truths = one.at("truth"), scores = one.at("score");

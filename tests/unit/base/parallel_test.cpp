@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of host work: each done once, by any number of threads; the first failure comes back.
+// Tests run_parts() (base/parallel.hpp), which divides host work such as encoding or hashing among threads:
+// each part is done once for any number of threads, and of several errors the one of the part with the
+// smallest number is thrown, so that no result depends on threads.
 #include "base/parallel.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of a shell: a shell reads back the text itself, and a command runs nothing else.
+// Tests the quoting of text for a shell (base/shell_word.hpp), in every command that Encore prints for users
+// to copy: a real bash reads back exactly the text, a quoted text cannot run another command, and no
+// character in it controls the terminal. The tests need bash.
 #include "base/shell_word.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,8 @@
 namespace encore {
 namespace {
 
-/// Returns the only argument that bash passes on.
+/// Returns the arguments that bash makes of `word`, each followed by "|". Exactly one "|" shows that there is
+/// one argument.
 std::string read_by_shell(const std::string& word) {
   const std::string script = "bash -c " + shell_word("printf '%s|' " + word);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(script.c_str(), "r"), ::pclose);

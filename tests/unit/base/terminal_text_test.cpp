@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text that is safe on a terminal: the replaced characters, wherever the text is cut.
+// Tests printable() and its relatives (base/terminal_text.hpp), through which all text of users, databases
+// and bundles reaches a terminal: characters that move the cursor, change the title or reverse the direction
+// of text are replaced, and text of any language stays.
 #include "base/terminal_text.hpp"
 
 #include <gtest/gtest.h>

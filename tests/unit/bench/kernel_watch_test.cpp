@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A watch counts kernels by label and products by shape, and leaves other tools as they were.
+// Tests the parts of `exp bench` that measure kernels and the machine: KernelWatch (counts kernels by label
+// and products by shape, and restores a profiling tool that was there before), the label of a product, which
+// is parsed again, the free gemm without a fixed order, and MachineBench. The labels and names of quantities
+// are stored in measurements.
 #include "bench/kernel_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -17,16 +20,18 @@
 namespace encore::bench {
 namespace {
 
+/// Counts the kernels of which a profiling tool is notified that was there before the watch.
 int heard = 0;
 void on_kernel(const char*, const std::uint32_t, std::uint64_t*) {
   ++heard;
 }
 
-/// Two matrices multiplied into a third, in memory of their own.
+/// Three buffers on the device, filled with different numbers: two operands and a result.
 struct Matrices {
   explicit Matrices(const Device& used) : device(used), memory("encore::test", 3 * 64 * 64 * sizeof(float)) {
     fill_varied(device, DType::float32, memory.data(), 3 * 64 * 64);
   }
+  /// Returns a tensor of this shape at the begin of buffer i.
   Tensor at(int i, std::int64_t rows, std::int64_t columns) const {
     return {memory.data() + static_cast<std::size_t>(i) * 64 * 64 * sizeof(float),
             DType::float32,

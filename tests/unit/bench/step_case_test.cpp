@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The declared work of kernels, compared with numbers counted by hand; the products of a step alone; free
-// reductions.
+// Tests what `exp bench` knows about a training step: work_of_kernel() (operations and bytes of each kernel,
+// compared with numbers counted by hand), BareProducts (the matrix products of a step alone) and OrderCost
+// (sums without a fixed order). A new kernel needs a row in bench/kernel_work.cpp:
+// IsDeclaredForEveryKernelOfAStep fails without one.
 #include <gtest/gtest.h>
 
 #include "bench/bare_products.hpp"
@@ -16,6 +18,7 @@ namespace {
 
 using namespace testing;
 
+/// The tiny model (support/tiny_model.hpp) in float32 with one batch of 18 tokens.
 struct Bench {
   Bench() : registry(load_builtin_plugins()), experiment(tiny_experiment(registry)), packed(tiny_batch()) {
     experiment.train.precision = config::Precision::float32;
@@ -37,7 +40,7 @@ TEST(KernelWork, ShapesComeFromTheModelAndTheBatch) {
   EXPECT_EQ(shape.width, 8);
   EXPECT_EQ(shape.classes, 5);
   EXPECT_EQ(shape.hidden_rows, 2 * 12);
-  // Two blocks of qkv (24), out (8), up (12), down (8), and the head's (5).
+  // Rows of biases: two blocks with qkv (24), out (8), up (12) and down (8), and the head (5).
   EXPECT_EQ(shape.bias_rows, 2 * (24 + 8 + 12 + 8) + 5);
   EXPECT_EQ(shape.gated_rows, 0);
 }
@@ -65,7 +68,7 @@ TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
     const StepShape shape = shape_of_step(bench.tiny->model, bench.experiment, DType::float32, bench.packed);
     return work_of_kernel(label, shape, 1).value().bytes / 4.0;
   };
-  // Eleven rows of eight tokens are one chunk, which no step has seen yet.
+  // The token table has eleven rows of eight numbers. It is one chunk, whose gradient no step has made yet.
   const auto table = 11.0 * 8, others = static_cast<double>(parameters.count()) - table;
   EXPECT_EQ(work("encore::adam", 0.0), 7 * others);
   EXPECT_EQ(work("encore::adam", 0.1), 7 * others + 2 * table);
@@ -113,7 +116,7 @@ TEST(KernelWork, IsDeclaredForEveryKernelOfAStep) {
   gelu.model.positions = config::Positions::learned;
   gelu.model.dropout = 0.1;
   gelu.model.norm =
-      layer_table(registry, "norm", "rms_norm");  // a norm of sums, because norms come after them
+      layer_table(registry, "norm", "rms_norm");  // computed with its residual sum, since it follows the sum
   gelu.model.block[1] = layer_table(registry, "feed_forward", "feed_forward",
                                     {{"hidden", std::int64_t{12}}, {"activation", std::string("gelu")}});
   config::Experiment gated = tiny_experiment(registry);
@@ -137,7 +140,7 @@ TEST(KernelWork, CopiesAreReadAsSumsAndWrittenAsActivations) {
   bench.experiment.train.precision = config::Precision::bfloat16;
   const model::Model model(bench.experiment, tiny_size(), bench.registry, bench.device);
   const StepShape shape = shape_of_step(model, bench.experiment, DType::bfloat16, bench.packed);
-  // Two blocks of qkv, out, up, down, and the head's.
+  // Elements of matrices: two blocks with qkv, out, up and down, and the head.
   EXPECT_EQ(shape.copied, 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12) + 5 * 8);
   EXPECT_EQ(work_of_kernel("encore::refresh_copies", shape, 1).value().bytes,
             6.0 * static_cast<double>(shape.copied));
@@ -146,7 +149,7 @@ TEST(KernelWork, CopiesAreReadAsSumsAndWrittenAsActivations) {
 TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
   config::ModelTable table;
   table.layers = 5;
-  table.groups = 2;  // blocks 0, 1, 2 and 3, 4
+  table.groups = 2;  // blocks 0 to 2 share parameters, and so do blocks 3 and 4
   memory::ParameterSlice slice;
   slice.path = "encoder.0.attention.qkv.bias";
   EXPECT_EQ(times_used(slice, table), 3);
@@ -156,7 +159,7 @@ TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
   EXPECT_EQ(times_used(slice, table), 1);
 }
 
-/// This number of source rows and of target rows.
+/// Returns a batch of `first` source rows and `second` target rows.
 BatchSize rows_of_texts(std::int64_t first, std::int64_t second = 0) {
   BatchSize size;
   size.tokens = first;
@@ -167,7 +170,7 @@ BatchSize rows_of_texts(std::int64_t first, std::int64_t second = 0) {
 TEST(BareProducts, AreTheProductsOfTheEncoder) {
   const Bench bench;
   const BareProducts products(bench.device, bench.tiny->model.network(), DType::float32, rows_of_texts(18));
-  // Weights of a block: 24 x 8, 8 x 8, 12 x 8, 8 x 12; three products each.
+  // The matrices of a block are 24 x 8, 8 x 8, 12 x 8 and 8 x 12; each takes part in three products.
   EXPECT_EQ(products.flops(rows_of_texts(18)), 2.0 * 3 * 18 * 2 * (24 * 8 + 8 * 8 + 12 * 8 + 8 * 12));
   const KernelWatch watch(bench.device);
   products.run(bench.device.gemm(), rows_of_texts(17));
@@ -179,7 +182,7 @@ TEST(BareProducts, AreTheProductsOfTheEncoder) {
   EXPECT_TRUE(watch.kernels().contains("encore::gemm 24x8x17 tn float32 float32"));
 }
 
-/// The tiny model as an encoder, and one block of a decoder.
+/// Returns the tiny model as the encoder, with a decoder of one block.
 config::Experiment translating(const plugin_host::Registry& registry) {
   config::Experiment experiment = tiny_experiment(registry);
   experiment.train.precision = config::Precision::float32;
@@ -247,7 +250,7 @@ TEST(OrderCost, EveryReductionIsTimed) {
   const record::Samples samples = cost.measure(bench.tiny->batch.shards().front().batch.tokens);
   for (const Reduction& reduction : reductions()) {
     EXPECT_NE(reduction.kernels.empty(), reduction.fixed.empty()) << reduction.name;
-    if (reduction.fixed == "gemm") continue;  // StepCase times it, and the free one
+    if (reduction.fixed == "gemm") continue;  // StepCase itself times the fixed and the free products
     EXPECT_GT(samples.at(reduction.free), 0.0) << reduction.name;
     if (!reduction.fixed.empty()) {
       EXPECT_GT(samples.at(reduction.fixed), 0.0) << reduction.name;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The binder: from words to requests, and help from forms.
+// Tests the binder (cli/binder.hpp), which every verb of `exp` uses: it fills a request from a command line
+// by the verb's form, rejects wrong options with the message that users see, and prints the help. The
+// messages are compared word by word. app/form_test.cpp tests the rules of a form without a command line.
 #include "cli/binder.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 namespace encore::cli {
 namespace {
 
+/// A request with each type of field, as the verbs have them.
 struct Sample {
   std::string file;
   std::vector<std::string> words, set;
@@ -32,7 +35,8 @@ app::Form<Sample> sample_form() {
       .argument("word", &S::words);
 }
 
-/// The standard output and standard error of a call.
+/// A call of the binder with these words: what it printed, the request that it filled, and whether the verb
+/// would run (`bound`), which it does not after --help.
 struct Call {
   std::ostringstream out, err;
   Console console{out, err};
@@ -44,6 +48,7 @@ struct Call {
   }
 };
 
+/// Returns the message with which the words are rejected.
 std::string refusal(const Arguments& arguments) {
   try {
     const Call call(arguments);

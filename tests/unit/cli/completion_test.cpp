@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The completions at each place of a command line; tests/system runs them through a real shell.
+// Tests completions() (cli/completion.hpp): the words that bash and zsh offer at each place of a command line
+// of `exp`. They follow from the forms of the verbs, and from the names in the database. tests/system runs
+// the scripts through real shells. The lists here change with the verbs.
 #include "cli/completion.hpp"
 
 #include <gtest/gtest.h>

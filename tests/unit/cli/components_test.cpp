@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs of programs beside exp: the component of each, and that exp has their options without them.
+// Tests the verbs that run in separate programs (cli/components.hpp: exp-report, exp-serve, exp-bench): the
+// build knows the component of each verb, and exp itself has their help and options, so that neither needs a
+// component to be built. A new component must be listed in CMake, from which components.txt in the build
+// folder is written.
 #include "cli/components.hpp"
 
 #include <gtest/gtest.h>
@@ -23,6 +26,7 @@ std::set<std::string> components_of_build() {
   return names;
 }
 
+/// Returns what the verb prints for -h.
 std::string help_of(const Verb& verb) {
   std::ostringstream out;
   Console console(out, out);

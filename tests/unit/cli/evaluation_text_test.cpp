@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The output of exp evaluate for the answers of two very different tasks.
+// Tests evaluation_text() (cli/evaluation_text.hpp), the output of `exp evaluate` for people, with the
+// answers of two very different tasks: labels with a table, and generation with one line. The answers are
+// JSON as a worker sends it (record/evaluate_answer.hpp). An answer whose measures are not defined must be
+// rejected.
 #include "cli/evaluation_text.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +13,7 @@
 namespace encore::cli {
 namespace {
 
+/// Returns the answer that a worker sent as this JSON.
 record::EvaluateAnswer answer_in(const char* text) {
   return from_json_object<record::EvaluateAnswer>(nlohmann::json::parse(text));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers, times and sizes as exp prints them.
+// Tests the formats of numbers, times and sizes in the tables of `exp` (cli/format.hpp): percentages, counts
+// with a unit such as k or M, durations, bytes. They are for people; --json and --csv do not use them.
 #include "cli/format.hpp"
 
 #include <gtest/gtest.h>

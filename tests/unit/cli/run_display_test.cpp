@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The live line and the log lines of a training run.
+// Tests RunDisplay (cli/run_display.hpp), by which `exp run` shows a training run: the live line of a
+// terminal, the log lines elsewhere, and the words about a run that makes no progress. The lines are compared
+// character by character; their first words stay, because users search logs for them.
 #include "cli/run_display.hpp"
 
 #include <cmath>

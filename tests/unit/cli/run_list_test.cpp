@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests lists of runs for programs.
+// Tests print_csv() (cli/run_list.hpp), the CSV of `exp ls` and other lists of runs: a column that two lists
+// of columns name is printed once. Programs read the header, so existing columns keep their names and their
+// order.
 #include "cli/run_list.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 namespace encore::cli {
 namespace {
 
+/// Returns a line of the text, counted from 0.
 std::string line_of(const std::string& text, int line) {
   std::istringstream in(text);
   std::string found;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The input that exp run suggests for a first try of a model, for any task.
+// Tests sample_text() (cli/run_summary.hpp): the input that `exp run` suggests at the end of a run for a
+// first `exp predict`. It is a short input of the test set that no shell interprets; for private data, or
+// without predictions, it is a general text. The lines are those of predictions/test.jsonl.
 #include "cli/run_summary.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@ namespace {
 
 class SampleText : public ::testing::Test {
  protected:
+  /// Returns the suggestion if the file of predictions has these lines.
   std::string of(const std::string& lines) const {
     std::ofstream(folder_ / "test.jsonl") << lines;
     return sample_text(folder_ / "test.jsonl", is_private_);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables on a terminal and in files: alignment, widths and cut columns.
+// Tests Table (cli/table.hpp), by which all verbs print tables and CSV: alignment by displayed width, columns
+// that are left out on a narrow terminal, styles, and CSV, in which a spreadsheet must not take text for a
+// formula.
 #include "cli/table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Event files byte by byte, against the published check value and a record written down by hand.
+// Tests the event files for TensorBoard that `exp dump` writes (app/tensorboard.hpp), byte by byte, against
+// the published check values of CRC-32C and records written down by hand. The format is that of TensorFlow,
+// so the expected bytes never change.
 #include "app/tensorboard.hpp"
 
 #include <gtest/gtest.h>

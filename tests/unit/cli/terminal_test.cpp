@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Widths of characters, wrapped and cut text, and colours on a terminal.
+// Tests the terminal of `exp` (cli/terminal.hpp): the width of characters, cutting text without splitting a
+// character, and LiveLines, the lines that are redrawn while runs train. The escape sequences are compared
+// byte by byte; elsewhere than on a terminal no live line may be written.
 #include "cli/terminal.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +28,7 @@ TEST(Terminal, CuttingNeverSplitsACharacter) {
   EXPECT_EQ(cut_to_width("abc", 0, true), "");
 }
 
+/// Returns what `write` writes to the stream.
 std::string written(const std::function<void(std::ostream&)>& write) {
   std::ostringstream out;
   write(out);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every verb and action: its help, and that programs can read its answer.
+// Tests what holds for every verb and action of `exp` (cli/verbs.hpp): a help with an example, lines that fit
+// a terminal, --json or --csv for programs, and no option or letter twice. A new verb is covered as soon as
+// cli/help_verb.cpp lists it.
 #include "cli/verbs.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +15,8 @@
 namespace encore::cli {
 namespace {
 
+/// Calls `look` for each verb without actions, and for each action of the others, with the name as users
+/// write it.
 void for_each_verb(const std::function<void(const Verb& verb, const std::string& name)>& look) {
   for (const Verb& verb : verbs()) {
     if (verb.actions.empty()) look(verb, verb.name);
@@ -27,7 +31,7 @@ std::string help_of(const Verb& verb) {
   return out.str();
 }
 
-/// Whether the verb has a field of this name.
+/// Returns whether the verb has an option or argument with this name.
 bool has(const Verb& verb, const std::string& name) {
   const app::FormFields form = verb.form();
   return std::ranges::find(form.fields(), name, &app::FormField::name) != form.fields().end();
@@ -52,7 +56,7 @@ TEST(Verbs, NoLineOfHelpIsWiderThan100ColumnsButForCommands) {
 }
 
 TEST(Verbs, EachThatAnswersHasJson) {
-  // These run another program, or print a script for the shell.
+  // These two run another program, or print a script for the shell.
   const std::set<std::string> silent = {"serve", "completion"};
   for_each_verb([&](const Verb& verb, const std::string& name) {
     EXPECT_EQ(has(verb, "json"), !silent.contains(name)) << name;

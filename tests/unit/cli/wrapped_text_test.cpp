@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text broken into lines, and what may leave for a terminal.
+// Tests wrapped() (cli/wrapped_text.hpp), which breaks help text into lines, and TerminalFilter
+// (base/terminal_filter.hpp), through which all output to a terminal passes: sequences that would control the
+// terminal are replaced, wherever the output is cut into writes, and data for programs pass unchanged.
 #include "cli/wrapped_text.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +37,8 @@ TEST(WrappedText, ColumnsAreCountedAndNotBytes) {
   EXPECT_EQ(wrapped("\xe4\xb8\xad\xe6\x96\x87 ab", 6), "\xe4\xb8\xad\xe6\x96\x87\nab") << "wide characters";
 }
 
-/// What comes out of a filter of what is written in parts.
+/// Returns what the filter lets through of these strings, each written and flushed by itself, and of "end",
+/// written letter by letter.
 std::string filtered(const std::vector<std::string>& pieces, bool color = false) {
   std::ostringstream out;
   {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugins of a build that are not built yet: the entries of the catalogue, and the errors for them.
+// Tests how the catalogue (config/catalogue.hpp) knows plugins that ship but are not built yet: a list in the
+// plugin folder (`offers_file`, one "kind type plugin" per line, written by the build) names their types. A
+// command that needs one fails with NotBuilt, from whose names ./exp builds the plugins, all at once.
+// manifest_test.cpp tests plugins that are built.
 #include "config/catalogue.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Returns the components that `call` misses, or none.
+/// Returns the plugins that `call` needs and that are not built; empty if it needs none.
 template <class Call>
 Names missing_in(const Call& call) {
   try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// docs/reference/options.md and training_options.md equal the schemas. ENCORE_WRITE_DOCUMENTS=1 rewrites the
-// tables in them.
+// Checks that the tables in docs/reference/options.md and training_options.md equal the schemas of the
+// options, and tests the writer of such tables (config/markdown.hpp). After a change of an option, run this
+// program with ENCORE_WRITE_DOCUMENTS=1 to write the tables again; the text around them stays.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The smallest file that is accepted as a shared object, so that tests of config/ need no compiler.
+// elf_file(): the smallest bytes that shared_object_problem() accepts as a plugin's shared object.
+// manifest_test.cpp and shared_object_test.cpp write such files, so that tests of config/ need no compiler.
+// Only config/shared_object.hpp decides what is accepted; these bytes follow it.
 #pragma once
 
 #include <elf.h>
@@ -11,7 +13,7 @@
 
 namespace encore::sample {
 
-/// An ELF header and a table of `sections` empty sections behind it.
+/// Returns an ELF header, and after it a table of `sections` empty sections: 64 bytes each.
 inline std::string elf_file(int sections = 2) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many problems at once: each is reported once, and of thousands only the first ones.
+// Tests Problems (config/error.hpp), in which config/ and plan/ collect everything that is wrong with an
+// experiment, so that one call of `exp` shows all of it: equal problems are shown once, at most 50 are
+// printed, and of thousands only `most_problems` are kept.
 #include "config/error.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +13,7 @@
 namespace encore::config {
 namespace {
 
+/// Returns problems on the lines 1 to `count` of one file.
 Problems many(int count) {
   Problems problems;
   for (int line = 1; line <= count; ++line) problems.add({"a.toml", line, 1}, "x", "wrong");

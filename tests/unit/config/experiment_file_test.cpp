@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files as written: base files, overrides of the command line, plugin folders.
+// Tests load_experiment_file() (config/experiment_file.hpp): an experiment file merged with its base files
+// and with the overrides of the command line (-S KEY=VALUE), and the search for plugin folders. What follows
+// is resolve() (resolve_test.cpp). The rules by which the nearer file wins decide what existing experiment
+// files mean, so they must not change.
 #include "config/experiment_file.hpp"
 
 #include <gtest/gtest.h>
@@ -30,6 +33,7 @@ class DocumentTest : public ::testing::Test {
   }
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
+  /// Returns the messages with which the file is rejected.
   static std::string problem(const fs::path& file, const std::vector<std::string>& overrides = {},
                              const SweepTexts& sweep = {}) {
     try {
@@ -52,7 +56,7 @@ TEST_F(DocumentTest, TheNearerFileWins) {
   EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
   EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
   EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
-  // The file contents that were read, for a program that plans the file again.
+  // The sources keep the contents as they were read, so that a program can plan the file again.
   ASSERT_EQ(document.sources.size(), 2U);
   EXPECT_EQ(document.sources[0].file, file.string());
   EXPECT_TRUE(document.sources[0].text.starts_with("base = "));

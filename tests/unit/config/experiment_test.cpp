@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The typed experiment that the worker reads, from resolved JSON.
+// Tests make_experiment() (config/experiment.hpp): the worker turns the resolved JSON of specification.json
+// into typed tables. Stored specifications of earlier versions must stay readable: an option that was added
+// since takes its default. A value that does not fit is rejected with its key.
 #include "config/experiment.hpp"
 
 #include <gtest/gtest.h>
@@ -17,11 +19,12 @@ namespace {
 
 using nlohmann::json;
 
+/// Returns the resolved experiment as a worker reads it: through the text of JSON.
 json config(const std::string& text = sample::experiment) {
   Problems problems;
   Resolved run = resolve(parse_experiment_file(text, "a.toml").root, sample::catalogue(), problems);
   problems.require_none();
-  return json::parse(run.config.dump());  // as through a specification
+  return json::parse(run.config.dump());  // as specification.json stores it
 }
 
 std::string experiment_problem(const json& config) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests compare fingerprints of builds: each difference is named with both values and the rebuild
-// command.
+// Tests the fingerprint (config/fingerprint.hpp): the `key=value;` text of compiler, Kokkos, backend and more
+// that a plugin and the worker must share. Equal ones are accepted in any order; otherwise the message names
+// each different field with both values, and the command that rebuilds the plugin in its place.
 #include "config/fingerprint.hpp"
 
 #include <gtest/gtest.h>
@@ -38,6 +39,8 @@ TEST(Fingerprint, OfThisBuildNamesEveryField) {
       << "lacks the processor: " << host_fingerprint();
 }
 
+/// Makes the folder of a plugin's source with its build, and the folders of an installed Encore: the command
+/// in the message depends on which one holds the plugin.
 class FingerprintProblem : public ::testing::Test {
  protected:
   FingerprintProblem()
@@ -53,6 +56,7 @@ class FingerprintProblem : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+/// The fingerprint of the worker in these tests; with() returns it with one part replaced.
 const std::string here =
     "sdk=1;compiler=GNU 12.2.0;standard_library=libstdc++ 12;kokkos=4.7.0;backend=openmp;sanitizer=none";
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Manifests on disk and their catalogue: lookup, duplicate owners, damaged files.
+// Tests manifests (config/manifest.hpp), the JSON files beside plugins, and the catalogue of all that a list
+// of folders offers (config/catalogue.hpp): lookup of types, two plugins with one type, damaged files,
+// plugins of another build. `exp` decides from manifests alone and loads no plugin. Members keep their names,
+// because built plugins have them.
 #include "config/catalogue.hpp"
 
 #include <gtest/gtest.h>
@@ -35,6 +38,7 @@ class ManifestTest : public ::testing::Test {
     std::ofstream(folder_ / name) << text;
   }
 
+  /// Returns the manifest of a plugin with one layer.
   static Manifest manifest(const std::string& layer) {
     return {"sample",
             "1.2.0",
@@ -156,7 +160,8 @@ TEST_F(ManifestTest, APluginOfAnotherBuildHarmsOnlyWhoNeedsIt) {
             "the plugin that offers layer \"highway\" is refused: " + (folder_ / "sample.so").string() +
                 ": plugin \"sample\" was built for another Encore: backend is cuda in the plugin and openmp "
                 "here; rebuild it: exp plugin build DIR, where DIR is the folder of its source");
-  // The builds for two backends in one folder do not count as two owners: each run sees its own.
+  // The builds for two backends in one folder are not two owners of a type: each run sees the one of its
+  // backend.
   write("b.json", manifest_to_json(fitting).dump());
   EXPECT_EQ(Catalogue::load({folder_}, fitting.fingerprint).owner(Kind::layer, "highway")->file,
             folder_ / "b.json");
@@ -268,7 +273,7 @@ TEST_F(ManifestTest, SaysWhichFieldIsWrong) {
   EXPECT_EQ(problem(json), "layer \"highway\" declares an option \"type\", which is reserved");
 }
 
-/// Returns a task and a reader, as in their manifests.
+/// Returns the JSON of a task and of a reader, as manifests have it.
 nlohmann::json host_parts() {
   return manifest_to_json({"sample",
                            "1.2.0",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the way from a dotted key back to file, line and column.
+// Tests Origins (config/origin.hpp): the file, line and column from which each option of a run comes, by its
+// dotted key. The worker reports an error with a key, and located() puts the place in front of the message.
+// The JSON is stored with runs, so the names of sources must not change.
 #include "config/origin.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of one run: the result for a correct experiment, and every mistake.
+// Tests resolve() (config/resolve.hpp), which checks and completes the tables of one run: the complete result
+// for a correct experiment, and the exact message, with line and column, for every mistake that a user can
+// make. Before it comes experiment_file_test.cpp, after it plan/. The sample is in sample_catalogue.hpp. The
+// result is hashed to a run's identity, so defaults must not change.
 #include "config/resolve.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +22,7 @@ Resolved resolved(const std::string& text, Problems& problems) {
   return resolve(parse_experiment_file(text, "dir/a.toml").root, catalogue, problems);
 }
 
+/// Returns all messages about an experiment file with this text, one on a line; empty if there are none.
 std::string resolve_problems(const std::string& text) {
   Problems problems;
   resolved(text, problems);
@@ -27,7 +31,7 @@ std::string resolve_problems(const std::string& text) {
   return all;
 }
 
-/// Returns the sample with one place changed.
+/// Returns the messages about the sample experiment after the only `from` in it became `to`.
 std::string problem_with(const std::string& from, const std::string& to) {
   return resolve_problems(changed(sample::experiment, from, to));
 }
@@ -155,7 +159,7 @@ TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
   EXPECT_EQ(in_train("draws = 3"), unknown("draws", "it is an option of [sweep]"));
   EXPECT_EQ(in_train("dropout = 0.1"),
             unknown("dropout", "it is an option of [model] and [model.layer.attention]"));
-  // The norm has no table yet: this one would become its table.
+  // The norm has no table yet; a table [model.layer.layer_norm] would belong to it.
   EXPECT_EQ(in_train("epsilon = 1e-6"), unknown("epsilon", "it is an option of [model.layer.layer_norm]"));
   // No table of the experiment has this option, but tables of other types would.
   EXPECT_EQ(in_train("momentum = 0.9"), unknown("momentum", "it is an option of optimizer \"sgd\""));
@@ -495,7 +499,7 @@ TEST(Resolve, RefusesTasksAndReadersThatNoPluginOffers) {
       "dir/a.toml:1:1: table [task] is missing; it must name a task as its type: \"classify\", \"ner\"");
 }
 
-/// Returns the sample with the task and the reader for examples with a label.
+/// The sample with the task `classify` and the reader `tsv`, for examples with one label.
 const std::string classification =
     changed(changed(sample::experiment, "\"ner\"", "\"classify\""), "\"conll\"", "\"tsv\"");
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schemas and values through JSON and back, and damaged JSON.
+// Tests the JSON of schemas and of option values (config/schema_json.hpp), which manifests and specifications
+// contain. Both read back equal, a float stays a float (1.0, not 1), and damaged JSON is rejected with its
+// place. The format is stored, so members keep their names.
 #include "config/schema_json.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the messages for files that are missing, incomplete or not shared objects.
+// Tests shared_object_problem() (config/shared_object.hpp), with which the catalogue checks a plugin's file
+// without loading it: missing, cut off, a pipe, or not a 64-bit shared object. Loading a file that was cut
+// can end the process, so it must be rejected before. The bytes come from elf_file.hpp.
 #include "config/shared_object.hpp"
 
 #include <gtest/gtest.h>
@@ -18,6 +20,7 @@ class SharedObjectTest : public ::testing::Test {
               ("shared_object_" + std::to_string(::getpid()) + ".so")) {}
   ~SharedObjectTest() override { std::filesystem::remove(file_); }
 
+  /// Returns the message about a file with these bytes; empty if it is accepted.
   std::string problem(const std::string& bytes) const {
     sample::write_file(file_, bytes);
     return shared_object_problem(file_);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The site file: its values, and the place of each mistake.
+// Tests parse_site() (config/site_file.hpp): site.toml, in which users describe their Slurm cluster for `exp
+// run --launcher slurm`. Checks all options, their defaults, and the place and words of each mistake. The
+// options are documented in docs/guides/sites.md.
 #include "config/site_file.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 namespace encore::config {
 namespace {
 
+/// Returns the messages with which the text is rejected; empty if it is accepted.
 std::string problems_of(const std::string& text) {
   try {
     parse_site(text, "site.toml");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests TOML to values: places, the order of the file, and the place named in a file that is not TOML.
+// Tests parse_toml() (config/toml.hpp), through which all experiment files, overrides and site files are
+// read: values keep their place, type and order, and text that is not TOML, or that nests so deep that a
+// parser would run out of stack, is rejected with line and column.
 #include "config/toml.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 namespace encore::config {
 namespace {
 
+/// Returns the message with which the text is rejected.
 std::string toml_problem(const std::string& text) {
   try {
     parse_toml(text, "a.toml");
@@ -81,6 +84,7 @@ TEST(Toml, RefusesAKeyThatStandsTwice) {
   EXPECT_NE(toml_problem("[a]\n[a]\n"), "no problem");
 }
 
+/// Returns a dotted key with this number of parts: "a.a.a".
 std::string dots(std::size_t parts) {
   std::string key = "a";
   for (std::size_t i = 1; i < parts; ++i) key += ".a";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables of base files without effect: each rule by which a nearer file replaces one, and the exceptions.
+// Tests unused_tables() (config/unused_tables.hpp): the notices of `exp plan` and `exp run` about tables of a
+// base file that have no effect because a nearer file replaces them. Each rule of replacement is tested with
+// its exceptions. The experiment itself does not depend on the notices.
 #include "config/unused_tables.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +11,8 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-/// Returns the notes about these files, the nearest first.
+/// Returns the notices about files with this text: the experiment file first, then its base, then the base of
+/// that.
 Notes notes_of(const std::vector<std::string>& texts) {
   const char* names[] = {"near.toml", "base.toml", "far.toml"};
   std::vector<SourceFile> sources;
@@ -28,7 +31,8 @@ TEST(UnusedTables, SoDoASweepAndASecondSearch) {
   EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[search]\ntrials = 4\n[search.space]\n"}).size(), 1U);
   EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[[sweep.zip]]\na.b = [1]\n"}).size(), 1U);
   EXPECT_EQ(notes_of({"[search]\n", "[search]\n"}).size(), 1U);
-  // A table that nothing replaces is used, and one behind it is not.
+  // A table that no nearer file replaces is used. In the second case base.toml replaces the table of
+  // far.toml.
   EXPECT_EQ(notes_of({"seed = 1\n", "[sweep]\ndraws = 2\n"}), Notes());
   const Notes far = notes_of({"seed = 1\n", "[search]\n", "[sweep]\ndraws = 2\n"});
   ASSERT_EQ(far.size(), 1U);
@@ -44,7 +48,7 @@ TEST(UnusedTables, AnotherTypeOfDataTakesOptionsOfEncoreAlong) {
                    "it names another type: near.toml:2:1"}));
   EXPECT_EQ(notes_of({"[data]\ntype = \"conll\"\n", base}), Notes());
   EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", base}), Notes());
-  // The replacement may lie between two bases, and replaces the tables behind it.
+  // The base in the middle replaces tables of its own base, too.
   EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", "[data]\ntype = \"tsv\"\nmax_length = 9\n", base}).size(),
             1U);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One table against one schema: accepted values, and the exact messages for others.
+// Tests validate() (config/validate.hpp), which checks one table against the schema of its options, for core
+// tables and plugins alike: defaults, accepted values, and the exact messages for unknown names, wrong types,
+// ranges and choices; also resolve_path() and expand_variables() for options that are paths. resolve_test.cpp
+// tests whole experiments.
 #include "config/validate.hpp"
 
 #include <gtest/gtest.h>
@@ -26,11 +29,13 @@ Schema schema() {
       .optional("vocab", OptionType::path, {.help = "file"});
 }
 
+/// Checks a table of [model.layer.attention] with this text and adds what is wrong to `problems`.
 ValidTable check(const std::string& text, Problems& problems, const Schema& options = schema()) {
   return validate(parse_toml(text, "sweep.toml"), options,
                   {"model.layer.attention", "layer \"self_attention\""}, problems);
 }
 
+/// Returns the first message about the table, or "no problem".
 std::string validation_problem(const std::string& text, const Schema& options = schema()) {
   Problems problems;
   check(text, problems, options);

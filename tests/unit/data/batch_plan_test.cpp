@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batch plans: a pure function, complete, canonical.
+// Tests data/batch_plan.hpp, which decides what examples form a batch: plan_epoch() for training (shuffled by
+// seed and epoch, similar lengths together), plan_evaluation(), and batches by a number of tokens. The
+// trainer calls it once per epoch, before packing (packing_test.cpp). The listed plans must never change: a
+// changed plan silently changes every training.
 #include "data/batch_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +22,7 @@ using Numbers = std::vector<std::int32_t>;
 using Plan = std::vector<Numbers>;
 
 TEST(PlanEpoch, IsTheSameOnEveryMachine) {
-  // A changed generator would silently change every run: these numbers may never change.
+  // A changed generator would silently change every training, so these numbers must never change.
   const Numbers lengths = {5, 9, 3, 3, 7, 4, 8, 6};
   EXPECT_EQ(encore::data::plan_epoch(lengths, {1, 3}, 0), encore::data::plan_epoch(lengths, {1, 3}, 0));
   EXPECT_EQ(encore::data::plan_epoch(lengths, {1, 3}, 0), (Plan{{2, 3, 5}, {0, 4, 7}, {1, 6}}));
@@ -68,11 +71,13 @@ TEST(PlanEpoch, TakesAnEmptySetAndRefusesAnEmptyBatch) {
 
 // --- batches by tokens ---
 
+/// Returns options for batches of at most this number of tokens.
 encore::data::BatchOptions by_tokens(std::int64_t tokens, std::uint64_t seed = 1) {
   return {.seed = seed, .batch_tokens = tokens};
 }
 
-/// Returns the longest example, as batch_tokens counts it, times the number of examples.
+/// Returns the number of tokens of the batch as batch_tokens counts them: the longest example times the
+/// number of examples.
 std::int64_t padded_tokens(std::span<const std::int32_t> counted, const Numbers& batch) {
   std::int64_t longest = 0;
   for (const std::int32_t member : batch)
@@ -81,7 +86,7 @@ std::int64_t padded_tokens(std::span<const std::int32_t> counted, const Numbers&
 }
 
 TEST(BatchTokens, AreTheSameOnEveryMachine) {
-  // These numbers may never change either, as in PlanEpoch.
+  // These numbers must never change either.
   const Numbers lengths = {5, 9, 3, 3, 7, 4, 8, 6};
   EXPECT_EQ(encore::data::plan_epoch(lengths, by_tokens(14), 0), (Plan{{2, 3, 5}, {0, 7}, {6}, {1}, {4}}));
 }

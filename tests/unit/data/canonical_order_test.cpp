@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks get the order of utf8proc, by work that grows with the length of the input and not with its square.
+// Tests order_marks() of plugins/tokenizers/canonical_order.hpp, which the tokenizers use to normalize
+// Unicode: combining marks get the order of utf8proc, and the work grows with the length of the text and not
+// with its square. The tokens of trained models depend on the order, so it must stay equal to utf8proc's.
 #include "canonical_order.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +17,10 @@ namespace {
 
 using Points = std::vector<std::int32_t>;
 
+/// A callback for order_marks() that ignores which ranges were moved.
 const auto nothing = [](std::size_t, std::size_t) {};
 
-/// Makes letters, letters with marks, Hangul, and marks of many classes, often several in a row.
+/// Returns random letters, letters with marks, Hangul, and marks of many classes, often several in a row.
 std::string drawn_text(std::mt19937& random) {
   static const Points letters = {'a',    'Z',    0xE9,    0x1E69, 0xAC01, 0x1100,
                                  0x1161, 0x65E5, 0x1F600, ' ',    0x0344, 0xFB1D};
@@ -41,6 +44,8 @@ Points decomposed_by_utf8proc(const std::string& text) {
   return points;
 }
 
+/// Returns the code points of the text, each decomposed by itself, with the marks not yet in order: the input
+/// of order_marks().
 Points decomposed(const std::string& text) {
   Points points;
   int bound_class = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encoding of records: equal sets on any number of threads, and invalid output of a task.
+// Tests encode_records() (data/encode.hpp): a task turns each record into token ids and columns, on several
+// threads. The set must be equal for any number of threads, several sequences of a record stay together, and
+// wrong output of a task is rejected with the number of the record. Also tests the checks of ExampleSet.
+// Batches are made of the set next (batch_plan_test.cpp).
 #include "data/encode.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +16,9 @@ namespace {
 
 using Values = std::vector<std::int32_t>;
 
-/// Writes ids and a column of each kind; `break_record` gives one record something that does not fit.
+/// A task whose record i has 1 + i % 7 ids from 100 i on, and one column of each kind: "words" (as many
+/// values as it likes), targets (one for each id; the truth) and "length" (one for each sequence).
+/// `break_record` changes record 3 to something invalid; without `truth` no record has targets.
 class ColumnTask final : public Task {
  public:
   explicit ColumnTask(std::function<void(EncodedExample&)> break_record = {}, bool truth = true)
@@ -47,6 +52,8 @@ class ColumnTask final : public Task {
   bool truth_;
 };
 
+/// A tokenizer that encodes nothing, since ColumnTask writes its ids itself; only its number of tokens
+/// matters.
 class NoTokenizer final : public Tokenizer {
  public:
   explicit NoTokenizer(std::size_t tokens = 0) : tokens_(tokens) {}

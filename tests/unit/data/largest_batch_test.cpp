@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sizes for which memory is planned: some batch reaches them, none exceeds them.
+// Tests largest_batch() (data/largest_batch.hpp), which computes the size for which memory is planned before
+// training. No batch may exceed it, or a step would write beyond its memory; and it must be close to what
+// batches reach. For many epochs it is a bound instead of a search. bucket_of() rounds sizes up, so that an
+// Engine plans memory seldom.
 #include "data/largest_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +51,7 @@ TEST(LargestBatch, BoundsEveryBatchAndIsReached) {
     }
 }
 
-/// largest >= seen in every size.
+/// Expects that `largest` is at least `seen` in every size.
 void expect_holds(const BatchSize& largest, const BatchSize& seen) {
   EXPECT_GE(largest.tokens, seen.tokens);
   EXPECT_GE(largest.sequences, seen.sequences);

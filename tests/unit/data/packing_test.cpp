@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing: rows side by side, padding, several sequences or a source and a target per example, picked rows,
-// columns that are drawn again in every epoch; shards; and rejected input.
+// Tests Packer and cut_shards() (data/packing.hpp): a batch of examples becomes rows one after the other,
+// with offsets of sequences, optional padding, a source and a target, picked rows (those that a head reads),
+// segments, and columns that a task draws again in every epoch; cut_shards() divides a batch for gradients.
+// Kernels use the numbers as indices without a check, so wrong ones must be rejected here.
 #include "data/packing.hpp"
 
 #include <gtest/gtest.h>
@@ -18,6 +20,7 @@ namespace {
 using Numbers = std::vector<std::int32_t>;
 using Sequences = std::vector<std::int64_t>;
 
+/// What a head needs that learns one target below 100 for each row.
 BatchNeeds targets_needed() {
   return {.columns = {{.name = targets_column, .below = 100}}, .losses = {0}, .vocabulary = 100};
 }
@@ -47,7 +50,7 @@ TEST(Packer, LaysSequencesSideBySide) {
   EXPECT_EQ(size.sequences, 2);
   EXPECT_EQ(size.squares, 25);
   EXPECT_EQ(size.longest, 4);
-  packer.pack(Numbers{1}, batch);  // refilled, nothing of the old batch is left
+  packer.pack(Numbers{1}, batch);  // nothing of the first batch is left
   EXPECT_EQ(batch.ids, (Numbers{11, 11}));
   EXPECT_EQ(batch.offsets, (Numbers{0, 2}));
   EXPECT_EQ(batch.columns[0].integers, (Numbers{-1, 1}));
@@ -69,8 +72,8 @@ TEST(Packer, PadsWithSequencesOfTheirOwn) {
   EXPECT_THROW(packed(set, {2}, targets_needed(), {config::Batching::padded, 3, 0}), std::logic_error);
 }
 
-/// Example 0: sequences of 2 and 3 rows; example 1: one of 1 row. Each sequence has a weight, and some rows
-/// are picked.
+/// Returns two examples: the first has sequences of 2 and 3 rows, the second one of 1 row. Each sequence has
+/// a weight; the rows 1, 2, 4 and 5 are picked, each with a truth "masked".
 ExampleSet pairs() {
   SetBuilder builder;
   return builder.set(
@@ -102,7 +105,7 @@ TEST(Packer, KeepsTheSequencesOfAnExampleTogether) {
   EXPECT_EQ(batch.columns[0].numbers, (std::vector<float>{0.5F, 0.25F, 2.0F}));
   EXPECT_EQ(batch.weights, std::vector{2.75});
   const auto shards = cut_shards(batch.offsets, batch.borders, 2);
-  EXPECT_EQ(shards[0].last, 2);  // three rows would be a better half, but split the pair
+  EXPECT_EQ(shards[0].last, 2);  // 3 of 6 rows would be even, but no border of examples lies there
 }
 
 TEST(Packer, PicksRows) {
@@ -115,6 +118,7 @@ TEST(Packer, PicksRows) {
   EXPECT_EQ(batch.columns[1].integers, (Numbers{6}));
 }
 
+/// Returns two examples with a source and a target: 2 and 1 rows, 1 and 3 rows.
 ExampleSet translations() {
   SetBuilder builder;
   return builder.set({.lengths = builder.keep(Numbers{2, 1}),
@@ -182,7 +186,7 @@ TEST(Packer, RefusesNumbersThatNoKernelMayIndexWith) {
 
 // --- segments of a pair ---
 
-/// Two segments in one sequence, then one segment alone.
+/// Returns two sequences with these segments, one number for each row: 4 rows, then 2 rows.
 ExampleSet joined(Numbers segments, ColumnRule rule = {.name = segments_column}) {
   SetBuilder builder;
   return builder.set({.lengths = builder.keep(Numbers{4, 2}),
@@ -215,6 +219,7 @@ TEST(Packer, RefusesSegmentsThatTheModelDoesNotHave) {
 
 // --- examples that are drawn again ---
 
+/// A task that changes its examples in every epoch, as masking does: `draw` writes what redraw() gives.
 class DrawingTask final : public Task {
  public:
   explicit DrawingTask(std::function<void(const ExampleDraw&, EncodedExample&)> draw)
@@ -237,6 +242,7 @@ class DrawingTask final : public Task {
   std::function<void(const ExampleDraw&, EncodedExample&)> draw_;
 };
 
+/// Returns the batch of both examples of pairs(), the second first, as `draw` changed them for this epoch.
 PackedBatch drawn(const std::function<void(const ExampleDraw&, EncodedExample&)>& draw,
                   std::int64_t epoch = 0) {
   const ExampleSet set = pairs();

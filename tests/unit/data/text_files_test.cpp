@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UTF-8, content hashes, label lists and vocabulary files.
+// Tests the reading of text files: find_invalid_utf8() (base/utf8.hpp), SHA-256 of text and files
+// (base/sha256.hpp), text files and their lines (base/load_file.hpp), and vocabulary files
+// (data/vocabulary.hpp). Runs store hashes and vocabularies, so what they contain must read back equal,
+// whatever the line ends.
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts of tokens into two others: those that a look at every place finds, without looking at every place.
+// Tests cuts_of() (framework/sdk/encore/token_cuts.hpp): all ways to cut a token of a vocabulary into two
+// other tokens of it. The tokenizer byte_bpe and the reader of merges
+// (framework/pretrained/byte_bpe_files.cpp) call it. The result must be that of a search at every place of
+// every token, in the same order, without the time of that search.
 #include <encore/token_cuts.hpp>
 
 #include <gtest/gtest.h>
@@ -14,13 +17,14 @@ namespace {
 
 using Cuts = std::vector<std::array<std::int32_t, 3>>;
 
+/// Returns the cuts of cuts_of(), each as {left, right, whole}, by token number.
 Cuts found(const std::vector<std::string>& tokens) {
   Cuts cuts;
   for (const TokenCut& cut : cuts_of(tokens)) cuts.push_back({cut.left, cut.right, cut.whole});
   return cuts;
 }
 
-/// Cuts at every place of every token.
+/// Returns the same by a search at every place of every token.
 Cuts searched(const std::vector<std::string>& tokens) {
   std::map<std::string, std::int32_t> numbers;
   for (std::size_t i = 0; i < tokens.size(); ++i)
@@ -56,7 +60,8 @@ TEST(TokenCuts, AreThoseOfASearchAtEveryPlace) {
   EXPECT_TRUE(cuts_of({}).empty());
 }
 
-/// A search at every place of such a token would read 2^45 bytes.
+/// A search at every place of a token of 8 MB would read 2^45 bytes, so this test ends only with the fast
+/// way.
 TEST(TokenCuts, OfATokenOfMegabytes) {
   std::vector<std::string> tokens = {"a", "b", std::string(std::size_t{1} << 23, 'a') + "b"};
   EXPECT_TRUE(cuts_of(tokens).empty());

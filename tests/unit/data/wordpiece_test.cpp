@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WordPiece on stored cases: the expected tokens are those of the Python package `tokenizers` with the same
-// vocabulary (tests/system/peers/compare_wordpiece.py compares far more text where that package is
-// installed).
+// Tests WordPiece, the tokenizer of BERT (plugins/tokenizers/wordpiece.hpp), and the training of its
+// vocabularies (wordpiece_trainer.hpp beside it). The expected tokens are those of the Python package
+// `tokenizers` with the same vocabulary and must not change, because trained models depend on them.
+// tests/system/peers/compare_wordpiece.py compares far more text where that package is installed.
 #include "wordpiece.hpp"
 
 #include <gtest/gtest.h>
@@ -41,12 +42,14 @@ Options options(bool lowercase, const std::string& key = "vocab",
   return values;
 }
 
+/// Returns a tokenizer with the vocabulary above.
 WordPiece make(bool lowercase) {
   WordPiece tokenizer(options(lowercase), {});
   tokenizer.load(vocabulary);
   return tokenizer;
 }
 
+/// Returns the tokens of the text, with blanks between them.
 std::string tokens(const WordPiece& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   tokenizer.encode(text, numbers);
@@ -56,6 +59,7 @@ std::string tokens(const WordPiece& tokenizer, std::string_view text) {
   return joined;
 }
 
+/// A text with its tokens, as they are and in lower case.
 struct Case {
   std::string text;
   std::string cased;
@@ -145,7 +149,7 @@ TEST(WordPiece, KnowsItsSpecialTokens) {
   EXPECT_EQ(tokenizer.special(Special::mask), 4);
 }
 
-/// The bytes that each token comes from, with bars between them.
+/// Returns the bytes of the text from which each token comes, with bars between them.
 std::string sources(const WordPiece& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   std::vector<encore::ByteRange> ranges;
@@ -221,7 +225,7 @@ TEST(WordPiece, WantsEitherAFileOrASize) {
 }
 
 TEST(WordPieceTrainer, MergesTheMostFrequentPairsFirst) {
-  // "lo" stands 7 times, "low" as often after that merge; "er" 3 times.
+  // "lo" occurs 7 times; after it is merged, "low" occurs 7 times as well; "er" occurs 3 times.
   const std::vector<std::string> trained =
       encore::wordpiece::train_vocabulary({{"low", 4}, {"lower", 3}}, {22, 2});
   const std::vector<std::string> expected = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "e",   "l",

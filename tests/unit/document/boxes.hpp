@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The places of labels in a drawing: rotated rectangles, and whether two of them overlap (separating axes);
-// also the shapes of a drawing.
+// Helpers to check the labels and shapes of a drawing: the box of a label, whether two boxes overlap, and
+// expect_on_paper_and_apart() for a whole Drawing. The chart tests of this folder, report/roofline_test.cpp
+// and report/attention_page_test.cpp call them after draw(). No stored format depends on them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ namespace encore::samples {
 
 using Corners = std::array<std::pair<double, double>, 4>;
 
-/// The box of the letters: from the base line up by the height of a capital, down by a descender.
+/// Returns the corners of a label's letters, which may be rotated: from the base line up by the height of a
+/// capital and down by a descender.
 inline Corners corners(const document::Label& label) {
   const double width = document::text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0);
   const double from = label.anchor == document::Label::Anchor::start    ? 0.0
@@ -36,6 +38,8 @@ inline Corners corners(const document::Label& label) {
   return result;
 }
 
+/// Returns whether two rectangles overlap, by the method of separating axes: they do not if a side of one
+/// separates them.
 inline bool overlap(const Corners& a, const Corners& b) {
   for (const Corners& side : {a, b})
     for (std::size_t i = 0; i < 2; ++i) {
@@ -55,6 +59,7 @@ inline bool overlap(const Corners& a, const Corners& b) {
   return true;
 }
 
+/// Returns all shapes of one type, in the order in which they are drawn.
 template <typename Shape>
 std::vector<Shape> shapes_of(const document::Drawing& drawing) {
   std::vector<Shape> found;
@@ -63,7 +68,8 @@ std::vector<Shape> shapes_of(const document::Drawing& drawing) {
   return found;
 }
 
-/// Crosses mark values that are not finite.
+/// Returns the number of crosses, which mark values that are not finite. `with_title` selects those with a
+/// title, which gives the value; else those without.
 inline std::size_t crosses(const document::Drawing& drawing, bool with_title = true) {
   const auto markers = shapes_of<document::Marker>(drawing);
   return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const document::Marker& marker) {
@@ -71,12 +77,13 @@ inline std::size_t crosses(const document::Drawing& drawing, bool with_title = t
   }));
 }
 
+/// Returns whether a label has exactly this text.
 inline bool says(const document::Drawing& drawing, const std::string& text) {
   return std::ranges::any_of(shapes_of<document::Label>(drawing),
                              [&](const document::Label& label) { return label.text == text; });
 }
 
-/// Expects no label outside of the drawing, and no two on top of each other.
+/// Expects that no label reaches out of the drawing and that no two overlap.
 inline void expect_on_paper_and_apart(const document::Drawing& drawing) {
   std::vector<std::pair<Corners, std::string>> boxes;
   for (const document::Label& label : shapes_of<document::Label>(drawing)) {

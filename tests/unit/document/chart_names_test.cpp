@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names in pictures: legible, inside the paper, and never two different ones cut to the same text.
+// Tests names in charts (document/chart.hpp, document/text.hpp), such as those of the runs of a sweep, which
+// are long and differ in a few characters: they stay inside the drawing, do not overlap, and two different
+// names are never cut to the same text. chart_test.cpp tests everything else about charts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +24,8 @@ using samples::says;
 using samples::shapes_of;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-/// Returns names of a grid: the part that differs stands at the front, in the middle or at the end.
+/// Returns eight names of a grid, which differ at the front (kind 2), in the middle (kind 0) or at the end
+/// (kind 1).
 std::vector<std::string> grid_names(int kind) {
   std::vector<std::string> names;
   for (const char* warmup : {"50", "100", "200", "400"})
@@ -36,7 +39,7 @@ std::vector<std::string> grid_names(int kind) {
   return names;
 }
 
-/// Returns every chart that names something, with these names.
+/// Returns one chart of each type that shows names, with these names.
 std::vector<Chart> named_charts(const std::vector<std::string>& names) {
   LineChart lines{{"step"}, {"loss"}, {}};
   ScatterChart points{{"candidate"}, {"test/f1", "%"}, names, {{"means", {}}, {"runs", {}}}};
@@ -59,8 +62,8 @@ std::vector<Chart> named_charts(const std::vector<std::string>& names) {
   return {lines, points, lying, upright, matrix, parallel, lanes};
 }
 
-/// Returns the different labels that stand for names, whole or cut; for a matrix those of the rows, or of the
-/// columns.
+/// Returns the different labels that stand for names, whole or cut. For a matrix, `slanted` selects those of
+/// the columns, else those of the rows.
 std::set<std::string> name_labels(const Drawing& drawing, const std::vector<std::string>& names,
                                   bool slanted = false) {
   std::set<std::string> found;
@@ -90,7 +93,7 @@ TEST(Charts, LongNamesAreDistinguished) {
                      ", width " + std::to_string(width));
         const Drawing drawing = draw(chart, width);
         const std::size_t all = name_labels(drawing, names).size() + more_of(drawing);
-        // Parallel axes name every k-th category.
+        // Parallel axes show every k-th name, if there is no room for all.
         EXPECT_GE(all, std::holds_alternative<ParallelChart>(chart) ? names.size() / 2 : names.size());
         EXPECT_LE(all, names.size());
         if (std::holds_alternative<MatrixChart>(chart)) {
@@ -121,7 +124,7 @@ TEST(Charts, CategoriesWithoutRoomSideBySideLie) {
     EXPECT_GT(lying[i].y, lying[i - 1].y) << "the first category stands on top";
     EXPECT_GT(lying[i].x, lying[i - 1].x) << "higher values stand further to the right";
   }
-  // Each name stands whole, above its points.
+  // Each name is shown whole, above its points.
   const Drawing drawing = draw(points(grid_names(0)));
   for (const std::string& name : grid_names(0)) EXPECT_TRUE(says(drawing, name)) << name;
   ScatterChart stray = points(grid_names(0));
@@ -200,20 +203,20 @@ TEST(Text, NamesAreCutSoThatTheyStayApart) {
   const auto cut = [](const Names& names) { return shortened_apart(names, 80, 10); };
   EXPECT_EQ(cut({}), Names());
   EXPECT_EQ(cut({"a", "b\nc"}), Names({"a", "b c"}));
-  // Cut at the end if that is enough.
+  // Names are cut at the end if they stay different.
   EXPECT_EQ(cut({"first of some length", "second of some length"}),
             Names({"first of some l\u2026", "second of so\u2026"}));
-  // The names lose their common beginning, up to a word.
+  // Else they lose their common beginning, up to a word.
   EXPECT_EQ(cut({"rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
             Names({"\u2026warmup=50", "\u2026warmup=60"}));
-  // A name that fits stays whole, and does not count.
+  // A name that fits stays whole, and has no influence on how the others are cut.
   EXPECT_EQ(cut({"rate", "rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
             Names({"rate", "\u2026warmup=50", "\u2026warmup=60"}));
-  // Differences at both ends: cut in the middle.
+  // Names that differ at both ends are cut in the middle.
   const Names both = cut({"a=1,something long,b=1", "a=1,something long,b=2", "a=2,something long,b=1"});
   EXPECT_EQ(both.at(0).substr(0, 3), "a=1");
   EXPECT_TRUE(both.at(0).ends_with("b=1") && both.at(1).ends_with("b=2") && both.at(2).starts_with("a=2"));
-  // Differences only in the middle of names without words: numbers.
+  // Names without words that differ only in the middle get numbers.
   const std::string m(100, 'm');
   const Names numbered = cut({m + "1" + m, m + "2" + m, m + "1" + m});
   EXPECT_TRUE(numbered.at(0).starts_with("1: mm") && numbered.at(1).starts_with("2: mm"));

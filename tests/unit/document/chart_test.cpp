@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every chart, of real and of hostile data, on every paper: no label outside the drawing, no two labels on
-// top of each other, every number finite. Then the content of each chart.
+// Tests draw() for every chart of reports (document/chart.hpp), with real and with hostile data and on papers
+// of several widths: no label leaves the drawing or covers another, all numbers are finite, and every label
+// has contrast with what lies under it. Then the content of each chart. The data come from
+// sample_document.hpp; long names are tested in chart_names_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ using samples::says;
 using samples::shapes_of;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns the charts of a document, with the id of their figure.
+/// Adds the charts of a section and of the sections in it, each with the id of its figure.
 void collect(const Section& section, std::vector<std::pair<std::string, Chart>>& charts) {
   for (const Block& block : section.blocks)
     if (const auto* figure = std::get_if<Figure>(&block)) charts.emplace_back(figure->id, figure->chart);
@@ -97,6 +99,7 @@ std::vector<std::pair<std::string, Chart>> odd_charts() {
   return charts;
 }
 
+/// Returns the odd charts and those of both sample documents.
 std::vector<std::pair<std::string, Chart>> all_charts() {
   std::vector<std::pair<std::string, Chart>> charts = odd_charts();
   for (const Document& document : {samples::sample_document(), samples::hostile_document()})
@@ -211,7 +214,7 @@ TEST(Charts, ValuesThatAreNotFiniteAreMarked) {
       std::ranges::any_of(markers, [](const Marker& marker) { return marker.title == "a: NaN at 1"; }));
   EXPECT_TRUE(
       std::ranges::any_of(markers, [](const Marker& marker) { return marker.title == "a: inf at 3"; }));
-  // The curve is broken there: three single points remain.
+  // The curve is broken at values that are not finite, so three points stay alone and have markers.
   EXPECT_EQ(std::ranges::count_if(markers, [](const Marker& marker) { return marker.shape == 0; }), 3);
   EXPECT_FALSE(says(draw(LineChart{{"step"}, {"loss"}, {{"a", {0, 1}, {1, 2}}}}), "not finite"));
 
@@ -275,7 +278,7 @@ TEST(Charts, BoxesOfAFlowStandFromBottomToTop) {
   EXPECT_TRUE(says(drawing, "\u00D7 12"));
 }
 
-/// Returns the colour of the paper under a place, with all areas that were drawn before.
+/// Returns the colour at a place after the first `shapes` shapes are drawn on the paper.
 Colour ground_under(const Drawing& drawing, std::size_t shapes, double x, double y, Paper paper) {
   Colour ground = colour_of(Tone::ground, paper);
   for (std::size_t i = 0; i < shapes; ++i)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads an HTML report as a browser would and prints what is wrong: tags that do not nest, duplicate ids, links
-that lead nowhere, headings out of order, pictures without a text, tables without headers. Exit code 1 if anything."""
+"""Checks the HTML file of a report (check_html.py FILE): tags that do not nest, duplicate ids, links to missing ids,
+headings out of order, pictures without a title, tables without headers, attributes that the page's policy forbids.
+Prints at most 20 problems and exits with 1 if there are any. writer_test.cpp beside it and
+tests/system/control/report_test.cpp run it on what framework/document/html.cpp writes; it needs no package.
+"""
 import sys
 from html.parser import HTMLParser
 
@@ -8,6 +11,8 @@ VOID = {"meta", "br", "img", "link", "input", "hr", "wbr"}
 
 
 class Checker(HTMLParser):
+    """Collects in `problems` what is wrong, each with line and column, and the links of the page in `links`."""
+
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.open, self.problems, self.ids, self.links, self.scripts = [], [], set(), [], 0

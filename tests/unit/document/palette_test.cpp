@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Colours: the contrast of the tones on the papers, and of the style sheet's own.
+// Tests the colours of reports (document/palette.hpp and reports/report.css): text has a contrast of 4.5:1
+// and lines have 3:1 against the paper (WCAG 2.2), on light and on dark pages. A colour that is changed in
+// either file must pass this test.
 #include "document/palette.hpp"
 #include "support/places.hpp"
 
@@ -13,7 +15,8 @@
 namespace encore::document {
 namespace {
 
-/// "#1f2226" after the n-th "--soft:" of the style sheet: of the light, then of the dark page.
+/// Returns the colour after the n-th "--soft:" of the style sheet, such as #1f2226: 0 is that of the light
+/// page, 1 that of the dark one.
 Colour soft_of(const std::string& css, std::size_t nth) {
   std::size_t at = 0;
   for (std::size_t i = 0; i <= nth; ++i) at = css.find("--soft: #", at) + 9;
@@ -52,7 +55,7 @@ TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
   for (auto match = std::sregex_iterator(css.begin(), css.end(), use); match != std::sregex_iterator();
        ++match) {
     const std::string property = (*match)[1], tone = (*match)[2];
-    // Tones of pictures are tested with their backgrounds.
+    // The tones of pictures are left out here; the test above checks them with their own backgrounds.
     const std::size_t rule = css.rfind(".tone-", static_cast<std::size_t>(match->position()));
     if (rule != std::string::npos && css.find('}', rule) > static_cast<std::size_t>(match->position()))
       continue;

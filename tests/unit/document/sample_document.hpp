@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A document that uses every block and every chart, with numbers like those of a real sweep, and one with
-// only hostile names. The tests write both in every format.
+// sample_document(): a report that uses every block and every chart, with numbers like those of a real sweep;
+// hostile_document(): one with only names that mean something in HTML, Markdown, LaTeX or CSV. Tests of
+// document/ and report/ write both in every format, and some expect values from them, so extend them instead
+// of changing what is there.
 #pragma once
 
 #include <cmath>
@@ -17,7 +19,7 @@ namespace encore::samples {
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Uniform in [0, 1): a SplitMix64 of the counter.
+/// Returns a number in [0, 1) by SplitMix64 of the counter, so that all machines have the same charts.
 inline double noise(std::uint64_t counter) {
   std::uint64_t word = (counter + 1) * 0x9E3779B97F4A7C15ULL;
   word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -118,7 +120,7 @@ inline document::MatrixChart confusion() {
            {92, 3, 2, 5, 4, 3, nan}}};
 }
 
-/// Two heads over one sentence, and a wave of values below and above 0.
+/// weights(): attention of two heads in one sentence. waves(): a map with values below and above 0.
 inline document::HeatMapChart weights() {
   document::HeatMapChart chart{.row_title = "tokens that ask",
                      .column_title = "tokens that they look at",
@@ -232,7 +234,7 @@ inline document::TableBlock results() {
   return table;
 }
 
-/// A table that is wider than any phone.
+/// Returns a table that is wider than the screen of a phone.
 inline document::TableBlock all_trials() {
   document::TableBlock table{"trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
   for (const char* name : {"learning_rate", "width", "layers", "heads", "dropout", "batch_size",
@@ -327,7 +329,8 @@ inline document::Document sample_document() {
   return document;
 }
 
-/// Names that have a meaning in some format.
+/// Returns names that are markup, commands or invalid text in some format. A writer that a name breaks gets
+/// that name here.
 inline std::vector<std::string> hostile_names() {
   std::string longest;
   for (int i = 0; i < 10000; ++i) longest += static_cast<char>('a' + i % 26);
@@ -349,8 +352,9 @@ inline std::vector<std::string> hostile_names() {
       longest};
 }
 
-/// Finds the first < of a Markdown text that is neither in a fenced block nor ours: a target, a code span,
-/// the file of a picture.
+/// Returns the rest of the line from the first "<" that the Markdown writer did not write itself, or an empty
+/// string. Its own are anchors, <code>, and the targets of links and pictures; blocks of code may contain
+/// anything.
 inline std::string foreign_tag(const std::string& markdown) {
   std::string fence;
   std::istringstream lines(markdown);

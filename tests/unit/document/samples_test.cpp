@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sample documents in every format: equal bytes each time. With ENCORE_OUT=FOLDER they are written there
-// for inspection.
+// Writes both sample documents in every format of `exp report` (HTML, Markdown, LaTeX, CSV) and checks that
+// equal documents give equal bytes, and that charts with a million points stay small. With ENCORE_OUT=FOLDER
+// the files are also written to FOLDER, to look at them. writer_test.cpp checks the content.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,6 +18,7 @@
 namespace encore::document {
 namespace {
 
+/// Returns the files of the document in all formats.
 std::vector<OutputFile> every_format(const Document& document, const std::string& name) {
   const Templates templates(ENCORE_SOURCE_DIR "/reports");
   std::vector<OutputFile> files;
@@ -27,6 +29,7 @@ std::vector<OutputFile> every_format(const Document& document, const std::string
   return files;
 }
 
+/// Writes the files into the folder that ENCORE_OUT names, if it is set.
 void show(const std::vector<OutputFile>& files) {
   const char* folder = std::getenv("ENCORE_OUT");
   if (folder == nullptr) return;

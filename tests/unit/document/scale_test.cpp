@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ticks at round numbers, each written so that neighbours differ and the number is right.
+// Tests ticks() and Scale (document/scale.hpp), which every chart with axes uses, and the text of numbers
+// (base/number_text.hpp): ticks lie at round numbers, neighbours have different labels, each label is the
+// right number, and the same text is written on every machine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +13,7 @@
 namespace encore::document {
 namespace {
 
+/// Returns the labels of at most `most` ticks between `low` and `high`.
 std::vector<std::string> labels(double low, double high, int most, bool logarithmic = false) {
   std::vector<std::string> found;
   for (const Tick& tick : ticks({low, high, logarithmic}, most)) found.push_back(tick.label);

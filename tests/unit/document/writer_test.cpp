@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The promises of the writers for any name: escaping, templates, references, contrast. The hostile document
-// is parsed by Python's HTML parser and set by pdflatex, if these are installed.
+// Tests the writers of reports (html.hpp, markdown.hpp, latex.hpp, csv.hpp of document/) for any name in the
+// data: nothing in a name becomes markup (escape.hpp), templates of users, references, and accessibility of
+// HTML. The hostile document of sample_document.hpp is also checked with check_html.py, cmark-gfm and
+// pdflatex, where they are installed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Returns the templates of the folder reports/, without files of a user.
 Templates own_templates() {
   return Templates(ENCORE_SOURCE_DIR "/reports");
 }
@@ -39,7 +42,7 @@ std::string message_of(Action action) {
   return "nothing was thrown";
 }
 
-/// A folder of the test's own that is removed afterwards.
+/// A temporary folder, which is removed with the object.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("encore_document_" + std::to_string(::getpid()));
   Folder() { fs::create_directories(path); }
@@ -55,6 +58,7 @@ bool has_program(const std::string& name) {
   return std::system(("command -v " + name + " >/dev/null").c_str()) == 0;
 }
 
+/// Returns a document with one section "s" that has only this block.
 Document with_block(Block block) {
   Document document;
   document.title = "t";
@@ -161,7 +165,7 @@ TEST(Templates, AreAUsersFilesBeforeOurs) {
   const std::string html =
       html_files(document, Templates(ENCORE_SOURCE_DIR "/reports", folder.path), "x").front().bytes;
   EXPECT_TRUE(html.starts_with("<p>t</p>"));
-  // Only the format that the file is for.
+  // A single file replaces the template of its format only.
   const Templates one(ENCORE_SOURCE_DIR "/reports", folder.path / "report.html");
   EXPECT_TRUE(html_files(document, one, "x").front().bytes.starts_with("<p>t</p>"));
   EXPECT_TRUE(markdown_files(document, one, "x").front().bytes.starts_with("# t\n"));
@@ -223,7 +227,7 @@ TEST(Markdown, HoldsNoTagsButItsOwn) {
     EXPECT_EQ(samples::foreign_tag(markdown_files(document, own_templates(), "x.md").front().bytes), "");
 }
 
-/// Renders it as a reader does: cmark-gfm with HTML passed through.
+/// Renders the Markdown with cmark-gfm, with HTML passed through, and checks that no name became a tag.
 TEST(Markdown, IsReadAsItIsMeant) {
   if (!has_program("cmark-gfm")) GTEST_SKIP() << "cmark-gfm is not installed";
   const Folder folder;

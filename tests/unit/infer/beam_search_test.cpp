@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the search alone, with candidates written by hand.
+// Tests BeamSearch (infer/beam_search.hpp), which TextWriter uses to generate text: from the most probable
+// next tokens of each live output it chooses which outputs continue. The tests pass candidates written by
+// hand instead of a model. The order among equal outputs must stay, because generated output depends on it.
 #include "infer/beam_search.hpp"
 
 #include <gtest/gtest.h>
@@ -9,10 +11,13 @@
 namespace encore::infer {
 namespace {
 
+/// The token that ends an output.
 constexpr std::int32_t end = 0;
 
+/// The candidates of a step: one list for each live output, most probable first.
 using Lists = std::vector<std::vector<NextToken>>;
 
+/// Returns candidates from pairs {token, probability}.
 std::vector<NextToken> candidates(std::initializer_list<std::pair<int, double>> of) {
   std::vector<NextToken> list;
   for (const auto& [token, probability] : of) list.push_back({token, std::log(probability)});
@@ -40,7 +45,8 @@ TEST(BeamSearch, OfOneTextTakesTheBestTokenUntilTheEnd) {
 }
 
 TEST(BeamSearch, FindsATextThatBeginsWithALessProbableToken) {
-  // 1 is better than 2 at first; behind 1 all are equal, behind 2 one is almost certain.
+  // Token 1 is more probable than 2 at first. After 1 all tokens are about equal, after 2 one is almost
+  // certain.
   BeamSearch search({.beam = 2}, end, 2);
   search.advance(Lists{candidates({{1, 0.6}, {2, 0.4}})});
   search.advance(Lists{candidates({{3, 0.3}, {4, 0.3}, {5, 0.2}}), candidates({{6, 0.9}, {7, 0.1}})});

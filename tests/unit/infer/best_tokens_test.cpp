@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The best tokens of rows of logits, for the narrowest and the widest beam.
+// Tests BestTokens (infer/best_tokens.hpp), which finds the most probable tokens of each row of logits on the
+// device, so that TextWriter copies only these: their order, their log probability, and room for the widest
+// beam that a user may choose (32).
 #include "infer/best_tokens.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +12,8 @@
 namespace encore::infer {
 namespace {
 
-/// Token p has the logit p: the last one is the best.
+/// Returns the `count` best tokens of two equal rows, in which token p has the logit p, so the last token is
+/// the best.
 std::vector<std::vector<NextToken>> best_of(std::int64_t tokens, std::int64_t count) {
   const Device device;
   std::vector<float> values(static_cast<std::size_t>(2 * tokens));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is streamed, put together, is the text that is stored and measured, whatever bytes the tokens stand
-// for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
-// fallback.
+// Tests infer/decoded_text.hpp, Utf8Decoder and TextStreamer: the streamed parts of a generated text, put
+// together, must equal the text that is stored and measured, whatever bytes the tokens stand for and wherever
+// they cut a character or a stop string. Random token lists of three tokenizers are tried: byte_bpe with its
+// own and with GPT-2's form of vocabulary, and unigram with byte fallback.
 #include "infer/decoded_text.hpp"
 
 #include <gtest/gtest.h>
@@ -29,14 +30,15 @@ using Texts = std::vector<std::string>;
 
 constexpr int drawn_strings = 10000;
 
-/// Returns what nlohmann stores of bytes, which is how predictions, answers and spools are written.
+/// Returns the bytes as nlohmann's JSON stores them, which is how predictions, answers and spools are
+/// written: invalid bytes become U+FFFD.
 std::string stored(const std::string& bytes) {
   return nlohmann::json::parse(
              nlohmann::json(bytes).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
       .get<std::string>();
 }
 
-/// Characters of one to four bytes, parts of some, and bytes that no valid text has.
+/// Returns random characters of one to four bytes, parts of some, and bytes that no valid text has.
 std::string drawn_bytes(std::mt19937& random) {
   static const Texts parts = {"a",        " ",    ".",    "\n",   "ë",        "\xC3",
                               "\xAB",     "日",   "\xE6", "\x97", "\xE6\x97", "\xA5",
@@ -97,6 +99,7 @@ std::unique_ptr<T> make(const std::string& option, OptionValue value) {
   return std::make_unique<T>(options, TokenizerContext());
 }
 
+/// The inputs on which the tokenizers of this file are trained, with their counts.
 const TextCounts& training_texts() {
   static const TextCounts texts = {
       {"zoë saw the naïve zoo", 4}, {"日本 and 東京", 3}, {"the low lower lowest", 5}};
@@ -109,8 +112,8 @@ std::unique_ptr<Tokenizer> own_byte_bpe() {
   return tokenizer;
 }
 
-/// GPT-2's form: tokens, then merges. One token ends a character and begins with its last byte, one is the
-/// end of a character and a blank.
+/// Returns byte_bpe with GPT-2's form of a vocabulary: tokens, then merges. One token has the last byte of a
+/// character and a blank, others end in the first byte of a character, as real vocabularies have them.
 std::unique_ptr<Tokenizer> gpt2() {
   Texts lines = {"<|endoftext|>"};
   for (int byte = 0; byte < 256; ++byte)
@@ -134,7 +137,8 @@ std::unique_ptr<Tokenizer> unigram_with_bytes() {
 }
 #endif
 
-/// Of a token for each byte, else the text as it is cut: what a model might write.
+/// Returns what a model might write: the tokens of a random text, one token for each byte of it, or any
+/// tokens.
 Numbers drawn_tokens(const Tokenizer& tokenizer, std::mt19937& random) {
   const std::span<const std::string> vocabulary = tokenizer.vocabulary();
   const auto token_of = [&](unsigned char byte) {
@@ -175,6 +179,8 @@ Texts streamed(const Tokenizer& tokenizer, const Numbers& tokens, const Texts& s
   return parts;
 }
 
+/// Checks 10000 random outputs with and without stop strings, and that enough of them had characters of
+/// several bytes, invalid bytes and stops.
 void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
   std::mt19937 random(seed);
   int multi_byte = 0, invalid = 0, stopped = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pass of the Engine over a batch whose bucket was seen takes no memory: none of Kokkos, no primitive of
-// the library of products, no heap block of a kilobyte or more besides the answer itself. Inputs of other
-// lengths in the same bucket count as seen. This is a program of its own, because the hooks replace malloc.
+// Checks that a pass of the Engine (infer/engine.hpp) allocates nothing once a batch of the same bucket
+// (sizes rounded up) was seen: no memory of Kokkos, no primitive of the library of products, no heap block of
+// a kilobyte or more besides the answer. A server must not slow down or grow with each request. This test is
+// a program of its own, because support/counted_allocations.hpp replaces malloc.
 #include <algorithm>
 #include <functional>
 
@@ -15,10 +16,11 @@ namespace {
 
 using namespace testing;
 
+/// What a pass allocated. All zero is what a seen bucket must give.
 struct Taken {
-  long blocks = 0;  ///< of the heap, of a kilobyte or more
-  int kokkos = 0;
-  std::int64_t primitives = 0;
+  long blocks = 0;              ///< blocks of the heap, of a kilobyte or more
+  int kokkos = 0;               ///< allocations through Kokkos
+  std::int64_t primitives = 0;  ///< products that the library prepared
 
   bool operator==(const Taken&) const = default;
 };
@@ -40,6 +42,7 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
     engine_->make_batch_invariant();
   }
 
+  /// Returns one input of each length, in words.
   static std::vector<std::string> texts_of(const std::vector<int>& lengths) {
     std::vector<std::string> texts;
     for (const int length : lengths) {
@@ -60,7 +63,7 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
     Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
     return taken;
   }
-  /// The outputs, a block each, are the answer and do not count.
+  /// Returns what answering takes. The outputs, a block each, are the answer and do not count.
   Taken answered(const std::vector<int>& lengths) {
     const tasks::EncodedSet set = engine_->encode(engine_->task().from_text(texts_of(lengths)));
     Evaluation answer;
@@ -69,15 +72,15 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
       if (sizeof(float) * (values.integers.size() + values.numbers.size()) >= large) --taken.blocks;
     return taken;
   }
-  /// The vectors themselves, one block, do not count.
+  /// Returns what embedding takes. The vectors themselves, one block, do not count.
   Taken embedded(const std::vector<int>& lengths) {
     const EncodedTexts texts = engine_->encode_texts(texts_of(lengths));
     Taken taken = taken_by([&] { engine_->embed(texts.set); });
     if (lengths.size() * 128 * sizeof(float) >= large) --taken.blocks;
     return taken;
   }
-  /// What the products of a model take where nothing is planned: a library may prepare each shape, and take
-  /// memory of its own for it.
+  /// Returns whether products take memory without a plan: a library may prepare each new shape and take
+  /// memory of its own for it. Then only batches of equal sizes are free of allocations.
   bool products_prepare() const {
     const bool may = GetParam() == config::Precision::bfloat16 || std::string(ENCORE_BACKEND_NAME) != "openmp";
     return may && device_.gemm().prepared() > 0;
@@ -111,7 +114,7 @@ TEST_P(EngineAllocation, APassOfASeenBucketTakesNone) {
   }
 }
 
-/// Answers and vectors in turn: neither discards the memory of the other.
+/// Answers and vectors are computed in turn: neither discards the memory of the other.
 TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   const std::vector<int> lengths = {14, 3, 9, 1};
   answered(lengths);
@@ -121,7 +124,7 @@ TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   EXPECT_EQ(answered(lengths), Taken());
 }
 
-/// Inputs that are each one token longer than the last: memory is planned for few of them.
+/// Each input is one token longer than the last; memory is planned for few of them.
 TEST_P(EngineAllocation, GrowingInputsAreSeldomPlanned) {
   int plans = 0;
   const int longest = static_cast<int>(engine_->experiment().data.max_length) - 2;

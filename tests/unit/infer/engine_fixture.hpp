@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tiny run that was trained into a folder, and engines for it.
+// EngineTest: a fixture that trains a tiny NER run into a folder and loads engines from it. The tests of
+// Engine, integer weights, observed facts and allocations in this folder build on it; they call train(), may
+// damage the run's files, then call engine() or refusal(). The models and data are those of
+// support/tiny_run.hpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +21,7 @@ namespace encore::testing {
 
 namespace fs = std::filesystem;
 
-/// Keeps the answer and the files of a run.
+/// Keeps what a training reports: its scores, its best step and the SHA-256 of its files.
 class Answer final : public train::Observer {
  public:
   void measures(std::span<const Measure>) override {}
@@ -40,6 +43,7 @@ class Answer final : public train::Observer {
   std::int64_t best_step = 0;
 };
 
+/// A control without requests; `stop_after` polls, if not 0, it asks the training to stop.
 class NobodyAsks final : public train::Control {
  public:
   explicit NobodyAsks(int stop_after = 0) : left_(stop_after) {}
@@ -57,6 +61,7 @@ class EngineTest : public ::testing::Test {
     fs::create_directory(run_);
   }
 
+  /// Trains the run with these overrides (KEY=VALUE) and returns what it reported.
   Answer train(const std::vector<std::string>& overrides = {}, int stop_after = 0) {
     Answer answer;
     NobodyAsks control(stop_after);
@@ -66,9 +71,11 @@ class EngineTest : public ::testing::Test {
     train::Trainer(session.parts(answer, control)).run();
     return answer;
   }
+  /// Loads an engine from the run's folder.
   infer::Engine engine(infer::Weights weights = infer::Weights::chosen) const {
     return {run_, record::Specification::load(run_).plugin_folders, device_, weights};
   }
+  /// Returns the message with which loading fails.
   std::string refusal(infer::Weights weights = infer::Weights::chosen) const {
     return message_of<Error>([&] { engine(weights); });
   }
@@ -77,7 +84,7 @@ class EngineTest : public ::testing::Test {
         engine.encode(tasks::read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
   }
   std::string file(const char* name) const { return (run_ / name).string(); }
-  /// Flips a bit of the last byte.
+  /// Flips a bit of the last byte of the file.
   void damage(const fs::path& path) const {
     std::string bytes = read_bytes(path);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine: it needs only a run's folder, computes what the trainer computed, from the weights file or from a
-// checkpoint, and computes nothing if a file does not belong to the run.
+// Tests Engine (infer/engine.hpp), a trained model loaded from its run's folder for predict, evaluate, embed
+// and serve: it computes the bits that the trainer computed, from weights.safetensors or from a checkpoint,
+// and computes nothing if a file is damaged or belongs to another run. The names of these files are a stored
+// format. engine_fixture.hpp trains the run.
 #include "infer/engine.hpp"
 
 #include <cmath>
@@ -73,7 +75,7 @@ TEST_F(EngineTest, MemoryGrowsWithWhatComesAndChangesNoBit) {
   EXPECT_EQ(first, ask(grown, std::span(lines).first(1)));
 }
 
-/// The head is linear: the mean of the logits of an input equals the head of the mean of the states.
+/// The head is linear, so the mean of the logits of an input equals the logits of the mean of its states.
 TEST_F(EngineTest, AVectorIsTheMeanOfTheStatesOfItsText) {
   train();
   Engine engine = this->engine();
@@ -139,7 +141,7 @@ TEST_F(EngineTest, ABatchInvariantTextHasTheSameBitsInAnyCompany) {
   }
 }
 
-/// The least probable entity word by word: the answers have the softmax of the head's logits.
+/// With a linear head, the score of an entity of one word is the softmax of the head's logits in its row.
 TEST_F(EngineTest, ScoresOfALinearHeadAreTheSoftmaxOfItsLogits) {
   train({"train.epochs=12"});
   Engine engine = this->engine();

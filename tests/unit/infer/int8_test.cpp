@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Weights as integers of 8 and of 4 bits: which matrices are rounded, which stay, and that file and model
-// agree to the bit.
+// Tests `exp quantize`: quantize() chooses which matrices of a model become integers of 8 or 4 bits within a
+// tolerance (infer/quantization.hpp), and the file of the result (infer/integer_weights.hpp) gives, bit for
+// bit, the model that was measured. A file that is damaged, or made from other weights, is rejected. Only the
+// host has products with integers, so other backends skip this test.
 #include "infer/integer_weights.hpp"
 
 #include "infer/quantization.hpp"
@@ -21,7 +23,8 @@ class Int8Test : public EngineTest {
     return engine.encode(
         tasks::read_set(engine.reader(), {(folder_ / "dev.conll").string()}, "development set").records);
   }
-  /// Quantizes as the worker's quantize does.
+  /// Quantizes the trained run and writes its file, as the worker's quantize verb does. rounded_loss_ is then
+  /// the loss of the rounded model.
   Quantization write(const QuantizationOptions& options = {}) {
     Engine engine = this->engine(Weights::copied);
     const tasks::EncodedSet set = sample(engine);
@@ -118,7 +121,8 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
   };
   const double four = quantized(4, 10.0).quantized_cost, eight = quantized(8, 10.0).quantized_cost;
   ASSERT_GT(four, eight);
-  // Between the two tolerances some matrices get eight bits, and none has to stay as it is.
+  // With a tolerance between the costs of four and of eight bits, some matrices get eight bits and none stays
+  // unrounded.
   const double between = (four + eight) / 2;
   const Quantization mixed = quantized(4, between);
   std::map<int, int> count;
@@ -130,7 +134,7 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
   EXPECT_GT(count[8], 0);
   EXPECT_EQ(count[0], 0);
   EXPECT_LE(mixed.quantized_cost, between);
-  // Below both some matrices have to stay.
+  // With a tolerance below both costs, some matrices stay unrounded.
   const Quantization strict = quantized(4, eight / 2);
   EXPECT_TRUE(std::ranges::any_of(strict.matrices, &QuantizedMatrix::kept));
   EXPECT_LE(strict.quantized_cost, eight / 2);
@@ -149,7 +153,8 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
 
 TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
   train();
-  // No loss is allowed: the matrix that alone makes the loss larger stays, until the others do not.
+  // The loss may not grow at all: the matrices that increase it most stay unrounded, one by one, until the
+  // rest does not increase it.
   const Quantization strict = write({.tolerance = 0.0});
   EXPECT_LE(strict.quantized_cost, strict.cost);
   EXPECT_LT(strict.stored().size(), strict.matrices.size());
@@ -180,8 +185,8 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   write_bytes(int8_file(), whole);
   EXPECT_EQ(refusal(Weights::int8), "no error");
 
-  // The run is trained to other weights: another seed would be another question, so only the numbers are
-  // changed.
+  // The run gets other weights. Another seed would make another question, so a bit of the numbers is flipped
+  // instead.
   record::WeightsFile file(run_);
   std::vector<record::TensorSlice> tensors;
   std::map<std::string, std::vector<std::byte>> bytes;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How one token is chosen from the logits of a row.
+// Tests draw_token() and its relatives (infer/next_token.hpp), with which TextWriter chooses the next token
+// of a generated text: temperature, top-k, top-p, penalties for repetitions, and draws that depend only on
+// seed, text and position. Which token is drawn must not change, because generated output is reproduced from
+// its seed.
 #include "infer/next_token.hpp"
 
 #include <gtest/gtest.h>
@@ -11,11 +14,12 @@
 namespace encore::infer {
 namespace {
 
-/// softmax of these is 0.5, 0.3, 0.15, 0.05.
+/// Returns logits of tokens 0 to 3 whose softmax is 0.15, 0.5, 0.05 and 0.3.
 std::vector<float> logits() {
   return {std::log(0.15F), std::log(0.5F), std::log(0.05F), std::log(0.3F)};
 }
 
+/// Returns how often each token is drawn, as a share of all draws.
 std::map<std::int32_t, double> shares(const Decoding& decoding, int draws = 20000) {
   const std::vector<float> row = logits();
   std::map<std::int32_t, double> counts;
@@ -25,7 +29,7 @@ std::map<std::int32_t, double> shares(const Decoding& decoding, int draws = 2000
 }
 
 TEST(NextToken, IsDrawnAsOftenAsItIsProbable) {
-  // The standard deviation of a share is at most 0.0036.
+  // A share has a standard deviation of at most 0.0036, so 0.015 is more than four of them.
   const auto found = shares({.temperature = 1.0, .seed = 3});
   EXPECT_NEAR(found.at(1), 0.5, 0.015);
   EXPECT_NEAR(found.at(3), 0.3, 0.015);
@@ -34,7 +38,7 @@ TEST(NextToken, IsDrawnAsOftenAsItIsProbable) {
 }
 
 TEST(NextToken, ATemperatureSharpensOrFlattens) {
-  // Squares: 0.25, 0.09, 0.0225, 0.0025, together 0.365.
+  // Temperature 0.5 squares the probabilities: 0.25, 0.09, 0.0225, 0.0025, together 0.365.
   EXPECT_NEAR(shares({.temperature = 0.5}).at(1), 0.25 / 0.365, 0.015);
   EXPECT_NEAR(shares({.temperature = 1000.0}).at(2), 0.25, 0.015);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The observed facts of inputs: the reference that a run leaves, and the same facts from an Engine.
+// Tests observe() (infer/observe.hpp): the facts about inputs and answers (tokens, confidence, labels,
+// distance) by which `exp monitor` compares requests with the development set. A training leaves those of its
+// development set as a reference file, and an Engine must compute the same for the same inputs. The reference
+// is stored with the run.
 #include "infer/observe.hpp"
 
 #include <cmath>
@@ -56,7 +59,8 @@ TEST_F(ObserveTest, WithoutAReferenceNothingElseChanges) {
   EXPECT_FALSE(record::find_reference(run_).has_value());
 }
 
-/// Three inputs of one row each, with outputs of a size that a test can follow.
+/// Observes one input of two tokens ([CLS] and [UNK]) with an output whose values a test gives: `row` for
+/// each row of the output.
 class SmallOutputs : public ObserveTest {
  protected:
   record::TextFacts facts_of(const OutputRule& rule, const std::vector<float>& row,

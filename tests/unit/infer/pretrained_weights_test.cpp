@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// load_pretrained: the tensors that are loaded, those that may be new or unused, and messages with both
-// names.
+// Tests load_pretrained() (infer/pretrained_weights.hpp), which fills a new model from a Hugging Face folder
+// at step 0 of a run with `model.from`: every tensor of the body must be used bit for bit, only the head may
+// be new. A tensor that is missing, unused or of another shape is reported with its name in the file and in
+// the model. The names in the file are those of Hugging Face.
 #include "infer/pretrained_weights.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +19,8 @@ namespace {
 using testing::message_of;
 using testing::TemporaryFolder;
 
-/// Every parameter of the body of a small BERT.
+/// Gives the model each parameter that the body of a BERT has: learned positions, segments, a norm after the
+/// embedding.
 void make_bert(config::Experiment& experiment) {
   config::ModelTable& model = experiment.model;
   model.positions = config::Positions::learned;
@@ -43,7 +46,8 @@ class PretrainedTest : public ::testing::Test {
     return std::make_unique<model::Model>(experiment, size_with_classes(classes), registry_, device_);
   }
 
-  /// The tensors of a folder with a model's values, which a test may change before it writes them.
+  /// Makes the tensors of a folder from the values of a model. A test may change them before write() writes
+  /// the folder.
   void take(const model::Model& model) {
     for (const memory::ParameterSlice& slice : model.parameters().slices()) {
       const Tensor values = memory::ParameterBlock::slice(model.parameters().values(), slice);
@@ -105,7 +109,7 @@ TEST_F(PretrainedTest, SaysWhatIsNewAndWhatIsLeft) {
             "model.from: 37 tensors taken; head.bias, head.weight are new; left: bert.pooler.dense.bias, "
             "bert.pooler.dense.weight, classifier.bias, classifier.weight");
 
-  // New parameters start as they would without the folder.
+  // New parameters start with the values that they have without the folder.
   const auto plain = make_model(7);
   plain->initialize(9);
   taker->initialize(9, weights.fresh);

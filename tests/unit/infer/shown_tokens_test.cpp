@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokens as maps of attention name them.
+// Tests shown_tokens() (infer/attention.hpp): the text under which `exp attention` shows each token in its
+// pictures. Special tokens have their names, a continuation keeps its mark, white space is visible, and a
+// part of a character is shown as the vocabulary writes it. Only pictures depend on it.
 #include <gtest/gtest.h>
 
 #include <encore/testing.hpp>
@@ -13,6 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+/// Returns options of byte_bpe for a vocabulary of this size, trained on text.
 Options from_texts(std::int64_t tokens) {
   Options options = options_with<byte_bpe::ByteBpe>("vocab_size", tokens);
   options.set("min_frequency", std::int64_t{1});
@@ -20,6 +23,7 @@ Options from_texts(std::int64_t tokens) {
   return options;
 }
 
+/// Returns how the tokens of the text are shown; none of them is special.
 Names names(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::int32_t> tokens;
   tokenizer.encode(text, tokens);
@@ -56,7 +60,8 @@ TEST(ShownTokens, WhiteSpaceAndPartsOfCharactersAreVisible) {
   tokenizer.train({{"a", 1}});
   EXPECT_EQ(names(tokenizer, "a b"), (Names{"a", "␣", "b"}));
   EXPECT_EQ(names(tokenizer, "a\n\tb"), (Names{"a", "↵", "⇥", "b"}));
-  // Two bytes of one character: neither has a text of its own, each shows as the vocabulary writes it.
+  // These are two bytes of one character. Neither is a text by itself, so each is shown as the vocabulary
+  // writes it.
   EXPECT_EQ(names(tokenizer, "ä"), (Names{"Ã", "¤"}));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Equal bits for 1, 2 and 3 threads: this program runs itself once per number of threads and compares the
-// digests of every kernel's results. A sum whose order depends on the threads shows that the comparison can
-// fail. A second test gets the kernels' names from the profiling hooks.
+// Checks that every kernel gives equal bits with 1, 2 and 3 threads: the program runs itself once for each
+// number of threads and compares digests of all results. A sum whose order depends on the threads shows that
+// the comparison can fail. A second test gets the labels of kernels from the profiling hooks, because `exp
+// bench` and its stored measurements use them. Add a new kernel to digests_of_kernels().
 #include "unit/kernels/attention/attention_reference.hpp"
 
 #include <array>
@@ -22,6 +23,7 @@ using kernels::Activation;
 using kernels::Transpose;
 using Digests = std::map<std::string, std::string>;
 
+/// Returns a hash (FNV-1a) of the bits of all values.
 std::string digest(const std::vector<const contract::OwnedTensor*>& tensors) {
   device().fence();
   std::uint64_t hash = 14695981039346656037ULL;
@@ -34,7 +36,8 @@ std::string digest(const std::vector<const contract::OwnedTensor*>& tensors) {
   return text.data();
 }
 
-/// Computes the results of every kernel on a batch with uneven sequences, larger than one tile of any kernel.
+/// Returns a digest of the results of every kernel, on a batch with uneven sequences that is larger than one
+/// tile of any kernel.
 Digests digests_of_kernels(DType type) {
   const Device& gpu = device();
   const DType sums = sum_type(type);
@@ -226,7 +229,7 @@ float careless_sum() {
   return sum;
 }
 
-/// The output of the child; the parent selects it by its name.
+/// Prints the digests. The parent process runs only this test, by its name, in a child process.
 TEST(KernelBitsChild, DISABLED_print_digests) {
   for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
     if (!ENCORE_HOST_BACKEND && size_of(type) == 2) continue;
@@ -236,6 +239,7 @@ TEST(KernelBitsChild, DISABLED_print_digests) {
   std::printf("digest careless %08x\n", std::bit_cast<std::uint32_t>(careless_sum()));
 }
 
+/// Returns the digests that a child process with this number of threads prints.
 Digests digests_with_threads(int threads) {
   const std::string command =
       "OMP_PROC_BIND=false KOKKOS_NUM_THREADS=" + std::to_string(threads) +

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loss of a student and its gradient, against numbers counted here in double and against differences.
+// Tests kernels::distillation_loss and its gradient (framework/kernels/distillation.cpp), which the heads
+// `linear` and `language_model` call for a run with a teacher. Expected losses are counted here in double by
+// the formula; gradients are also compared with differences of the loss. Rows without a target and huge
+// scores are covered.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -19,7 +22,8 @@ Values softmax(const Values& scores, double temperature) {
   return shares;
 }
 
-/// Returns h * cross-entropy + (1 - h) T^2 KL(p || softmax(z / T)) of one row.
+/// Returns the loss of one row: h * cross-entropy + (1 - h) T^2 KL(p || softmax(z / T)), with the hard share
+/// h, the temperature T, the teacher's p = softmax(t / T) and the student's scores z.
 double reference(const Values& z, const Values& t, std::size_t target, const Case& of) {
   const auto [temperature, hard] = of.distillation;
   const Values own = softmax(z, 1.0), warm = softmax(z, temperature), taught = softmax(t, temperature);

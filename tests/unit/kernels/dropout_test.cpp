@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dropout: the mask is a pure function of key, example, position and channel.
+// Tests kernels::dropout and dropout_add (framework/kernels/dropout.cpp), which all residual sums of a model
+// call (model/residual.hpp). The mask is a pure function of key, example, position and channel, so that it
+// does not depend on how a batch is formed and is drawn again in the backward pass. Another mask for the same
+// key would change every training.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <encore/random.hpp>
@@ -11,6 +14,8 @@ constexpr RandomKey key{11, 22, 33};
 
 class DropoutKernel : public ::testing::TestWithParam<Precision> {};
 
+/// Returns x after dropout, with each factor computed from the random word of its example, position and
+/// channel.
 Values expected_dropout(const std::vector<std::int64_t>& lengths, std::int64_t width, double probability,
                         const Values& x) {
   Values y;
@@ -56,7 +61,7 @@ TEST_P(DropoutKernel, RowsThatArePickedHaveTheMaskOfTheirPlace) {
     const contract::OwnedTensor x = random_tensor(type, {9, width}, 1);
     const Values all = expected_dropout(lengths, width, 0.5, x.values()), from = x.values();
     const std::vector<std::int64_t> rows = {8, 0, 3, 3,
-                                            9};  // 9: an empty sequence begins behind the last row
+                                            9};  // the last sequence is empty, so its row is clamped to 8
     Values in, expected;
     for (const std::int64_t row : rows)
       for (std::int64_t c = 0; c < width; ++c) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests activations, add, copy and fill.
+// Tests the kernels that work element by element: activations and gates with their derivatives
+// (framework/kernels/activation.cpp), add, copy, fill, scale_rows and append_rows, which fills the cache of a
+// decoder (framework/kernels/elementwise.cpp). Layers of plugins/layers and the model call them. Expected
+// values come from the formulas in double.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -53,7 +56,7 @@ double sigmoid(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
-/// Value and derivative of the function that opens a gate.
+/// Returns value and derivative of the function that opens a gate.
 std::pair<double, double> opening(kernels::Gate function, double x) {
   const double share = sigmoid(x), curve = std::tanh(x);
   switch (function) {
@@ -81,7 +84,7 @@ TEST_P(Elementwise, SiluAndSigmoidAndTheirDerivatives) {
   for (const std::int64_t count : {0, 1, 33, 5000}) {
     contract::OwnedTensor x = random_tensor(type, {count}, 1, 3.0), y(type, {count}), dx(type, {count});
     const contract::OwnedTensor dy = random_tensor(type, {count}, 2);
-    if (count > 1) {  // where e^-x overflows, and where it is nothing
+    if (count > 1) {  // where e^-x overflows, and where it is 0
       Values far = x.values();
       far[0] = -1000.0;
       far[1] = 1000.0;
@@ -140,7 +143,8 @@ TEST_P(Elementwise, GatesAndTheirDerivatives) {
         kernels::gate_backward(device(), function, x, dy, dx);
         const std::string what = std::to_string(rows) + " x " + std::to_string(hidden);
         expect_close(y, expected, tolerance, "gate " + what);
-        // The slope of geglu_tanh is a sum of numbers that may nearly cancel.
+        // The slope of geglu_tanh is a sum of numbers that may nearly cancel, so it is allowed a larger
+        // error.
         const double of_slope = function == Gate::geglu_tanh ? 4 * tolerance : tolerance;
         expect_close(dx, expected_dx, of_slope, "gate_backward " + what);
       }

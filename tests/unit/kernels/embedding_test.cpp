@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Embedding, its gradients and the sinusoidal table.
+// Tests kernels::embedding with its gradients, segments and the sinusoidal table
+// (framework/kernels/embedding.cpp), which the model calls first in each pass (model/embedding.cpp); also the
+// sums of gradients of a token on GPUs (kernels/token_sums.hpp), which the test runs on any device. Expected
+// values are sums in double.
 #include "kernels/token_sums.hpp"
 #include "unit/kernels/kernel_test.hpp"
 
@@ -12,6 +15,7 @@ contract::OwnedTensor as_double(const contract::OwnedTensor& tensor) {
   return wide;
 }
 
+/// Returns the token ids of the batch from the device.
 Values ids_of(const RowSet& rows) {
   const auto count = static_cast<std::size_t>(rows.size.tokens);
   const Kokkos::View<std::int32_t*, DeviceMemory> from(static_cast<std::int32_t*>(rows.ids.data), count);
@@ -55,7 +59,7 @@ TEST_P(Embedding, ForwardAndBackward) {
   }
 }
 
-/// As GPUs add up the rows of a token: runs within a block of places, over the end of one, and over many.
+/// Adds up the rows of tokens as GPUs do: rows within a block of places, over the end of one, and over many.
 TEST_P(Embedding, TokensWithRowsInManyBlocks) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t vocabulary : {1, 2, 3, 40, 1000})

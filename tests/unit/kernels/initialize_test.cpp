@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the initial values of parameters.
+// Tests kernels::initialize (framework/kernels/initialize.cpp), which gives the parameters of a new model
+// their values (Model::initialize): the distribution of each initializer, and that float32 values are the
+// float64 ones rounded. The values follow from seed and parameter alone; other values would change every
+// training.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
 namespace {
 
+/// Returns the values of a parameter with this specification and seed.
 Values initialized(const ParameterSpec& spec, std::uint64_t seed = 1, DType type = DType::float64) {
   contract::OwnedTensor tensor(type, spec.shape);
   tensor.fill(NAN);

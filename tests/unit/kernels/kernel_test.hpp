@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the tests of kernels: a device, random tensors, comparison with a slow reference in double.
+// What the tests of kernels share: one device, random tensors, the element types with their tolerances,
+// comparison with a reference in double, and EXPECT_REFUSED. All tests of this folder include it. A tolerance
+// belongs to the test that names it; this file has none of its own.
 #pragma once
 
 #include <cmath>
@@ -16,13 +18,14 @@ namespace encore::test {
 
 using Values = std::vector<double>;
 
-/// One device for all tests of the program: gemm primitives and the workspace are reused, as in a run.
+/// Returns the device of all tests of the program, so that products that were prepared, and the workspace,
+/// are used again as in a run.
 inline const Device& device() {
-  static const Device* const instance = new Device();  // never deleted: Kokkos is closed before
+  static const Device* const instance = new Device();  // never deleted, because Kokkos is closed before
   return *instance;
 }
 
-/// An element type and how far results may be from the reference: |x - reference| <= tolerance * (1 +
+/// An element type, and how far results may be from the reference: |x - reference| <= tolerance * (1 +
 /// |reference|).
 struct Precision {
   DType type;
@@ -31,8 +34,8 @@ struct Precision {
 inline std::ostream& operator<<(std::ostream& out, const Precision& precision) {
   return out << name_of(precision.type);
 }
-/// All types that kernels compute in: float16, if they are compiled for it, with eight times the digits of
-/// bfloat16.
+/// Returns all types that kernels compute in, each with its tolerance. float16, if kernels are compiled for
+/// it, gets a quarter of bfloat16's, because it has three more bits of precision.
 inline std::vector<Precision> precisions(double in_float32, double in_float64, double in_bfloat16) {
   std::vector<Precision> all = {
       {DType::float32, in_float32}, {DType::float64, in_float64}, {DType::bfloat16, in_bfloat16}};
@@ -43,6 +46,7 @@ inline std::string precision_name(const ::testing::TestParamInfo<Precision>& inf
   return name_of(info.param.type);
 }
 
+/// Returns a tensor of normal values, which `seed` determines, rounded to the type.
 inline contract::OwnedTensor random_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed,
                                  double deviation = 1.0) {
   contract::OwnedTensor tensor(type, shape);
@@ -55,6 +59,7 @@ inline contract::OwnedTensor integers(const std::vector<std::int64_t>& values, D
   return tensor;
 }
 
+/// Expects each value to be within the tolerance of the reference, in the sense of Precision.
 inline void expect_close(const Values& values, const Values& reference, double tolerance,
                          const std::string& what) {
   ASSERT_EQ(values.size(), reference.size()) << what;
@@ -69,6 +74,7 @@ inline void expect_close(const contract::OwnedTensor& actual, const Values& refe
   expect_close(actual.values(), reference, tolerance, what);
 }
 
+/// Returns a + b, element by element.
 inline Values plus(Values a, const Values& b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
   return a;
@@ -76,7 +82,8 @@ inline Values plus(Values a, const Values& b) {
 
 }  // namespace encore::test
 
-/// Expects that a broken contract is rejected with a message that contains `part`.
+/// Expects that the statement throws an exception whose message contains `part`: the kernel checks its
+/// arguments.
 #define EXPECT_REFUSED(statement, part)                                                     \
   try {                                                                                     \
     statement;                                                                              \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the largest channels of rows with a sort: rows of odd lengths, of equal values, and of values that
-// are not numbers.
+// Tests kernels::largest_channels (framework/kernels/largest_channels.cpp), which finds the largest values of
+// each row with their channels, for beam search (infer/best_tokens.cpp) and the language model head, against
+// a stable sort: rows of odd lengths, equal values (the smaller channel comes first, on which generated
+// output depends), and values that are not numbers.
 #include <algorithm>
 #include <numeric>
 
@@ -25,6 +27,8 @@ struct LargestChannels : ::testing::TestWithParam<Precision> {
     return {channels.values(), values.values(), log_sums.values()};
   }
 
+  /// Expects the first `count` channels of a stable sort of each row by falling value, their values, and the
+  /// log of the sum of exponentials.
   void expect_sorted(const contract::OwnedTensor& x, std::int64_t count) const {
     const Values in = x.values();
     const auto rows = static_cast<std::size_t>(x.tensor().extent(0)),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Softmax cross-entropy, binary cross-entropy and the squared error, their gradients, the sigmoid and argmax.
+// Tests the losses that heads call: softmax cross-entropy with label smoothing and argmax
+// (framework/kernels/loss.cpp), binary cross-entropy, the squared error and the sigmoid
+// (framework/kernels/elementwise_loss.cpp), each with its gradient, against the formulas in double. Rows
+// without a known target have no loss and no gradient; huge logits must not overflow.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -66,10 +69,11 @@ INSTANTIATE_TEST_SUITE_P(Precisions, CrossEntropy, ::testing::ValuesIn(precision
 
 class ElementwiseLoss : public ::testing::TestWithParam<Precision> {};
 
-/// Rows 1 and 4 of 5 have no known target.
+/// Five rows, of which 1 and 4 have no known target (-1).
 const std::vector<std::int64_t> known_rows = {0, -1, 3, 0, -1};
 
-/// Compares `value` and `derivative` of (x, target) with a kernel and its backward, as means over rows.
+/// Compares a loss kernel and its backward kernel with `value` and `derivative` of (x, target), each a mean
+/// over the channels of a row.
 template <class Forward, class Backward, class Value, class Derivative>
 void expect_elementwise(const Precision& precision, const Forward& forward, const Backward& backward,
                         const Value& value, const Derivative& derivative) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Philox4x32-10 against the known answers published with it, and properties of the streams made from it.
+// Tests the random numbers of all kernels (framework/sdk/encore/random.hpp): Philox4x32-10 against the known
+// answers that Random123 publishes, and the streams made from it. Dropout and initial values come from these
+// words, so no word may ever change.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <set>
@@ -21,7 +23,7 @@ TEST(Philox, KnownAnswers) {  // Random123's kat_vectors: philox4x32, 10 rounds
                {0xD16CFE09U, 0x94FDCCEBU, 0x5001E420U, 0x24126EA1U});
 }
 
-/// Computes what GPUs compute in 32 bits and hosts in 64.
+/// GPUs compute with variables of 32 bits and hosts with 64 bits; both must give the same words.
 TEST(Philox, HasTheSameWordsInVariablesOfEitherSize) {
   for (std::uint32_t n = 0; n < 1000; ++n) {
     const std::uint32_t a = n * 0x9E3779B9U, b = ~a, c = a ^ (n << 20), d = n;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests sums over blocks, clipping, and the count of values that are not finite.
+// Tests the reductions of framework/kernels/reduce.cpp: sum and sum_of_squares, which add in double and in a
+// fixed order, the count of values that are not finite, and clip_scale, the factor that shortens a gradient
+// that is too long (train.clip_norm). The training step and the model call them. The order of sums decides
+// bits of every run.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -28,7 +31,7 @@ TEST_P(Reduce, SumAndSumOfSquares) {
     EXPECT_NEAR(read(result), sum, 1e-10 * (1.0 + static_cast<double>(count))) << count;
     kernels::sum_of_squares(device(), x, data(result));
     EXPECT_NEAR(read(result), squares, 1e-12 * (1.0 + squares))
-        << count;  // in double, whatever the elements are
+        << count;  // sums are in double for every element type
   }
 }
 

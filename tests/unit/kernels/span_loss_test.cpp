@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loss of a span over the rows of each sequence, and its gradient, against a slow reference in double.
+// Tests kernels::span_cross_entropy and its gradient (framework/kernels/span_loss.cpp), which the head `span`
+// calls for question answering: over the rows of each sequence, a softmax for the first and one for the last
+// row of the answer. Expected values are computed in double by the formula. A target outside of the sequence
+// counts as unknown.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -9,7 +12,8 @@ struct Reference {
   Values losses, gradients;
 };
 
-/// Computes sequence by sequence and channel by channel, directly from the formula.
+/// Returns losses and gradients, computed sequence by sequence and channel by channel directly from the
+/// formula.
 Reference reference(const std::vector<std::int64_t>& lengths, const Values& logits,
                     const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
                     double scale) {
@@ -38,7 +42,8 @@ class SpanCrossEntropy : public ::testing::TestWithParam<Precision> {};
 
 TEST_P(SpanCrossEntropy, LossAndGradientOverSequencesOfOddLengths) {
   const auto [type, tolerance] = GetParam();
-  // No row, one, and more than the lanes of a warp; targets at both ends, none, and outside of the sequence.
+  // Sequences have no row, one row, and more rows than a warp has lanes; targets are at both ends, missing,
+  // and outside of the sequence.
   const std::vector<std::int64_t> lengths = {5, 1, 0, 33, 257, 2, 7, 3},
                                   starts = {1, 0, 0, 32, 100, -1, 2, 3},
                                   ends = {4, 0, 0, 32, 256, 1, -1, 300};

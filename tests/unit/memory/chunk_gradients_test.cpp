@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The known facts about the gradients of a table with a row per token: how it is cut, and the byte of each
-// chunk through steps, shards and foreign states.
+// Tests memory/chunk_gradients.hpp: for each chunk of a table with one row per token, a byte says whether its
+// gradient was never present, is absent (zero) or is present in this step. Kernels skip chunks without a
+// gradient, so a wrong byte loses updates. Covers how tables are cut, the bytes through steps and shards, and
+// optimizer states from a checkpoint.
 #include "memory/chunk_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +18,7 @@
 namespace encore::memory {
 namespace {
 
-/// 'n' never, 'a' absent, 'p' present: a letter per chunk.
+/// Returns a letter for each chunk: n for never, a for absent, p for present.
 std::string letters(const Device& device, const Blocks& blocks) {
   std::string text(static_cast<std::size_t>((blocks.chunk_count + 3) / 4 * 4), '?');
   copy_to_host(device,
@@ -35,14 +37,17 @@ std::vector<Chunk> chunks_of(const Device& device, const Blocks& blocks) {
   return chunks;
 }
 
+/// Returns a parameter with a row for each token.
 NamedParameter table(const std::string& path, std::vector<std::int64_t> shape) {
   return {path, {.name = "tokens", .shape = std::move(shape), .token_rows = true}};
 }
+/// Returns an ordinary parameter, whose gradient is always present.
 NamedParameter matrix(const std::string& path, std::int64_t size) {
   return {path, {.name = "weight", .shape = {size}}};
 }
 
-/// A batch of these tokens, of which only ids and order are filled.
+/// A batch of these tokens. Only `ids` and `order` (the rows sorted by token), which marking reads, are
+/// filled.
 struct Tokens {
   explicit Tokens(const std::vector<double>& numbers)
       : ids(DType::int32, {static_cast<std::int64_t>(numbers.size())}), order(ids) {
@@ -95,14 +100,15 @@ TEST(ChunkGradients, RefusesTokenRowsWithoutRows) {
   }
 }
 
-/// Two tables between ordinary parameters: five rows each in chunks of their own, nine in chunks of four.
+/// Four parameters: "a" and "c" are ordinary (2 chunks and 1), "b" has five rows in a chunk each, "d" nine
+/// rows in three chunks of at most four rows.
 struct Steps {
   Steps(DType type = DType::float32, std::int64_t shards = 1)
       : block(device, {matrix("a", 5000), table("b", {5, 300}), matrix("c", 3), table("d", {9, 64})}, type,
               shards) {
     block.make_states({"first", "second"});
   }
-  /// A word per parameter.
+  /// Returns the letters of all chunks, one word for each parameter.
   std::string known() {
     std::string text = letters(device, block.blocks(nullptr));
     for (const std::size_t end : {8u, 7u, 2u}) text.insert(end, " ");
@@ -153,7 +159,7 @@ TEST(ChunkGradients, AreZeroedWhereTheyWerePresentAndOnlyThere) {
     steps.step({1});
     kernels::fill(steps.device, 2.0, steps.block.gradients());
     steps.block.zero_gradients();
-    const std::string before = "ppnpnnnppnn";  // unmarked chunks of five are left
+    const std::string before = "ppnpnnnppnn";  // after step({1}); chunks that are not p keep the value 2
     const std::vector<Chunk> chunks = chunks_of(steps.device, steps.block.blocks(nullptr));
     contract::OwnedTensor all(type, {steps.block.gradients().size()});
     kernels::copy(steps.device, steps.block.gradients(), all);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers on the device: alignment, sizes, and the message if there is not enough memory. Read next:
-// memory/device_memory.hpp.
+// Tests DeviceBuffer (memory/device_memory.hpp), the memory of arenas, parameters and batches on the device:
+// its address is aligned (the choice of algorithms depends on that), and an allocation that fails gives users
+// a message with settings that need less memory. The message is compared word by word.
 #include "memory/device_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Properties of the layout for random lifetimes: nothing overlaps, equal input gives equal output, little is
-// wasted.
+// Tests plan_memory() (memory/memory_plan.hpp), which gives each buffer of a training step an offset in one
+// arena from its lifetime and size. Two buffers that are used at the same time must never overlap; the plan
+// is a pure function of its input; and it must be close to the lower bound. Lifetimes are random, or nested
+// as in a model.
 #include "memory/memory_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
+/// Returns `count` buffers of up to 10000 bytes with random lifetimes within `ticks`; a fifth of them has no
+/// bytes.
 std::vector<BufferLifetime> random_intervals(unsigned seed, int count, int ticks) {
   std::mt19937 random(seed);
   std::vector<BufferLifetime> intervals;
@@ -23,7 +27,8 @@ std::vector<BufferLifetime> random_intervals(unsigned seed, int count, int ticks
   return intervals;
 }
 
-/// The same lifetimes, but most of those that are long enough have an idle time.
+/// Returns the same lifetimes, but most of those that are long enough have an idle time, in which others may
+/// use their memory.
 std::vector<BufferLifetime> idling_intervals(unsigned seed, int count, int ticks) {
   std::vector<BufferLifetime> intervals = random_intervals(seed, count, ticks);
   std::mt19937 random(seed + 1);
@@ -37,12 +42,14 @@ std::vector<BufferLifetime> idling_intervals(unsigned seed, int count, int ticks
   return intervals;
 }
 
+/// Returns whether the buffer needs its content at this tick.
 bool holds_at(const BufferLifetime& interval, int tick) {
   return interval.first <= tick && tick <= interval.last &&
          !(interval.idle.first <= tick && tick <= interval.idle.last);
 }
 
-/// Lifetimes as in a model: saved tensors nest (written early, read late), scratch lives for a tick.
+/// Returns lifetimes as in a model: saved tensors nest (written early, read late), scratch memory lives for
+/// one tick.
 std::vector<BufferLifetime> nested_intervals(int layers) {
   std::vector<BufferLifetime> intervals;
   for (int i = 0; i < layers; ++i) {
@@ -55,6 +62,7 @@ std::vector<BufferLifetime> nested_intervals(int layers) {
   return intervals;
 }
 
+/// Expects aligned offsets inside the arena, and no overlap of buffers that are used at the same tick.
 void expect_valid(const std::vector<BufferLifetime>& intervals, const MemoryLayout& layout) {
   ASSERT_EQ(layout.offsets.size(), intervals.size());
   for (std::size_t i = 0; i < intervals.size(); ++i) {

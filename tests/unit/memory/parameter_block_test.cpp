@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The block of all parameters: places, precisions, gradients of shards, and values that lie in other memory.
-// Read next: memory/parameter_block.hpp.
+// Tests ParameterBlock (memory/parameter_block.hpp), which holds all parameters of a model: their order by
+// path and their alignment, equal offsets in values, gradients and optimizer states, bfloat16 copies for
+// passes, adding up the gradients of a batch's shards, and inference with values that stay in memory of the
+// caller (place_at()). Checkpoints read slices by path, so paths and order must stay.
 #include "memory/parameter_block.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@ std::vector<NamedParameter> some_parameters() {
           {"encoder.0.norm.gain", {"gain", {7}, Initializer::ones, 0.0, false}}};
 }
 
+/// Returns `count` values from the device.
 template <class T>
 std::vector<T> read(const Device& device, const void* memory, std::int64_t count) {
   std::vector<T> host(static_cast<std::size_t>(count));
@@ -58,7 +61,7 @@ TEST(ParameterBlock, HasNoGradientsForInference) {
 
   alignas(tensor_alignment) std::byte host[tensor_alignment + 160] = {};
   EXPECT_FALSE(block.place_at(weight, host + 4)) << "an address without the alignment of vectors";
-  if (block.place_at(weight, host)) {  // a device with memory of its own cannot read it there
+  if (block.place_at(weight, host)) {  // false if the device cannot read memory of the host
     EXPECT_EQ(block.seen_by_passes(weight, Element::activation).data, host);
   }
   ParameterBlock narrow(device, some_parameters(), DType::bfloat16, 1, Use::inference);
@@ -129,7 +132,7 @@ TEST(ParameterBlock, ShardsAreAddedOneAfterAnother) {
   block.zero_gradients();
   for (const double value : {1.5, 2.0}) {
     block.begin_shard();
-    kernels::add(device, block.shard_gradients(), block.shard_gradients());  // still zero
+    kernels::add(device, block.shard_gradients(), block.shard_gradients());  // zeros stay zeros
     const auto before = read<float>(device, block.shard_gradients().data, block.shard_gradients().size());
     EXPECT_EQ(std::accumulate(before.begin(), before.end(), 0.0F), 0.0F);
     kernels::fill(device, value, block.shard_gradients());
@@ -144,6 +147,7 @@ TEST(ParameterBlock, OneShardNeedsNoSecondBlock) {
   EXPECT_EQ(block.gradients().data, block.shard_gradients().data);
 }
 
+/// Returns parameters of which two are matrices of products, which passes read with the type of activations.
 std::vector<NamedParameter> mixed_parameters() {
   auto parameters = some_parameters();
   parameters[0].spec.element = Element::activation;  // head.weight
@@ -165,7 +169,7 @@ TEST(ParameterBlock, OptimizersSeeFloat32AlsoWithBfloat16Activations) {
 TEST(ParameterBlock, PassesSeeRoundedCopiesOfWhatMultiplies) {
   const Device device;
   ParameterBlock block(device, mixed_parameters(), DType::bfloat16, 1);
-  kernels::fill(device, 1.00390625 + 0.001953125, block.values());  // 1 + 3/512, next to 1 + 1/128
+  kernels::fill(device, 1.00390625 + 0.001953125, block.values());  // rounded to bfloat16: 1 + 1/128
   block.values_changed();
   block.refresh_copies();
   device.fence();
@@ -202,7 +206,7 @@ TEST(ParameterBlock, CopiesAreMadeOncePerChange) {
   kernels::fill(device, 2.0, block.values());
   block.refresh_copies();
   EXPECT_EQ(first(), 0.0F) << "no call reported changed values";
-  block.blocks(nullptr);  // an update follows
+  block.blocks(nullptr);  // marks the values as changed, because an optimizer's update follows
   kernels::fill(device, 3.0, block.values());
   block.refresh_copies();
   EXPECT_EQ(first(), 3.0F);

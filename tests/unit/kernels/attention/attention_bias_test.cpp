@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention with a bias by distance: the buckets of T5 by hand, scores and gradients against explicit weights
-// in double and against differences, the bits of decoding, and the order in which gradients are added.
+// Tests the bias of attention by distance, as T5 has it (framework/kernels/attention/distance_bias.cpp; the
+// layer is plugins/layers/relative_attention.cpp): the buckets of distances by hand, scores and gradients
+// against explicit weights in double and against differences of the loss, the bits of decoding, and the order
+// in which gradients are added. The buckets are those of T5, so imported models depend on them.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 #include <algorithm>
@@ -19,8 +21,8 @@ Numbers64 buckets_of(const DistanceBuckets& buckets, const Numbers64& distances)
   return result;
 }
 
-/// Of 16 in a direction 8 hold one distance each; above them comes bucket 8 + floor(2 log2(d / 8)), because 8
-/// log(d / 8) / log(128 / 8) equals that.
+/// Each direction has 16 buckets. The first 8 hold one distance each; above them distance d is in bucket 8 +
+/// floor(2 log2(d / 8)), because 8 log(d / 8) / log(128 / 8) equals 2 log2(d / 8).
 TEST(DistanceBuckets, OfAnEncoderByHand) {
   const DistanceBuckets buckets;
   EXPECT_EQ(buckets_of(buckets, {0, -1, -2, -7, -8, -11, -12, -15, -16, -22, -23, -31, -32}),
@@ -31,7 +33,8 @@ TEST(DistanceBuckets, OfAnEncoderByHand) {
             (Numbers64{17, 23, 24, 24, 25, 26, 30, 30, 31, 31}));
 }
 
-/// All 32 look back: 16 + floor(16 / 3 log2(d / 16)), because 16 log(d / 16) / log(128 / 16) equals that.
+/// A decoder looks back only, with all 32 buckets: distance d from 16 on is in bucket 16 + floor(16 / 3
+/// log2(d / 16)), because 16 log(d / 16) / log(128 / 16) equals that.
 TEST(DistanceBuckets, OfADecoderByHand) {
   const DistanceBuckets buckets{.causal = true};
   EXPECT_EQ(buckets_of(buckets, {0, -1, -15, -16, -18, -19, -32, -64, -112, -113, -127, -128, -999}),
@@ -39,7 +42,7 @@ TEST(DistanceBuckets, OfADecoderByHand) {
   EXPECT_EQ(buckets_of(buckets, {1, 20}), (Numbers64{0, 0}));
 }
 
-/// Few buckets: 4 are two in each direction, the first for distance 0; 5 leave one unused.
+/// 4 buckets are two in each direction, of which the first is for distance 0; 5 buckets leave one unused.
 TEST(DistanceBuckets, OfTheSmallestTables) {
   EXPECT_EQ(buckets_of({.count = 4, .farthest = 2}, {-9, -1, 0, 1, 9}), (Numbers64{1, 1, 0, 3, 3}));
   EXPECT_EQ(buckets_of({.count = 5, .farthest = 2}, {-9, -1, 0, 1, 9}), (Numbers64{1, 1, 0, 3, 3}));
@@ -55,7 +58,7 @@ TEST(DistanceBuckets, RefuseWhatHasNoMeaning) {
                  "the farthest distance is 16, and buckets below 16 hold one distance each");
 }
 
-/// For any table and length, each distance has the number of its bucket.
+/// For any table and length, the bias of a distance is the number of its bucket.
 TEST(DistanceBias, HoldsTheNumberOfEachDistance) {
   for (const DistanceBuckets& buckets :
        {DistanceBuckets{}, DistanceBuckets{.causal = true}, DistanceBuckets{.count = 5, .farthest = 6},
@@ -90,7 +93,8 @@ class AttentionBias : public ::testing::TestWithParam<Precision> {
     options.key = {7, 8, 9};
     const contract::OwnedTensor bias = random_tensor(sum_type(type), {heads, 2 * reach}, 4);
     options.bias = bias;
-    // Scores that are not divided would otherwise be so large that one weight is almost 1.
+    // Scores that are not divided by sqrt(D) would be so large that one weight is almost 1, so the operands
+    // are smaller.
     const contract::OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1, options.scaled ? 1.0 : 0.5),
                       dout = random_tensor(type, {rows, width}, 2);
     contract::OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
@@ -123,7 +127,7 @@ TEST_P(AttentionBias, GoesWithDropoutWindowsAndAlibi) {
       compare(lengths, {.heads = 3, .dropout = 0.3, .alibi = true, .window = window, .causal = causal}, 8);
 }
 
-/// Scores without the division, and no bias.
+/// Attention without the division by sqrt(D), and without a bias.
 TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   const auto [type, tolerance] = GetParam();
   const Lengths lengths{3, 20};
@@ -138,7 +142,7 @@ TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   expect_self_attention(out, log_sum, dqkv, expected, tolerance, "not scaled");
 }
 
-/// A growing sequence: the last rows over all keys have the bits of the whole pass.
+/// As in generation: the last rows of a sequence, over all keys so far, have the bits of the whole pass.
 TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 70, width = 32;
@@ -168,7 +172,8 @@ TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
 const auto all_precisions = ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2));
 INSTANTIATE_TEST_SUITE_P(Precisions, AttentionBias, all_precisions, precision_name);
 
-/// Self-attention with a table of distances, as a step towards the table's gradient.
+/// Self-attention whose bias comes from a table of buckets, as in a training step: forward() makes out,
+/// backward() the gradient of the table.
 struct Learned {
   std::vector<std::int64_t> lengths;
   DistanceBuckets buckets;
@@ -190,7 +195,7 @@ struct Learned {
     self_attention(batch, options(), qkv, out, log_sum);
     device().fence();
   }
-  /// Returns dtable, added to zeros.
+  /// Returns the gradient of the table.
   Values backward() {
     forward();
     self_attention_backward(batch, options(), qkv, out, log_sum, dout, dqkv, dbias);
@@ -231,7 +236,7 @@ TEST(DistanceBias, GradientsEqualDifferencesOfTheLoss) {
   }
 }
 
-/// Gradients add up the sequences of a batch in order: in float32 another order has other bits.
+/// The gradients of a batch's sequences are added in their order: in float32 another order has other bits.
 TEST(DistanceBias, GradientsAreAddedSequenceBySequence) {
   const std::vector<std::int64_t> lengths{40, 31, 37, 22};
   Learned all{.lengths = lengths, .buckets = {}, .type = DType::float32};

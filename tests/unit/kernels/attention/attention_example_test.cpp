@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers and the picture of docs/concepts/attention_example.md, computed by the kernels in double: each
-// block of the page that stands below a comment "computed" holds what this program prints.
-// ENCORE_WRITE_DOCUMENTS=1 writes them again.
+// Checks the numbers and the picture of docs/concepts/attention_example.md: each block of the page below a
+// comment "computed: NAME" holds what the kernels of attention compute in double for this small example.
+// After a change of the example, run this program with ENCORE_WRITE_DOCUMENTS=1 to write the blocks and
+// docs/pictures/positions.svg again.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -21,7 +22,7 @@ namespace {
 const std::string page = ENCORE_SOURCE_DIR "/docs/concepts/attention_example.md";
 const std::string picture = ENCORE_SOURCE_DIR "/docs/pictures/positions.svg";
 
-/// Makes a tensor (rows, columns) on the device.
+/// A float64 matrix (rows, columns) on the device.
 struct Matrix {
   contract::OwnedTensor tensor;
 
@@ -54,7 +55,7 @@ struct Attended {
   Matrix out, weights;  ///< (N, D), (N, N)
 };
 
-/// softmax(q k^T / sqrt(D)) and its product with v.
+/// Returns softmax(q k^T / sqrt(D)) and its product with v, computed by the kernels of attention.
 Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal = false) {
   const RowsAt rows({q.rows()});
   const kernels::AttentionOptions options{.heads = 1, .causal = causal};
@@ -68,12 +69,12 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal =
   return result;
 }
 
-/// Returns softmax(q k^T / sqrt(D)), (N, N).
+/// Returns the weights of attention, softmax(q k^T / sqrt(D)), (N, N).
 Matrix weights_of(const Matrix& q, const Matrix& k, bool causal = false) {
   return std::move(attend(q, k, k, causal).weights);
 }
 
-/// Returns the same without the division: the queries are made sqrt(D) times as long.
+/// Returns softmax(q k^T), without the division: the queries are made sqrt(D) times as long.
 Matrix unscaled_weights_of(const Matrix& q, const Matrix& k) {
   return weights_of(scaled(std::sqrt(static_cast<double>(q.columns())), q), k);
 }
@@ -84,7 +85,7 @@ std::string number(double value) {
   return text;
 }
 
-/// Prints `title` above the rows; with `sums` the sum of each row behind it.
+/// Returns the matrix as text with `title` above the rows; with `sums`, the sum of each row follows it.
 std::string shown(const std::string& title, const Matrix& x, bool sums = false) {
   std::string text = title + "\n";
   const Values values = x.values();
@@ -100,8 +101,8 @@ std::string shown(const std::string& title, const Matrix& x, bool sums = false) 
   return text;
 }
 
-/// (4, 8), the transpose of the page's 8 x 4: entry (row i, column j) of matrix m is ((3 i + 5 j + 2 m) mod 7
-/// - 3) / 4.
+/// Returns matrix m of the example, (4, 8), the transpose of the page's 8 x 4: entry (row i, column j) is ((3
+/// i + 5 j + 2 m) mod 7 - 3) / 4.
 Matrix projection(int m) {
   Values values;
   for (int j = 0; j < 4; ++j)
@@ -143,6 +144,7 @@ Matrix six_words() {
                        1, 1, 0, 0});
 }
 
+/// Queries, keys and values of one of the two heads over the two words.
 struct HeadOfTwo {
   Matrix q, k, v;
 
@@ -152,8 +154,8 @@ struct HeadOfTwo {
         v(product_with_transposed(two_words(), projection(3 * number + 2))) {}
 };
 
-/// The mean over rows of the largest weight, and over all weights of p (1 - p), what the softmax lets through
-/// of a gradient.
+/// Returns the mean over rows of the largest weight, and the mean over all weights of p (1 - p), the factor
+/// by which the softmax passes a gradient on.
 std::string sharpness(const Matrix& weights) {
   const Values values = weights.values();
   const auto columns = static_cast<std::size_t>(weights.columns());
@@ -166,7 +168,7 @@ std::string sharpness(const Matrix& weights) {
          number(slope / static_cast<double>(values.size()));
 }
 
-/// 64 queries and keys of independent normal components.
+/// Returns the table of sharpness by head size, for 64 queries and 64 keys of independent normal components.
 std::string sharpness_by_size() {
   std::string text =
       "              scaled              not scaled\n   D     largest  p (1-p)     largest  p (1-p)\n";
@@ -180,6 +182,7 @@ std::string sharpness_by_size() {
   return text;
 }
 
+/// Returns the text of each block of the page, by its name.
 std::map<std::string, std::string> blocks() {
   std::map<std::string, std::string> blocks;
   blocks["the words"] = shown("X (2 x 8)", two_words());
@@ -222,7 +225,7 @@ std::vector<std::string> numbers_below(std::int64_t end) {
   return numbers;
 }
 
-/// The encodings of 24 positions in 32 channels.
+/// Returns the picture of the encodings of 24 positions in 32 channels as SVG.
 std::string positions_picture() {
   constexpr std::int64_t positions = 24, channels = 32;
   Matrix encodings(positions, channels);
@@ -240,8 +243,8 @@ std::string positions_picture() {
              true);
 }
 
-/// Returns the page with these blocks in place of its own; a block of the page without a computed one, or the
-/// reverse, fails the test.
+/// Returns the page with these blocks instead of those that it has. A block of the page that is not computed,
+/// or a computed block that the page lacks, fails the test.
 std::string with_blocks(const std::string& text, const std::map<std::string, std::string>& blocks) {
   std::string result = text;
   for (const auto& [name, block] : blocks) {
@@ -263,6 +266,7 @@ std::string read(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// Expects that the file has this content; with ENCORE_WRITE_DOCUMENTS it is written first.
 void expect_current(const std::string& file, const std::string& current) {
   if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr) std::ofstream(file) << current;
   EXPECT_TRUE(read(file) == current) << file << " is not what the kernels compute; run this test with "

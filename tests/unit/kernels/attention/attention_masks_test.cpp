@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention under a causal mask, over keys of another row set, and row by row as a decoder generates: against
-// explicit weights in double, against differences, and bit for bit against the whole pass.
+// Tests kernels::attention (framework/kernels/attention/attention.cpp) with masks: causal, windows, strides,
+// keys of another sequence (cross-attention), and row by row as a decoder generates. Outputs are compared
+// with explicit weights in double, gradients also with differences of the loss, and decoding bit for bit with
+// the pass over the whole sequence. Without masks: attention_test.cpp.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 #include <bit>
@@ -10,9 +12,10 @@
 namespace encore::test {
 namespace {
 
-/// Tensors of one case. q and dq are columns of a wider matrix, k and v stand side by side: (N, 2 C).
+/// The tensors of one case, and one call of the kernels. q and dq are columns of a wider matrix, k and v lie
+/// side by side: (N, 2 C).
 struct Operands {
-  static constexpr std::int64_t margin = 3;  // columns on either side of q
+  static constexpr std::int64_t margin = 3;  // columns to the left and to the right of q
 
   AttentionCase of;
   DType type;
@@ -132,20 +135,20 @@ TEST_P(AttentionMasks, EveryStrideThKeyBesideAWindow) {
     compare(queries, keys, positions, {.heads = 2, .window = 3, .causal = causal, .stride = 6}, 8);
   compare({20, 3}, {5, 40}, {0, 61}, {.heads = 2, .window = 4, .stride = 7}, 8);
 }
-/// Far behind the last key a window is empty: the output is zero, and no gradient goes back.
+/// A query whose window lies far after the last key sees no key: its output is zero, and no gradient goes
+/// back.
 TEST_P(AttentionMasks, QueriesWhoseWindowHoldsNoKey) {
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .dropout = 0.3, .window = 4, .causal = true}, 8);
 }
 
-/// Counts the visits of each place.
+/// Counts how often each key is visited.
 struct Visits {
   int* counts;
   KOKKOS_FUNCTION void operator()(std::int64_t at) const { ++counts[at]; }
 };
 
-/// With window and stride at the root of T, a query sees about 3 T^0.5 keys, each once, and no other is
-/// visited.
+/// With window and stride at sqrt(T), a query sees about 3 sqrt(T) keys, each once, and visits no other.
 TEST(StridedAttention, VisitsWhatIsSeenAndNothingElse) {
   for (const std::int64_t root : {4, 16, 64}) {
     const std::int64_t keys = root * root;
@@ -213,9 +216,9 @@ void append(Values& to, const Values& more) {
 
 class Decoding : public ::testing::TestWithParam<Precision> {
  protected:
-  /// Returns rows of out, then of log_sum, for the next `count` queries of each sequence: positions[b] ..,
-  /// over a cache of all keys so far. If `room` is not 0, NaN fills the cache after them up to `room` rows. A
-  /// complete sequence has keys and no queries.
+  /// Returns rows of out, then of log_sum, for the next `count` queries of each sequence, from positions[b]
+  /// on, over a cache of all keys so far. If `room` is not 0, NaN fills the cache after the keys up to `room`
+  /// rows. A sequence that is complete has keys and no queries.
   static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
                       const kernels::AttentionOptions& options, const contract::OwnedTensor& qkv, Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;
@@ -305,7 +308,8 @@ TEST_P(Decoding, OverACacheWhoseOtherRowsHoldAnything) {
     for (const std::int64_t size : {5, 16, 64}) expect_equal_bits({70, 1, 33, 17}, 3, options, size, 131);
 }
 
-/// The same without a mask: over the encoder's rows, whatever rows of queries stand beside.
+/// Cross-attention: a row over the encoder's keys has the same bits, whatever other rows of queries are in
+/// the batch.
 TEST_P(Decoding, ARowOverOtherKeysDoesNotDependOnItsNeighbours) {
   const DType type = GetParam().type;
   for (const std::int64_t size : {5, 16, 64}) {
@@ -354,7 +358,8 @@ double moved_loss(Operands& x, const Values& q, const Values& kv, const Values& 
   return loss;
 }
 
-/// Four points of the loss along a random direction of q, of k and v, and of both.
+/// Compares gradients with differences of the loss at four points along a random direction of q, of k and v,
+/// and of both.
 void expect_gradients_of_differences(const AttentionCase& of) {
   Operands x(of, DType::float64);
   const Values q = x.q.values(), kv = x.kv.values();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention with explicit weights in double, one sequence and head at a time, and helpers of its tests: row
-// sets whose first position is given, and columns of packed values.
+// attention_reference(): attention with explicit weights in double, one sequence and head at a time, forward
+// and backward; and what its tests share: RowsAt (row sets whose first position is given) and columns of
+// packed values. The tests of this folder and bits_test.cpp include it. It follows the formulas of
+// kernels/attention/attention_host.hpp and must stay simple enough to be checked by reading.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +26,8 @@ inline Values columns_of(const Values& values, std::int64_t columns, std::int64_
   return result;
 }
 
-/// Sequences whose rows begin at these positions; sequence b is example 100 + 3 b, as in OwnedBatch.
+/// A row set of sequences whose rows begin at these positions, with the tables that kernels read. Sequence b
+/// is example 100 + 3 b, as in OwnedBatch (contract/test_memory.hpp).
 class RowsAt {
  public:
   RowsAt(const Lengths& lengths, const Lengths& first_positions) {
@@ -60,7 +63,7 @@ class RowsAt {
   RowSet rows_;
 };
 
-/// Returns the factor that dropout puts on each weight; drawn as kernels.hpp specifies.
+/// Returns the factor that dropout puts on one weight, drawn from the random word that kernels.hpp specifies.
 inline double dropout_factor(const kernels::AttentionOptions& options, std::int64_t example,
                              std::int64_t head, std::int64_t query, std::int64_t key, std::int64_t keys) {
   if (!options.training || options.dropout == 0.0) return 1.0;
@@ -71,7 +74,7 @@ inline double dropout_factor(const kernels::AttentionOptions& options, std::int6
   return Dropout(options.dropout).factor<double>(word);
 }
 
-/// Computes the slopes by recursion, as the program that accompanies the paper does.
+/// Returns the slope of each head by recursion, as the program of the ALiBi paper computes it.
 inline Values alibi_slopes(std::int64_t heads) {
   const auto power = static_cast<std::int64_t>(std::exp2(std::floor(std::log2(static_cast<double>(heads)))));
   Values slopes;
@@ -84,20 +87,20 @@ inline Values alibi_slopes(std::int64_t heads) {
   return slopes;
 }
 
-/// The sizes of one attention: lengths on both sides, the position of each sequence's first query.
+/// The sizes of one attention: lengths on both sides, and the position of each sequence's first query.
 struct AttentionCase {
   Lengths queries, keys, positions;
   kernels::AttentionOptions options;
   std::int64_t width;
-  Values bias = {};  ///< (H, 2 M), as the tensor of the options
+  Values bias = {};  ///< (H, 2 M), the values of options.bias; empty without one
 };
 
 struct AttentionResult {
   Values out, log_sum, dq, dk, dv;
-  Values dbias = {};  ///< (N, 2 H), where there is a bias
+  Values dbias = {};  ///< (N, 2 H); empty without a bias
 };
 
-/// q, dout: (N2, C), k, v: (N, C).
+/// Computes outputs and gradients. q and dout are (N2, C), k and v are (N, C).
 inline AttentionResult attention_reference(const AttentionCase& of, const Values& q, const Values& k,
                                            const Values& v, const Values& dout) {
   const kernels::AttentionOptions& options = of.options;
@@ -176,7 +179,7 @@ inline AttentionResult self_attention_reference(const AttentionCase& of, const V
                              columns_of(qkv, 3 * width, 2 * width, width), dout);
 }
 
-/// dqkv: (N, 3 C).
+/// Expects the results of a packed self-attention; dqkv is (N, 3 C).
 inline void expect_self_attention(const contract::OwnedTensor& out, const contract::OwnedTensor& log_sum, const contract::OwnedTensor& dqkv,
                                   const AttentionResult& expected, double tolerance,
                                   const std::string& what) {
@@ -199,7 +202,7 @@ inline kernels::Slice part(const Tensor& packed, std::int64_t number) {
   return {packed, number * width, width};
 }
 
-/// Self-attention over a packed qkv (N, 3 C).
+/// Runs the kernels of self-attention over a packed qkv (N, 3 C).
 inline void self_attention(const RowSet& rows, const kernels::AttentionOptions& options, const Tensor& qkv,
                            const Tensor& out, const Tensor& log_sum) {
   kernels::attention(device(), rows, rows, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), out, log_sum);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention by tensor cores: on an NVIDIA GPU as it is launched there, elsewhere with a warp of threads that
-// follows the documentation of the instructions. Compared with explicit weights in double; rows must not
-// depend on their neighbours.
+// Tests attention in bfloat16 by tensor cores (framework/kernels/attention/attention_tensor_core.hpp), which
+// kernels::attention launches on NVIDIA GPUs. On such a GPU the real kernels run; elsewhere a warp of threads
+// emulates the instructions (support/emulated_warp.hpp). Results are compared with explicit weights in
+// double, and a row must have the same bits whatever else is in the batch.
 #include "kernels/attention/attention_tensor_core.hpp"
 #include "unit/kernels/attention/tiled_case.hpp"
 
@@ -18,7 +19,8 @@ namespace {
 constexpr double tolerance = 2e-2;
 
 #if defined(KOKKOS_ENABLE_CUDA)
-/// `in_one`: the backward pass of short sequences by one kernel.
+/// Runs forward and backward; returns false if tensor cores do not compute this case. `in_one` allows the
+/// backward pass of short sequences by one kernel.
 bool run(TiledCase& tiled, bool in_one = true) {
   tiled.forget_results();
   const auto of = tiled.operands<bfloat16>();
@@ -56,7 +58,7 @@ bool run(TiledCase& tiled, bool in_one = true) {
 
 #if ENCORE_HOST_BACKEND && !defined(KOKKOS_ENABLE_CUDA)
 
-/// Returns what WarpDropout gives for 16 queries and each tile of keys.
+/// A kernel that stores the bits that WarpDropout draws for 16 queries and each tile of keys.
 struct DrawnBits {
   static constexpr int memory = kernels::WarpDropout::size;
   kernels::AttentionProblem p;
@@ -76,7 +78,8 @@ struct DrawnBits {
   }
 };
 
-/// The function of kernels.hpp, for queries that are drawn whole or for a tile of keys.
+/// The bits are those that kernels.hpp specifies for each pair of query and key, both if a query's bits are
+/// drawn for all keys at once and if they are drawn for a tile.
 TEST(AttentionTensorCore, DropoutIsDrawnAsPairByPair) {
   const Lengths keys{1, 2, 3, 4, 5, 16, 17, 20, 31, 32, 33, 63, 64, 65, 100, 255, 256, 257, 300};
   const Lengths queries(keys.size(), 16);
@@ -107,7 +110,7 @@ TEST(AttentionTensorCore, DropoutIsDrawnAsPairByPair) {
 #endif
 #if ENCORE_HOST_BACKEND || defined(KOKKOS_ENABLE_CUDA)
 
-/// Computes in every available way; all must give equal bits.
+/// Computes the case in every available way and expects equal bits.
 void run_all(TiledCase& tiled) {
   ASSERT_TRUE(run(tiled, false));
   if (!kernels::is_short(tiled.operands<bfloat16>().problem)) return;
@@ -160,10 +163,11 @@ TEST(AttentionTensorCore, KeysOfOtherRows) {
 TEST(AttentionTensorCore, QueriesThatStartAtAnOffset) {
   for (const bool causal : {false, true})
     compare({1, 5, 33}, {9, 12, 64}, {8, 7, 31}, {.heads = 1, .window = 20, .causal = causal}, 32);
-  // Far behind the last key a window is empty.
+  // A window far after the last key is empty.
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 1, .window = 4}, 32);
 }
-/// Sizes whose backward pass is one kernel; compare() checks that two kernels give the same bits.
+/// The backward pass of these sizes is one kernel; compare() checks that the two kernels for other sizes give
+/// the same bits.
 TEST(AttentionTensorCore, ShortSequences) {
   const Lengths lengths{28, 0, 1, 16, 17, 32, 15};
   for (const std::int64_t size : {32, 64}) compare_self(lengths, {.heads = 1, .dropout = 0.1}, size);
@@ -190,7 +194,7 @@ TEST(AttentionTensorCore, BiasByDistance) {
   for (const Lengths& lengths : {Lengths{1, 40, 7}, Lengths{28, 0, 1, 17}})
     for (const bool causal : {false, true}) {
       const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
-      contract::OwnedTensor bias = random_tensor(DType::float32, {2, 2 * longest}, 9);  // no further than the longest
+      contract::OwnedTensor bias = random_tensor(DType::float32, {2, 2 * longest}, 9);  // no longer distance occurs
       const kernels::AttentionOptions options{
           .heads = 2, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .causal = causal, .bias = bias};
       TiledCase tiled({lengths, lengths, zeros(lengths), options, 2 * 32, bias.values()}, DType::bfloat16);
@@ -201,7 +205,7 @@ TEST(AttentionTensorCore, BiasByDistance) {
     }
 }
 
-/// The last sequence of a batch has the bits that it has alone, however long the others are.
+/// Expects that the last sequence of a batch has the bits that it has alone, however long the others are.
 void expect_bits_alone(std::int64_t length) {
   const std::int64_t width = 2 * 32;
   const kernels::AttentionOptions options{.heads = 2, .training = true, .alibi = true, .causal = true};

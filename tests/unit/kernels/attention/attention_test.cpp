@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Self-attention against explicit weights in double. Masks, other keys and decoding:
+// Tests kernels::attention and its backward pass (framework/kernels/attention/attention.cpp), which the
+// attention layers of plugins/layers call, as self-attention: against explicit weights in double, for all
+// lengths around tiles and vectors, with dropout, ALiBi and windows. Each weight's dropout must come from its
+// own random word, and a sequence must not depend on its neighbours. Masks, other keys and decoding:
 // attention_masks_test.cpp.
 #include <numeric>
 
@@ -43,15 +46,15 @@ TEST_P(Attention, OddLengthsAndHeadSizes) {
   for (const std::int64_t heads : {1, 3})
     for (const std::int64_t size : {1, 5, 16, 33, 64}) compare({1, 2, 33, 7, 16, 17}, heads, size, 0.0);
 }
-/// For each number of rows the last rows of a product are a tile of their own, and the last keys are part of
-/// a vector.
+/// For each number of rows, the last rows of a product are a tile of their own, and the last keys a part of a
+/// vector.
 TEST_P(Attention, EveryLengthUpToTwoVectors) {
   std::vector<std::int64_t> lengths(34);
   std::iota(lengths.begin(), lengths.end(), 1);
   for (const std::int64_t size : {16, 33, 64}) compare(lengths, 2, size, 0.2);
 }
-/// Whole and last tiles, panels and vectors of keys on either side of a boundary, in one batch: one register
-/// or several of head size, and an odd one, which has no pairs.
+/// One batch has whole and last tiles, panels and vectors of keys on both sides of each boundary; head sizes
+/// of one register, of several, and an odd one, which has no pairs.
 TEST_P(Attention, LengthsAroundVectorsTilesAndPanels) {
   const std::vector<std::int64_t> lengths{64, 1, 31, 129, 2, 48, 15, 7, 65, 16, 26, 17, 33, 32, 49, 0, 96};
   for (const std::int64_t size : {16, 32, 64, 80, 33})
@@ -60,7 +63,7 @@ TEST_P(Attention, LengthsAroundVectorsTilesAndPanels) {
 TEST_P(Attention, OneLongSequenceWithDropoutDrawsAFewQueriesAtATime) {
   compare({530}, 1, 16, 0.1);
   compare({1100}, 1, 8, 0.1);
-  compare({1100}, 1, 8, 0.1, false, 300);  // within one run of words, and across two
+  compare({1100}, 1, 8, 0.1, false, 300);  // the words of a window lie in one run or in two
 }
 TEST_P(Attention, SequencesOfOneToken) {
   compare({1, 1, 1}, 2, 8, 0.0);
@@ -109,7 +112,8 @@ TEST_P(Attention, AWindowThatHoldsEverySequenceChangesNoBit) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-/// A mask would multiply values far away by zero, and zero times NaN is NaN: they are not read at all.
+/// Values outside the window are not read at all. A mask would multiply them by zero, and zero times NaN is
+/// NaN.
 TEST_P(Attention, ValuesFarOutsideTheWindowAreNotRead) {
   const DType type = GetParam().type;
   const std::int64_t length = 700, poisoned = 400, window = 20;
@@ -125,8 +129,8 @@ TEST_P(Attention, ValuesFarOutsideTheWindowAreNotRead) {
   self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
   device().fence();
   const Values outs = out.values(), gradients = dqkv.values();
-  // A tile of 16 queries shares its columns, which start at a multiple of 16: 3 * 16 rows more on either
-  // side.
+  // A tile of 16 queries shares its columns, which start at a multiple of 16, so up to 3 * 16 more rows on
+  // both sides may be read.
   for (std::int64_t row = 0; row < length; ++row) {
     const std::int64_t distance = std::abs(row - poisoned);
     if (distance <= 2 * window + 48 && distance > window) continue;
@@ -136,15 +140,16 @@ TEST_P(Attention, ValuesFarOutsideTheWindowAreNotRead) {
   }
 }
 
-/// With equal scores and one key's value 1, a query's output shows whether that weight was dropped: each is
-/// compared with its own word of the generator, whatever the order in which words are drawn.
+/// With equal scores and the value 1 for one key only, the output of a query shows whether that weight was
+/// dropped. Each is compared with its own word of the generator, whatever the order in which the kernel draws
+/// words.
 TEST_P(Attention, EachWeightIsDroppedByItsOwnWord) {
   const DType type = GetParam().type;
   const double dropout = 0.3;
   const RandomKey key{7, 8, 9};
   for (const std::int64_t length : {1, 2, 7, 15, 16, 17, 26, 31, 32, 33, 48, 64, 65, 129, 300})
     for (const std::int64_t window : {std::int64_t{0}, length / 3 + 1}) {
-      const std::int64_t heads = 2, size = length, width = heads * size;  // key j has channel j for itself
+      const std::int64_t heads = 2, size = length, width = heads * size;  // channel j: key j alone
       const contract::OwnedBatch batch({3, length, 5});
       const std::int64_t rows = batch.rows();
       contract::OwnedTensor qkv(type, {rows, 3 * width}), out(type, {rows, width}),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention tile by tile, as GPUs compute it, on any device: compared with explicit weights in double, for
-// equal bits with teams of other sizes, and for rows that do not depend on their neighbours.
+// Tests attention tile by tile (framework/kernels/attention/attention_tiled.hpp), which kernels::attention
+// launches on GPUs; the test runs it on any device. Results are compared with explicit weights in double;
+// they must have equal bits for teams of any size, and a row must have the same bits whatever else is in the
+// batch.
 #include "kernels/attention/attention_tiled.hpp"
 #include "unit/kernels/attention/tiled_case.hpp"
 
@@ -9,7 +11,7 @@
 namespace encore::test {
 namespace {
 
-/// Runs forward and backward by teams of `threads` threads; false if there are no tiles for it.
+/// Runs forward and backward with teams of `threads` threads; returns false if this attention has no tiles.
 bool run(TiledCase& tiled, int threads) {
   tiled.forget_results();
   bool launched = false;
@@ -23,7 +25,7 @@ bool run(TiledCase& tiled, int threads) {
   return launched;
 }
 
-/// The number of threads in a team that every device of the tests supports.
+/// Returns the sizes of teams that are compared; the device supports each.
 std::vector<int> team_sizes() {
 #if ENCORE_HOST_BACKEND
   if (host_threads() < 2) return {1};
@@ -85,7 +87,7 @@ TEST_P(AttentionTiles, QueriesThatStartAtAnOffset) {
   for (const std::int64_t window : {0, 3, 20, 1000})
     for (const bool causal : {false, true})
       compare(queries, keys, positions, {.heads = 2, .dropout = 0.2, .window = window, .causal = causal}, 8);
-  // Far behind the last key a window is empty.
+  // A window far after the last key is empty.
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
 }
 TEST_P(AttentionTiles, BiasByDistance) {
@@ -114,7 +116,7 @@ kernels::AttentionOptions with_everything() {
   return {.heads = 2, .dropout = 0.3, .training = true, .key = {4, 5, 6}, .alibi = true, .causal = true};
 }
 
-/// Other sizes of a team, and a second run.
+/// Teams of other sizes and a second run give the same bits.
 TEST_P(AttentionTiles, EqualBitsForEveryTeam) {
   const Lengths lengths{100, 3, 65, 32};
   const auto results = [&](int threads) {
@@ -127,8 +129,8 @@ TEST_P(AttentionTiles, EqualBitsForEveryTeam) {
     for (int run = 0; run < 2; ++run) EXPECT_EQ(results(threads), first) << threads << " threads";
 }
 
-/// The last sequence of a batch has the bits that it has alone, however long the others are. (Dropout depends
-/// on its number, so it is off.)
+/// The last sequence of a batch has the bits that it has alone, however long the others are. Dropout is off,
+/// because it depends on the number of the sequence.
 TEST_P(AttentionTiles, RowsHaveTheBitsThatTheyHaveAlone) {
   const std::int64_t length = 70, width = 2 * 16;
   kernels::AttentionOptions options = with_everything();
@@ -158,7 +160,7 @@ TEST_P(AttentionTiles, RowsHaveTheBitsThatTheyHaveAlone) {
   }
 }
 
-/// Otherwise pair by pair.
+/// These cases have no tiles; kernels::attention computes them pair by pair.
 TEST_P(AttentionTiles, AreNotForKeysThatLieApartNorForHeadsWithoutRoom) {
   TiledCase apart({{9}, {9}, {0}, {.heads = 1, .window = 2, .stride = 3}, 4}, GetParam().type);
   EXPECT_FALSE(run(apart, team_sizes().front()));

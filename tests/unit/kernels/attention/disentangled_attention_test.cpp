@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Disentangled attention against explicit scores in double and their gradients, with clipped distances, a
-// causal mask and dropout. The layer is compared with transformers in tests/golden/disentangled_test.cpp.
+// Tests disentangled attention (framework/kernels/attention/disentangled_attention.cpp; the layer
+// plugins/layers/disentangled_attention.cpp is that of DeBERTa) against explicit scores in double and their
+// gradients, with clipped distances, a causal mask and dropout. tests/golden/disentangled_test.cpp compares
+// the layer with the package transformers.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 namespace encore::test {
@@ -10,6 +12,8 @@ struct DisentangledResult {
   Values out, dq, dk, dv, dqr, dkr;
 };
 
+/// Computes outputs and gradients with explicit scores in double. qr and kr (2 reach, C) are the projected
+/// embeddings of the distances from -reach on; distances beyond are clipped.
 DisentangledResult disentangled_reference(const Lengths& lengths, const kernels::AttentionOptions& options,
                                           std::int64_t width, std::int64_t reach, const Values& q,
                                           const Values& k, const Values& v, const Values& qr,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear attention against sums in double over explicit features, forward and backward, and its order of
-// sums.
+// Tests linear attention (framework/kernels/attention/linear_attention.cpp, called by
+// plugins/layers/linear_attention.cpp), forward and backward, against sums in double over the weights of all
+// pairs, which the kernels never store. The order of its sums is checked in bits_test.cpp.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 namespace encore::test {
@@ -10,6 +11,7 @@ struct LinearResult {
   Values out, dq, dk, dv;
 };
 
+/// The feature map of linear attention: elu(x) + 1.
 double feature(double x) {
   return x > 0.0 ? x + 1.0 : std::exp(x);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loss by the relations of rows and its gradient, against numbers counted here in double and against
-// differences.
+// Tests kernels::relations_loss and its gradient (framework/sdk/encore/relations.hpp,
+// framework/kernels/attention/relations.cpp): in distillation by relations, the softmax of products between
+// the rows of a sequence shall equal that of the teacher. model/relation_distillation.cpp calls it. Expected
+// values are counted in double; gradients are also compared with differences of the loss.
 #include <encore/relations.hpp>
 
 #include "unit/kernels/kernel_test.hpp"
@@ -11,7 +13,8 @@ namespace {
 const std::vector<std::int64_t> lengths = {3, 1, 5};
 constexpr std::int64_t rows = 9;
 
-/// log softmax over j of x_i x_j / sqrt(d), (R, T, T), of the rows of one sequence.
+/// Returns the log softmax over j of x_i x_j / sqrt(d), (R, T, T), for the rows of one sequence: R heads, T
+/// rows.
 Values log_relations(const Values& x, std::int64_t first, std::int64_t length, std::int64_t width,
                      std::int64_t heads) {
   const std::int64_t size = width / heads;
@@ -32,7 +35,7 @@ Values log_relations(const Values& x, std::int64_t first, std::int64_t length, s
   return scores;
 }
 
-/// (N, R): weight / R * KL(teacher || student).
+/// Returns the loss of each row and head, (N, R): weight / R * KL(teacher || student).
 Values reference(const Values& x, std::int64_t width, const Values& y, std::int64_t taught_width,
                  std::int64_t heads, double weight) {
   Values losses(static_cast<std::size_t>(rows * heads));
@@ -57,6 +60,7 @@ double sum_of(const Values& values) {
   return sum;
 }
 
+/// Rows of a teacher with their memory, as the loss reads them.
 struct Taught {
   Taught(DType type, std::int64_t width, std::int64_t of_heads, double weight)
       : rows_of_teacher(random_tensor(sum_type(type), {rows, width}, 2)),
@@ -76,7 +80,7 @@ TEST_P(Relations, LossAndGradientOfAnyWidthsAndHeads) {
   for (const auto& [width, taught_width, heads] :
        {std::array<std::int64_t, 3>{8, 8, 1}, {12, 4, 4}, {6, 40, 2}, {32, 16, 1}}) {
     constexpr double weight = 0.7, scale = 0.25, step = 1e-4;
-    // The middle columns of a matrix, as the keys of a layer are.
+    // The student's rows are the middle columns of a matrix, as the keys of a layer are.
     contract::OwnedTensor x = random_tensor(type, {rows, 3 * width}, 1), dx = random_tensor(type, {rows, 3 * width}, 3);
     const kernels::Slice own(x, width, width), gradient(dx, width, width);
     const Taught teacher(type, taught_width, heads, weight);
@@ -132,7 +136,7 @@ TEST_P(Relations, LargeProductsDoNotOverflow) {
   y.set({0.0, 0.0});
   const TaughtRows taught = {1, 1.0, y, log_sums};
   kernels::relations_loss(device(), batch, x, taught, losses);
-  // Half of each row's distribution is where the student's log is -20000.
+  // Half of the teacher's weight is on rows where the student's log probability is -20000.
   expect_close(losses, Values(2, 10000.0 - std::log(2.0)), 1e-6, "losses");
   kernels::relations_backward(device(), batch, x, taught, 1.0, dx);
   for (const double value : dx.values()) EXPECT_TRUE(std::isfinite(value));

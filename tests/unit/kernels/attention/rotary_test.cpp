@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rotary positions compared with complex numbers in double: a pair of channels is one number, and a rotation
-// multiplies it.
+// Tests kernels::rotary (framework/kernels/attention/rotary.cpp, called by
+// plugins/layers/rotary_attention.cpp) against complex numbers in double: a pair of channels is one number,
+// which a rotation multiplies. A score must depend only on the distance of two tokens, and rows that are
+// generated later get the bits of the whole pass.
 #include <complex>
 
 #include "unit/kernels/attention/attention_reference.hpp"
@@ -8,6 +10,7 @@
 namespace encore::test {
 namespace {
 
+/// Returns qkv with queries and keys rotated by complex multiplication; values stay.
 Values turned(const std::vector<std::int64_t>& lengths, std::int64_t heads, std::int64_t size, double base,
               Values qkv) {
   std::size_t row = 0;
@@ -26,7 +29,7 @@ Values turned(const std::vector<std::int64_t>& lengths, std::int64_t heads, std:
   return qkv;
 }
 
-/// The two parts of qkv (N, 3 C) that rotate.
+/// Returns the columns of queries and keys in qkv (N, 3 C): only these rotate.
 kernels::Slice queries_and_keys(const Tensor& qkv) {
   return {qkv, 0, qkv.extent(1) / 3 * 2};
 }
@@ -93,8 +96,8 @@ TEST_P(Rotary, AnEmptyBatch) {
   kernels::rotary(device(), contract::OwnedBatch({0}), 2, 100.0, false, queries_and_keys(qkv));
 }
 
-/// Row by row, each at its own position, queries and keys in tensors of their own: the bits of the whole
-/// pass.
+/// Each row alone, at its own position, with queries and keys in tensors of their own, gets the bits of the
+/// whole pass.
 TEST_P(Rotary, RowsThatComeLaterGetTheBitsOfTheWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 40, size = 10;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TiledCase: one attention with its tensors, for tests that launch kernels for tiles themselves, and the
-// result of explicit weights in double.
+// TiledCase: the tensors of one attention, and the comparison of its results with attention_reference().
+// attention_tiles_test.cpp and attention_tensor_core_test.cpp use it, because they launch the kernels for
+// tiles themselves instead of calling kernels::attention.
 #pragma once
 
 #include <encore/view.hpp>
@@ -11,7 +12,8 @@
 
 namespace encore::test {
 
-/// Tensors of one case: q, k and v side by side if queries are keys, else q apart.
+/// The tensors of one case. q (N2, C) lies alone, k and v side by side in kv (N, 2 C); dq and dkv have the
+/// same shapes.
 class TiledCase {
  public:
   TiledCase(AttentionCase attention_case, DType type)
@@ -27,7 +29,7 @@ class TiledCase {
         dkv(type, {keys_.count(), 2 * of_.width}),
         dbias(sum_type(type), {keys_.count(), 2 * of_.options.heads}) {}
 
-  /// The places of all tensors, for kernels of T.
+  /// The addresses of all tensors, for kernels of the element type T.
   template <class T>
   struct Operands {
     kernels::AttentionProblem problem;
@@ -53,7 +55,7 @@ class TiledCase {
             of_.options.bias ? elements<Sum<T>>(dbias) : nullptr};
   }
 
-  /// Fills the results with NaN, so that values that a kernel leaves out are seen.
+  /// Fills the results with NaN, so that the comparison finds values that a kernel did not write.
   void forget_results() {
     for (contract::OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
   }
@@ -63,6 +65,7 @@ class TiledCase {
                                columns_of(kv.values(), 2 * of_.width, of_.width, of_.width), dout.values());
   }
 
+  /// Expects the results of the reference. Gradients may differ by ten times the tolerance.
   void expect(double tolerance, const std::string& what) const {
     const AttentionResult expected = reference();
     const bool rounds = size_of(out.tensor().dtype) == 2;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Norms of trunk + dropout(branch) have the bits of the sum in a pass of its own and the norm after it,
-// forward and backward, in every precision.
+// Tests layer_norm and rms_norm of a residual sum in one pass (framework/kernels/norms): trunk +
+// dropout(branch), where the trunk is the state before a sub-layer and the branch its output. Forward and
+// backward must have, bit for bit, the values of the sum in a pass of its own and the norm after it, in every
+// precision. The norms of plugins/layers are called both ways.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -9,13 +11,14 @@ namespace {
 constexpr double epsilon = 1e-5;
 constexpr RandomKey key{11, 22, 33};
 
-/// The results of both ways, in one order.
+/// The results of one way to compute: the norm y, the sum, the statistics of rows and all gradients.
 struct Computed {
   Values y, sum, mean, scale, dtrunk, dbranch, dgain, dbias;
   bool operator==(const Computed&) const = default;
 };
 
-/// Inputs and memory for results of one shape; both ways start from the same values.
+/// Inputs, and memory for results, of one shape. Both ways start from the same values. `branch` holds the sum
+/// after a pass.
 struct Problem {
   Problem(DType type, const std::vector<std::int64_t>& lengths, std::int64_t width)
       : batch(lengths),
@@ -45,7 +48,7 @@ struct Problem {
   contract::OwnedTensor trunk, branch, dy, gain, bias, y, dtrunk, dbranch, mean, scale, dgain, dbias;
 };
 
-/// x: the input; dx: where its gradient is written.
+/// Runs the norm forward and backward. x is the input, dx the place for its gradient.
 void run_norm(bool rms, const Problem& p, const ResidualSum& x, const ResidualSum& dx) {
   if (rms) {
     kernels::rms_norm(device(), x, p.gain, epsilon, p.y, p.scale);
@@ -87,7 +90,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 class NormOfSum : public ::testing::TestWithParam<Case> {};
 
-/// A value that was not written holds NaN, which equals nothing.
+/// Returns an empty list if the values are unused: they were not written and hold NaN, which equals nothing.
 Values without_unused(const Values& values, bool unused) {
   return unused ? Values{} : values;
 }

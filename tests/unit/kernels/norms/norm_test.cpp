@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// layer_norm and rms_norm against plain loops in double.
+// Tests layer_norm and rms_norm (framework/kernels/norms), forward and backward, against plain loops in
+// double; the layers of the same names in plugins/layers call them. Odd shapes, a large mean and empty
+// batches are covered. norm_of_sum_test.cpp tests the norm of a residual sum.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -46,11 +48,11 @@ TEST_P(LayerNorm, ForwardAndBackwardOfOddShapes) {
       }
       kernels::layer_norm(device(), x, gain, bias, epsilon, y, mean, rstd);
       kernels::layer_norm_backward(device(), x, gain, mean, rstd, dy, dx, dgain, dbias);
-      // With one channel the variance is zero, rstd is large and everything but the bias cancels.
+      // With one channel the variance is zero and rstd is large, so everything but the bias cancels.
       const double allowed = width <= 2 ? 100 * tolerance : tolerance;
       const std::string what = std::to_string(rows) + " x " + std::to_string(width);
       expect_close(y, expected, allowed, what + " y");
-      const double statistics = size_of(type) == 2 ? 1e-4 : allowed;  // kept in the type of sums
+      const double statistics = size_of(type) == 2 ? 1e-4 : allowed;  // the statistics are float32 there
       expect_close(mean, means, statistics, what + " mean");
       expect_close(rstd, rstds, statistics, what + " rstd");
       expect_close(dx, expected_dx, 10 * allowed, what + " dx");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products by tiles of AMX: the arithmetic of the instruction; every product, with every epilogue, compared
-// bit for bit with its definition, and that with double; weights of integers compared with the other way to
-// compute them. All of it runs with emulated tiles and with the machine code for real ones, which a trap
-// executes if the processor has none; on a processor that has them, the instruction is compared with the
-// emulation.
+// Tests matrix products by the tiles of AMX (framework/kernels/products/amx_product.hpp): the arithmetic of
+// the instruction, and every product with every epilogue (what it does besides the sum), bit for bit against
+// its definition. All of it runs with emulated tiles and with the machine code for real ones, which TileTrap
+// executes if the processor has none. On a processor with AMX the instruction is compared with the emulation.
+// The definition of a sum must not change, because bits of runs depend on it.
 #include <random>
 
 #include <encore/rows.hpp>
@@ -42,14 +42,15 @@ TEST(TileArithmetic, WhatIsRoundedUpToTheLeastNormalNumberStaysOnlyIf24BitsRound
   EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-50F, least), 0.0F) << "24 bits hold it exactly, and it is denormal";
 }
 
-/// One TDPBF16PS of tiles that have the same number in every element of a and b but for those given.
+/// One TDPBF16PS instruction: sums over even and over odd elements are separate, and their sum is added to
+/// the tile.
 TEST(TileArithmetic, EvenAndOddElementsAreSummedApartAndBeforeTheyMeetTheTile) {
   kernels::amx::EmulatedTiles tiles;
   const auto bits = [](float x) {
     return static_cast<std::uint16_t>(__builtin_bit_cast(std::uint32_t, x) >> 16);
   };
   std::array<std::uint16_t, 512> a = {}, b = {};
-  // Row 0 of a: 2^30, 1, -2^30, 1, then zeros; column 0 of b: ones.
+  // Row 0 of a is 2^30, 1, -2^30, 1, then zeros; column 0 of b has ones.
   const std::array<float, 4> row = {0x1p30F, 1.0F, -0x1p30F, 1.0F};
   for (std::size_t k = 0; k < row.size(); ++k) a[k] = bits(row[k]);
   for (std::size_t l = 0; l < 16; ++l) b[32 * l] = b[32 * l + 1] = bits(1.0F);
@@ -82,7 +83,7 @@ std::string text_of(const Case& one) {
   return std::to_string(one.rows) + " x " + std::to_string(one.columns) + " x " + std::to_string(one.inner);
 }
 
-/// Computes the sums of element (i, j) as the tiles define them, one by one.
+/// Returns element (i, j) as the tiles define its sum, step by step.
 float sum_of(const Values& a, bool ta, const Values& b, bool tb, const Case& size, std::int64_t i,
              std::int64_t j) {
   const auto factor = [&](const Values& values, bool inner_last, std::int64_t outer, std::int64_t k,
@@ -110,11 +111,13 @@ std::vector<float> sums_of(const Values& a, bool ta, const Values& b, bool tb, c
   return sums;
 }
 
+/// Returns the value as the type stores it.
 double as(DType type, float value) {
   return static_cast<double>(type == DType::float32 ? value : static_cast<float>(bfloat16(value)));
 }
 
-/// The libraries of one kind of tiles. Instructions that the processor lacks are trapped.
+/// The libraries of products with emulated tiles (true) or with machine code (false). Instructions that the
+/// processor lacks are trapped.
 class AmxProducts : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -186,7 +189,7 @@ TEST_P(AmxProducts, AreCloseToThoseInDouble) {
             x[static_cast<std::size_t>(i * size.inner + k)] * y[static_cast<std::size_t>(j * size.inner + k)];
       expected.push_back(sum);
     }
-  // 35 steps of 16 additions, each of which rounds sums of about sqrt(1100).
+  // There are 35 steps of 16 additions, each of which rounds sums of about sqrt(1100).
   expect_close(c, expected, 33 * 0x1p-24 * 35, "product");
 }
 
@@ -327,7 +330,7 @@ TEST(TileInstructions, AreExecutedBetweenConfigurationAndRelease) {
   EXPECT_EQ(TileTrap::multiplied - multiplied, 3 * 3 * 2);
 }
 
-/// Numbers of every size, among them denormal ones, infinities and NaN.
+/// The operands have numbers of every size, among them denormal ones, infinities and NaN.
 TEST(TileInstructions, ComputeWhatTheEmulationComputesBitForBit) {
   if (!kernels::amx::permission().bfloat16 || !kernels::amx::permission().bytes)
     GTEST_SKIP() << "this machine has no tiles to compare with"
@@ -348,7 +351,7 @@ TEST(TileInstructions, ComputeWhatTheEmulationComputesBitForBit) {
     unit.release();
   };
   for (int turn = 0; turn < 2000; ++turn) {
-    // Exponents around 1, then all that there are.
+    // In even turns the exponents are around 1, in odd ones all exponents occur.
     const std::uint32_t mask = turn % 2 == 0 ? 0x83FFU : 0xFFFFU, plus = turn % 2 == 0 ? 0x3E00U : 0U;
     for (std::uint16_t& x : a) x = static_cast<std::uint16_t>((draw() & mask) + plus);
     for (std::uint16_t& x : b) x = static_cast<std::uint16_t>((draw() & mask) + plus);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batch-invariant products: a row has the same bits whatever rows stand beside it and wherever it stands, and
-// whether weights are read as matrices or in the layout of the products.
+// Tests batch-invariant products, which a server uses so that an answer does not depend on other requests: a
+// row has the same bits whatever rows are in the batch and wherever it lies, for every epilogue. Also tests
+// weights in the layout of the products (GemmLibrary::lay_out in kernels/products/gemm.hpp): reading them
+// must give the bits of the matrix. The promise is for hosts only.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <encore/rows.hpp>
@@ -23,7 +25,8 @@ Tensor part_of(const contract::OwnedTensor& matrix, std::int64_t first, std::int
   return Tensor(static_cast<std::byte*>(whole.data) + skipped, whole.dtype, {count, whole.extent(1)});
 }
 
-/// Runs multiply(x, y) on all rows, then on every number of them, somewhere in x and somewhere in y.
+/// Runs multiply(x, y) on all rows, then on each number of rows, from some row of x to some row of y, and
+/// expects equal bits.
 template <class Multiply>
 void expect_invariant(DType type, std::int64_t out, std::int64_t in, const std::string& what,
                       const Multiply& multiply) {
@@ -88,11 +91,11 @@ TEST_P(BatchInvariant, GemmEitherWayAndAccumulated) {
       }
 }
 
-/// Tests products that are batch-invariant, or not.
+/// Expects that products, batch-invariant or others, give the same bits with the matrix and with its layout.
 void expect_the_bits_of_the_matrix(DType type, bool invariant) {
   kernels::GemmLibrary& library = invariant ? device().gemm().invariant() : device().gemm();
   auto wider = shapes;
-  wider.emplace_back(384, 1536);  // sums that no library adds up in one go
+  wider.emplace_back(384, 1536);  // sums that each library adds up in several parts
   for (const auto& [out, in] : wider) {
     const contract::OwnedTensor weight = random_tensor(type, {out, in}, 3),
                       bias = random_tensor(sum_type(type), {out}, 4),
@@ -103,7 +106,7 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
       continue;
     }
     contract::OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(bytes / sizeof(float))});
-    memory.set(Values(bytes / sizeof(float), std::nan("")));  // unwritten values would be seen
+    memory.set(Values(bytes / sizeof(float), std::nan("")));  // values that are not written would give NaN
     void* const place = memory.tensor().data;
     library.lay_out(device(), weight, place);
     kernels::WeightLayouts layouts;
@@ -121,7 +124,7 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
       };
       const Values expected = result(nullptr);
       EXPECT_EQ(result(&layouts), expected) << out << " x " << in << ", " << rows << " rows";
-      // The layout is really read: the layout of another matrix gives other numbers.
+      // The product really reads the layout: the layout of another matrix gives other numbers.
       library.lay_out(device(), other, place);
       EXPECT_NE(result(&layouts), expected) << out << " x " << in << ", " << rows << " rows";
       library.lay_out(device(), weight, place);
@@ -138,7 +141,7 @@ TEST_P(BatchInvariant, SoDoesOneForOtherProducts) {
 }
 
 #if ENCORE_HOST_BACKEND
-/// Each element: fma steps in order, and their sum added to c.
+/// Expects each element to be the sum of fma steps in order, added to c.
 template <class T>
 void expect_fma_steps() {
   constexpr std::int64_t width = kernels::panel_packs * kernels::lanes<T>, most = 20, depth = 67;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Epilogues of products compared with separate passes: equal bits, for every library, type and shape. The
-// test repeats the order of the sums of columns.
+// Tests the epilogues of matrix products, that is what a product also does to its operands or result: the
+// derivative of an activation, and the sums of columns (the gradient of a bias).
+// kernels::linear_backward_input and linear_backward_parameters use them in every training step
+// (framework/kernels/products/linear.cpp). Results must have, bit for bit, those of a separate pass, for
+// every library, type and shape; column_sums() repeats the order of sums, which must not change.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <algorithm>
@@ -26,12 +29,13 @@ void expect_same_bits(const contract::OwnedTensor& actual, const Values& expecte
         << what << " at " << i << ": " << values[i] << " instead of " << expected[i];
 }
 
-/// The tensors dy (rows, out) and weight (out, in).
+/// The shapes of one case: dy (rows, out) and weight (out, in).
 struct Shape {
   std::int64_t rows, out, in;
 };
 
-/// The products of a whole model only if the library is the one that computes them.
+/// Returns the shapes of the cases. `large` adds those of a whole model, for the library that computes them
+/// there.
 std::vector<Shape> shapes(bool large) {
   std::vector<Shape> list;
   for (const std::int64_t rows : {1, 17, 842})
@@ -44,7 +48,7 @@ std::string text_of(const Shape& s) {
   return std::to_string(s.rows) + " x " + std::to_string(s.out) + " x " + std::to_string(s.in);
 }
 
-/// The chosen library, and the portable one of builds that have it.
+/// The library that the device has chosen, and the portable one if the build has it.
 struct Libraries {
 #ifdef KOKKOS_ENABLE_CUDA
   std::vector<GemmLibrary*> list = {&device().gemm()};
@@ -56,7 +60,7 @@ struct Libraries {
 
 class Epilogue : public ::testing::TestWithParam<Precision> {};
 
-/// Puts zeros of both signs, values that are not numbers, and a subnormal one among ordinary values.
+/// Returns the values with zeros of both signs, NaN, infinities and subnormal numbers among them.
 Values with_special_values(Values values) {
   const double special[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1e-40, -1e-40};
   for (std::size_t i = 0; i < values.size(); i += 5) values[i] = special[i / 5 % std::size(special)];
@@ -101,7 +105,8 @@ TEST_P(Epilogue, LinearBackwardInputTakesTheDerivative) {
   }
 }
 
-/// Values of such different sizes that hardly any sum is exact, even in bfloat16.
+/// Returns values of such different sizes that hardly any sum is exact, even in bfloat16: so the order of a
+/// sum shows in its bits.
 contract::OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed) {
   contract::OwnedTensor tensor = random_tensor(type, shape, seed);
   Values values = tensor.values();
@@ -110,8 +115,8 @@ contract::OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>&
   return tensor;
 }
 
-/// Adds up blocks of 64 rows, each from its first to its last; then the blocks, in the order of `block_at`.
-/// On a GPU 32 runs of blocks are summed first.
+/// Returns the sums of columns, added to `sums`: blocks of 64 rows, each from its first to its last row, then
+/// the blocks in the order of `block_at`. On a GPU runs of blocks, at most 32, are summed first.
 template <class S, class BlockAt>
 Values column_sums(const Values& rows, Values sums, const BlockAt& block_at) {
   const std::size_t columns = sums.size(), count = rows.size() / columns, blocks = (count + 63) / 64;
@@ -215,7 +220,7 @@ TEST(Epilogues, NeedNoPassesOfTheirOwnOnAHost) {
   }
   Kokkos::Tools::Experimental::set_callbacks(before);
   std::set<std::string> others = seen_labels();
-  std::erase_if(others, [](const std::string& label) {  // memory is initialised by kernels too
+  std::erase_if(others, [](const std::string& label) {  // kernels also initialise memory
     return !label.starts_with("encore::") || label == "encore::gemm_pack";
   });
   EXPECT_EQ(others, std::set<std::string>{"encore::gemm"});

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm and linear against triple loops in double.
+// Tests kernels::gemm and kernels::linear with its backward passes (framework/kernels/products/linear.cpp)
+// against triple loops in double: every transposition, odd shapes, bias and activation, empty batches. All
+// matrix products of a model go through them, whatever library computes; the libraries must agree within
+// rounding. rounded_size() for cuBLASLt is tested here too.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <encore/rows.hpp>
@@ -13,6 +16,7 @@ namespace {
 using kernels::Activation;
 using kernels::Transpose;
 
+/// Returns the (m, n) product of a and b with k terms in a sum; ta and tb say that an operand is transposed.
 Values product(const Values& a, bool ta, const Values& b, bool tb, std::int64_t m, std::int64_t n,
                std::int64_t k) {
   Values c(static_cast<std::size_t>(m * n), 0.0);
@@ -125,7 +129,7 @@ TEST_P(Gemm, AnEmptyBatchChangesNoParameterGradient) {
 INSTANTIATE_TEST_SUITE_P(Precisions, Gemm, ::testing::ValuesIn(precisions(2e-6, 2e-14, 2e-2)),
                          precision_name);
 
-#ifndef KOKKOS_ENABLE_CUDA  // whose one library has all types
+#ifndef KOKKOS_ENABLE_CUDA  // a CUDA build has one library only
 TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
   const auto portable = kernels::make_portable_gemm();
   const contract::OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
@@ -140,7 +144,8 @@ TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
 }
 #endif
 
-/// The sizes for which cuBLASLt chooses algorithms: few, none much larger than the batch.
+/// cuBLASLt chooses an algorithm for each rounded size: there are few, and none is much larger than the
+/// batch.
 TEST(RoundedSize, IsOneOfFewAndNotMuchLarger) {
   std::int64_t last = 0, sizes = 0;
   for (std::int64_t size = 0; size <= 1 << 20; ++size) {

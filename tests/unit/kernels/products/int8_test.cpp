@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products with weights of 8-bit and 4-bit integers: compared with the sums of integers computed one by one,
-// with every epilogue; rows do not depend on each other; the portable way gives the integers of the
-// instruction.
+// Tests matrix products with weights of 8-bit and 4-bit integers, as `exp quantize` makes models
+// (framework/kernels/products/gemm_integers.cpp, int8_tile.hpp, int4_weights.hpp): results against sums of
+// integers computed one by one, rows that do not depend on each other, and portable code that gives the
+// integers of the CPU's instruction. Rounded weights must be rounded to themselves, because files store them.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <cmath>
@@ -19,12 +20,13 @@ namespace {
 
 using kernels::Activation;
 
+/// Rounded rows. A weight is scale * integer; an activation is low + scale * byte.
 struct Rounded {
   std::vector<std::int64_t> integers;
-  std::vector<double> scale, low;  // of each row
+  std::vector<double> scale, low;  // one of each for a row; weights have no low
 };
 
-/// Rounds by the definition, in double.
+/// Returns the weights as rounded by the definition, in double.
 Rounded rounded_weights(const Values& w, std::int64_t rows, std::int64_t columns) {
   Rounded found;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -40,7 +42,7 @@ Rounded rounded_weights(const Values& w, std::int64_t rows, std::int64_t columns
   return found;
 }
 
-/// The bytes that the product reads, and the values that they mean.
+/// Returns the bytes of activations that the product reads, with the scale and the lowest value of each row.
 Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
   Rounded found;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -56,7 +58,7 @@ Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
   return found;
 }
 
-/// A weight whose products are computed by integers while this object lives.
+/// While this object lives, products with the weight `seen` are computed with `values` rounded to integers.
 class Quantized {
  public:
   Quantized(const contract::OwnedTensor& seen, const contract::OwnedTensor& values, int bits = 8)
@@ -131,7 +133,7 @@ TEST_P(Int8Product, IsNearTheProductOfTheNumbers) {
     square += std::pow(exact.values()[i], 2);
   }
   EXPECT_LT(std::sqrt(error / square), 0.02);
-  EXPECT_GT(error, 0.0);  // and is not the product itself
+  EXPECT_GT(error, 0.0);  // the integers were really used
 }
 
 TEST_P(Int8Product, ARowHasItsBitsWhateverStandsBesideIt) {
@@ -297,7 +299,7 @@ TEST(Int8Tile, ThePortableSumIsThatOfTheInstruction) {
       sums[lane] = static_cast<std::int32_t>(words());
       b[lane] = static_cast<std::int32_t>(words());
     }
-    sums >>= 4;  // far from where 32 bits end
+    sums >>= 4;  // so small that adding products cannot overflow 32 bits
     const std::uint32_t four = words();
     const kernels::int8::Integers one = kernels::int8::dot(sums, four, b), other = kernels::int8::plain_dot(sums, four, b);
     for (int lane = 0; lane < kernels::int8::lane_count; ++lane) ASSERT_EQ(one[lane], other[lane]);
@@ -313,7 +315,7 @@ TEST(Int8Tile, RowsOfActivationsGoFromTheSmallestToTheLargest) {
   EXPECT_EQ(bytes_of({-1.0F, 0.0F, 4.1F}), (std::vector<int>{0, 50, 255}));
   EXPECT_EQ(bytes_of({3.0F, 3.0F}), (std::vector<int>{0, 0}));
   EXPECT_EQ(bytes_of({0.0F, -0.0F}), (std::vector<int>{0, 0}));
-  EXPECT_EQ(bytes_of({0.0F, 1e-45F}), (std::vector<int>{0, 0}));  // nothing can be divided by such a step
+  EXPECT_EQ(bytes_of({0.0F, 1e-45F}), (std::vector<int>{0, 0}));  // the step is too small to divide by
   const float row[] = {3.0F, 3.0F, 3.0F};
   std::uint8_t bytes[3];
   const kernels::int8::RowScale scale = kernels::int8::round_row(row, 3, bytes);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TileTrap: while it lives, the instructions of AMX run on any x86-64 Linux. A processor without them
-// raises SIGILL; the handler decodes the machine code (Intel SDM volume 2, "LDTILECFG" to "TILEZERO"),
-// applies the instruction to tiles of the thread by kernels::amx::arithmetic, and resumes after it. So the code
-// that a compiler has made for a machine with AMX is tested on one without. Forbidden code ends the
-// process: tiles that are used before they are configured, another shape than whole tiles, any other
-// instruction.
+// TileTrap: while it lives, the instructions of AMX run on any x86-64 Linux, so that amx_test.cpp tests the
+// machine code that a compiler made for a processor with AMX. A processor without AMX raises SIGILL; the
+// handler decodes the machine code (Intel SDM volume 2, "LDTILECFG" to "TILEZERO"), applies the instruction
+// to the tiles of the thread by amx::arithmetic, and resumes after it. Code that must not occur ends the
+// process: tiles that are used before they are configured, tiles that are not whole, any other instruction.
+// Only tests may use it.
 #pragma once
 
 #include "kernels/products/amx_tiles.hpp"
@@ -32,7 +32,7 @@ class TileTrap {
   TileTrap(const TileTrap&) = delete;
   TileTrap& operator=(const TileTrap&) = delete;
 
-  /// Counts for all threads, since the process began.
+  /// The instructions of each kind that the trap has executed, in all threads since the process began.
   static inline std::atomic<std::int64_t> configured = 0, released = 0, multiplied = 0;
 
  private:
@@ -52,12 +52,12 @@ class TileTrap {
     return context.gregs[places[number]];
   }
 
-  /// An instruction with a three-byte VEX prefix.
+  /// An instruction with a three-byte VEX prefix; the members are the fields of its encoding.
   struct Instruction {
     int prefix, opcode, mod, reg, rm, vvvv;  // prefix: 0 none, 1 66, 2 F3, 3 F2
     std::int64_t length;
-    std::byte* base;      // of the operand in memory, without the index
-    std::int64_t stride;  // the index, scaled: of a load or a store
+    std::byte* base;      // the address of the operand in memory, without the index
+    std::int64_t stride;  // the scaled index: the distance of rows of a load or a store
   };
 
   static Instruction decode(const mcontext_t& context) {
