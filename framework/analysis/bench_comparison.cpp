@@ -111,7 +111,8 @@ BenchChange judge(std::span<const double> before, std::span<const double> before
   return change;
 }
 
-BenchComparison compare_benches(const store::BenchResult& before, const store::BenchResult& now, double threshold) {
+BenchComparison compare_benches(const store::BenchResult& before, const store::BenchResult& now,
+                                double threshold) {
   BenchComparison comparison;
   for (const store::BenchCase& old : before.cases) {
     if (old.machine) continue;

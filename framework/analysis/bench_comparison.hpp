@@ -48,6 +48,7 @@ BenchChange judge(std::span<const double> before, std::span<const double> before
 
 /// Compares all cases that both measurements have. Throws Error if they have no case in common, or if a
 /// measurement lacks samples of some rounds.
-BenchComparison compare_benches(const store::BenchResult& before, const store::BenchResult& now, double threshold);
+BenchComparison compare_benches(const store::BenchResult& before, const store::BenchResult& now,
+                                double threshold);
 
 }  // namespace encore::analysis

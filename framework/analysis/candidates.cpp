@@ -42,7 +42,8 @@ std::string name_without_seed(const store::RunRow& run) {
 Replicate replicate_of(store::Store& store, const store::RunRow& run, const std::string& metric) {
   Replicate replicate{.run = run, .missing = "", .environments = environments_of(store, run)};
   if (run.state != store::RunState::completed) {
-    replicate.missing = std::string(store::name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
+    replicate.missing =
+        std::string(store::name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason);
     return replicate;
   }
   const nlohmann::json measures = run.result.is_object()

@@ -198,7 +198,8 @@ std::vector<std::size_t> ranking_of(const Comparison& comparison) {
   return order;
 }
 
-Comparison comparison_of(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options) {
+Comparison comparison_of(store::Store& store, const std::vector<store::RunRow>& runs,
+                         const CompareOptions& options) {
   require_metric(store, runs, options.metric.name);
   Comparison comparison = collect_candidates(store, runs, options);
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -226,7 +227,8 @@ const char* name_of(Verdict verdict) {
   return "refused";
 }
 
-Comparison collect_candidates(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options) {
+Comparison collect_candidates(store::Store& store, const std::vector<store::RunRow>& runs,
+                              const CompareOptions& options) {
   Comparison comparison;
   comparison.options = options;
   comparison.candidates = candidates_of(
@@ -274,7 +276,8 @@ void test_pairs(store::Store& store, Comparison& comparison,
   for (std::size_t i = 0; i < comparison.pairs.size(); ++i) judge(comparison, shared[i], comparison.pairs[i]);
 }
 
-Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options) {
+Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs,
+                        const CompareOptions& options) {
   return reading_values_of(store, [&] { return comparison_of(store, runs, options); });
 }
 

@@ -69,7 +69,8 @@ struct Comparison {
 };
 
 /// Collects the candidates and their notices; tests no pair.
-Comparison collect_candidates(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options);
+Comparison collect_candidates(store::Store& store, const std::vector<store::RunRow>& runs,
+                              const CompareOptions& options);
 
 /// Returns the candidates from the best mean to the worst, those without a value last: the order in which
 /// every table shows them and gives them letters.
@@ -81,7 +82,8 @@ void test_pairs(store::Store& store, Comparison& comparison,
                 const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t family = 0);
 
 /// Tests all pairs of all candidates, the better one of a pair first. Throws Error like require_metric().
-Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs, const CompareOptions& options);
+Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs,
+                        const CompareOptions& options);
 
 /// Returns the value for users: percent points of a fraction, else four digits.
 std::string metric_text(const Metric& metric, double value);

@@ -127,8 +127,9 @@ Facts question_facts(const record::Specification& specification) {
 RunFacts all_facts(store::Store& store, const store::RunRow& run) {
   RunFacts facts{question_facts(store, run)};
   const std::vector<store::AttemptRow> attempts = store.read_attempts(run.number);
-  const auto told = std::find_if(attempts.rbegin(), attempts.rend(),
-                                 [](const store::AttemptRow& attempt) { return attempt.started_event.has_value(); });
+  const auto told = std::find_if(attempts.rbegin(), attempts.rend(), [](const store::AttemptRow& attempt) {
+    return attempt.started_event.has_value();
+  });
   facts.told = told != attempts.rend();
   if (facts.told) add_attempt(facts.fields, *told);
   facts.fields = sorted(std::move(facts.fields));

@@ -47,7 +47,8 @@ std::string ExampleTests::refusal(const std::vector<const Replicate*>& a,
   for (const auto* side : {&a, &b})
     for (const Replicate* replicate : *side) runs.push_back(replicate->run);
   std::vector<std::string> others;
-  for (const Metric& other : store::read_metrics(store_.database(), runs).in_order(metric_.name, {metric_.split()}))
+  for (const Metric& other :
+       store::read_metrics(store_.database(), runs).in_order(metric_.name, {metric_.split()}))
     if (has_value(other.meaning.reducer)) others.push_back(other.name);
   return metric_.name + " does not follow from the statistics of single examples" +
          (others.empty() ? "" : "; " + listed(others) + (others.size() == 1 ? " does" : " do"));

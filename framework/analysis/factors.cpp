@@ -147,7 +147,8 @@ std::string level_text(const nlohmann::json& level) {
   return level.is_null() ? "absent" : config::setting_text(level);
 }
 
-std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs, const store::RunBatch::ByRun<store::ParamRow>& params) {
+std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs,
+                               const store::RunBatch::ByRun<store::ParamRow>& params) {
   const std::map<std::string, KeyValues> keys = values_by_key(runs, params);
   std::map<std::vector<std::size_t>, std::vector<std::string>> together;
   for (const auto& [key, values] : keys)

@@ -25,7 +25,8 @@ struct Factor {
 };
 
 /// Returns the factors by name, without the seed and without what only describes a run.
-std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs, const store::RunBatch::ByRun<store::ParamRow>& params);
+std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs,
+                               const store::RunBatch::ByRun<store::ParamRow>& params);
 
 /// Returns a level for users: "absent" for null.
 std::string level_text(const nlohmann::json& level);

@@ -120,7 +120,8 @@ PredictedExample example_in(const nlohmann::ordered_json& json) {
 
 }  // namespace
 
-std::filesystem::path recorded_artifact(store::Store& store, const store::RunRow& run, const std::string& name) {
+std::filesystem::path recorded_artifact(store::Store& store, const store::RunRow& run,
+                                        const std::string& name) {
   for (const store::ArtifactRow& artifact : store.read_artifacts(run.number)) {
     if (artifact.name != name) continue;
     std::filesystem::path file = record::path_below(store.run_folder(run.id), artifact.path);
@@ -151,7 +152,8 @@ PredictedExample read_prediction(const std::string& line) {
   return example_in(object_in(line));
 }
 
-std::vector<PredictedExample> read_predictions(store::Store& store, const store::RunRow& run, const std::string& split) {
+std::vector<PredictedExample> read_predictions(store::Store& store, const store::RunRow& run,
+                                               const std::string& split) {
   std::vector<PredictedExample> examples;
   for_each_example(recorded_artifact(store, run, predictions_name(split)),
                    [&](const nlohmann::ordered_json& example) { examples.push_back(example_in(example)); });

@@ -17,7 +17,8 @@ namespace encore::analysis {
 
 /// Returns the file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its
 /// content is not the recorded one.
-std::filesystem::path recorded_artifact(store::Store& store, const store::RunRow& run, const std::string& name);
+std::filesystem::path recorded_artifact(store::Store& store, const store::RunRow& run,
+                                        const std::string& name);
 /// Returns "predictions/test.jsonl".
 std::string predictions_name(const std::string& split);
 
@@ -44,6 +45,7 @@ struct PredictedExample {
 PredictedExample read_prediction(const std::string& line);
 /// Returns the predictions of a run on "dev" or "test". Throws Error like recorded_artifact() and
 /// read_prediction().
-std::vector<PredictedExample> read_predictions(store::Store& store, const store::RunRow& run, const std::string& split);
+std::vector<PredictedExample> read_predictions(store::Store& store, const store::RunRow& run,
+                                               const std::string& split);
 
 }  // namespace encore::analysis

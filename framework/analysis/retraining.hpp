@@ -33,7 +33,7 @@ struct Retraining {
   Metric measure;      ///< "test/f1"
   ComparedSet old_set, new_set;
   std::vector<record::DataFile> new_files;  ///< files from which the new set was made
-  double held_out = 0.0;            ///< the share of their examples in the new set; 0: all
+  double held_out = 0.0;                    ///< the share of their examples in the new set; 0: all
   std::string rule;
   bool promoted = false;
 };

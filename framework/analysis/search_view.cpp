@@ -59,7 +59,8 @@ Metric meaning_of(store::Store& store, const store::RunRow& run, const std::stri
 
 }  // namespace
 
-std::vector<ConfirmedTrial> confirmed_trials(store::Store& store, const SearchView& view, std::size_t objective) {
+std::vector<ConfirmedTrial> confirmed_trials(store::Store& store, const SearchView& view,
+                                             std::size_t objective) {
   const plan::search::Objective& wanted = view.options.objectives.at(objective);
   const std::string on_test = "test/" + wanted.metric.substr(wanted.metric.find('/') + 1);
   Metric metric;

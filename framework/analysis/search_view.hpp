@@ -45,7 +45,8 @@ struct ConfirmedTrial {
   double mean() const { return mean_of(fresh); }
 };
 /// Returns the confirmed trials for one objective, the best mean over fresh seeds first.
-std::vector<ConfirmedTrial> confirmed_trials(store::Store& store, const SearchView& view, std::size_t objective);
+std::vector<ConfirmedTrial> confirmed_trials(store::Store& store, const SearchView& view,
+                                             std::size_t objective);
 
 /// Returns notices that name the trials in which an objective has no value; these are ranked after all
 /// others. Empty if all have one.

@@ -48,7 +48,8 @@ std::string kept_text(const store::RunRow& run) {
 
 }  // namespace
 
-std::map<std::int64_t, std::string> selection_notices(store::Store& store, const std::vector<store::RunRow>& runs) {
+std::map<std::int64_t, std::string> selection_notices(store::Store& store,
+                                                      const std::vector<store::RunRow>& runs) {
   const std::map<std::int64_t, store::SelectionRule> rules = store::selection_rules(store, runs);
   const std::map<std::int64_t, store::SelectionSpread> spreads = store::selection_spreads(store, runs);
   std::map<std::int64_t, std::string> notices;

@@ -15,7 +15,8 @@ namespace encore::analysis {
 
 /// Returns a clause without a full stop for each run: `dev/bleu is 0.00 at all 28 evaluations, so it cannot
 /// choose a checkpoint: ...`. A run whose metric moved or has a single defined value has no notice.
-std::map<std::int64_t, std::string> selection_notices(store::Store& store, const std::vector<store::RunRow>& runs);
+std::map<std::int64_t, std::string> selection_notices(store::Store& store,
+                                                      const std::vector<store::RunRow>& runs);
 
 /// Adds one notice for each candidate with such runs, with its name in front.
 void note_selection(store::Store& store, const std::vector<Candidate>& candidates,

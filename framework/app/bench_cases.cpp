@@ -203,10 +203,10 @@ std::vector<runner::BenchWorker> bench_workers(const MeasureRequest& request, co
         worker.backend = backend;
         worker.program = program;
         const auto places = runner::make_places(world::usable_cores(), {.workers = 1,
-                                                         .threads = static_cast<int>(number),
-                                                         .wishes = world::openmp_wishes(),
-                                                         .backend = backend,
-                                                         .ranks = ranks});
+                                                                        .threads = static_cast<int>(number),
+                                                                        .wishes = world::openmp_wishes(),
+                                                                        .backend = backend,
+                                                                        .ranks = ranks});
         worker.place = places.front();
         worker.place.rank_launcher = rank_launcher(wanted, worker.place.threads);
         worker.name = worker_name(backend, worker.place.threads, ranks);

@@ -111,8 +111,8 @@ void check_json(store::Store& store, std::vector<std::string>& faults) {
       {"verification", "details"}, {"bench", "settings"},         {"bench", "noise"},
       {"bench_case", "settings"},  {"bench_case", "environment"}, {"bench_case", "facts"}};
   for (const auto& [table, column] : columns) {
-    store::Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " + table +
-                                              " WHERE " + column + " IS NOT NULL");
+    store::Statement& rows = store.database().cached("SELECT number, " + std::string(column) + " FROM " +
+                                                     table + " WHERE " + column + " IS NOT NULL");
     while (rows.step()) {
       try {
         parse_json(rows.text(1));

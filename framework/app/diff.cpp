@@ -13,13 +13,15 @@ namespace {
 
 /// Removes the fields that only one of the two runs has: all of them would look like differences.
 void keep_question(analysis::Facts& facts) {
-  std::erase_if(
-      facts, [](const analysis::Field& field) { return field.section != "configuration" && field.section != "data"; });
+  std::erase_if(facts, [](const analysis::Field& field) {
+    return field.section != "configuration" && field.section != "data";
+  });
 }
 
 /// Returns the two runs of the request. Two words mean one run each, possibly the same one; otherwise the
 /// selection must have two runs.
-std::pair<store::RunRow, store::RunRow> two_runs(const DiffRequest& request, const App& app, store::Store& store) {
+std::pair<store::RunRow, store::RunRow> two_runs(const DiffRequest& request, const App& app,
+                                                 store::Store& store) {
   const store::RunSelection selection = selection_from(request.selection);
   const std::vector<std::string>& words = selection.words;
   require_choice(app, selection, "two runs");
@@ -38,7 +40,8 @@ std::pair<store::RunRow, store::RunRow> two_runs(const DiffRequest& request, con
 RunDifference compare(const DiffRequest& request, const App& app, store::Store& store) {
   RunDifference result;
   std::tie(result.a, result.b) = two_runs(request, app, store);
-  analysis::RunFacts facts_a = analysis::all_facts(store, result.a), facts_b = analysis::all_facts(store, result.b);
+  analysis::RunFacts facts_a = analysis::all_facts(store, result.a),
+                     facts_b = analysis::all_facts(store, result.b);
   result.a_told = facts_a.told;
   result.b_told = facts_b.told;
   if (!facts_a.told || !facts_b.told) {
@@ -48,10 +51,11 @@ RunDifference compare(const DiffRequest& request, const App& app, store::Store& 
   result.found = analysis::differences(facts_a.fields, facts_b.fields);
   if (!request.drift) return result;
   const double tolerance = request.tolerance.value_or(runner::default_tolerance);
-  result.drift = runner::drift_of(
-      runner::step_drifts(store, result.a, result.b),
-      runner::curve_drifts(runner::loss_curves(store, result.a.number), runner::loss_curves(store, result.b.number), tolerance),
-      tolerance);
+  result.drift =
+      runner::drift_of(runner::step_drifts(store, result.a, result.b),
+                       runner::curve_drifts(runner::loss_curves(store, result.a.number),
+                                            runner::loss_curves(store, result.b.number), tolerance),
+                       tolerance);
   return result;
 }
 

@@ -43,7 +43,8 @@ constexpr double giga = 1024.0 * 1024.0 * 1024.0;
 /// Returns the first line of the program's output. Returns "" if the program is missing or fails.
 std::string answer_of(const std::string& program, const std::vector<std::string>& arguments) {
   try {
-    const runner::ProgramOutput output = runner::run_program(program, arguments, "", {.timeout = answer_patience});
+    const runner::ProgramOutput output =
+        runner::run_program(program, arguments, "", {.timeout = answer_patience});
     if (!output.end.success()) return "";
     std::istringstream lines(output.output.empty() ? output.errors : output.output);
     std::string line;
@@ -127,7 +128,8 @@ nlohmann::json examine_programs(const runner::Programs& programs, const std::str
   nlohmann::json version;
   try {
     const std::filesystem::path worker = runner::worker_program(programs, backend);
-    const runner::ProgramOutput answer = runner::run_program(worker, {"version"}, "", {.timeout = answer_patience});
+    const runner::ProgramOutput answer =
+        runner::run_program(worker, {"version"}, "", {.timeout = answer_patience});
     std::string first = answer.errors.substr(0, answer.errors.find('\n'));
     if (first.empty()) first = "ended with " + answer.end.text();
     findings.push_back({"run", "worker", answer.end.success() ? Health::good : Health::problem,
@@ -204,7 +206,8 @@ void examine_storage(const std::filesystem::path& folder, DoctorFindings& findin
   if (::statvfs(folder.c_str(), &space) == 0) {
     const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize) / giga;
     findings.push_back(
-        {"storage", "free space", free < 1.0 ? Health::warning : Health::good, document::number_text(free) + " GiB",
+        {"storage", "free space", free < 1.0 ? Health::warning : Health::good,
+         document::number_text(free) + " GiB",
          free < 1.0 ? "checkpoints need space; exp gc removes those that are not needed" : ""});
   }
   const bool writable = ::access(folder.c_str(), W_OK) == 0;
@@ -242,20 +245,22 @@ void examine_limits(DoctorFindings& findings) {
   const world::Cores cores = world::usable_cores();
   const std::optional<world::GroupLimit> time = world::cpu_limit();
   const bool less = time && time->amount < static_cast<double>(cores.numbers.size());
-  findings.push_back(
-      {"limits", "cores", Health::good,
-       (less ? document::number_text(time->amount) + " CPUs, which the control group " + time->group + " grants of "
-             : "") +
-           std::to_string(cores.numbers.size()) + " CPUs, " + std::to_string(cores.by_core().size()) +
-           (cores.by_core().size() == 1 ? " core" : " cores"),
-       ""});
+  findings.push_back({"limits", "cores", Health::good,
+                      (less ? document::number_text(time->amount) + " CPUs, which the control group " +
+                                  time->group + " grants of "
+                            : "") +
+                          std::to_string(cores.numbers.size()) + " CPUs, " +
+                          std::to_string(cores.by_core().size()) +
+                          (cores.by_core().size() == 1 ? " core" : " cores"),
+                      ""});
 }
 
 /// Returns by how many seconds the clock of the folder's file server is behind this machine. Returns nothing
 /// if the folder is not writable.
 std::optional<double> file_clock_behind(const std::filesystem::path& folder) {
   const std::filesystem::path probe =
-      folder / (".encore-doctor-" + std::to_string(world::this_process().pid) + std::string(world::aside_suffix));
+      folder /
+      (".encore-doctor-" + std::to_string(world::this_process().pid) + std::string(world::aside_suffix));
   std::error_code ignored;
   try {
     const double before = world::now_seconds();
@@ -288,8 +293,8 @@ void examine_clock(const std::filesystem::path& folder, DoctorFindings& findings
   constexpr double tolerance = 5.0;
   const bool apart = std::abs(*behind) > tolerance;
   findings.push_back({"clock", "of the folder's file server", apart ? Health::warning : Health::good,
-                      apart ? document::number_text(std::abs(*behind)) + " s " + (*behind > 0 ? "behind" : "ahead of") +
-                                  " this machine's"
+                      apart ? document::number_text(std::abs(*behind)) + " s " +
+                                  (*behind > 0 ? "behind" : "ahead of") + " this machine's"
                             : "as this machine's",
                       apart ? "set both by NTP" : ""});
 }

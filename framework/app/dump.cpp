@@ -33,19 +33,20 @@ std::string plain_text(const nlohmann::json& value) {
 
 void write_runs_csv(store::Store& store, const std::vector<store::RunRow>& runs, const fs::path& path) {
   world::AtomicFile file(path);
-  file.write(document::csv_record({"id", "name", "state", "reason", "backend", "seed", "repeat", "sweep", "question",
-                         "group", "tags", "note", "created", "finished", "best_step", "result"}));
+  file.write(
+      document::csv_record({"id", "name", "state", "reason", "backend", "seed", "repeat", "sweep", "question",
+                            "group", "tags", "note", "created", "finished", "best_step", "result"}));
   for (const store::RunRow& run : runs) {
     std::string tags;
     for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ",") + tag;
     const auto result = [&](const char* key) {
       return run.result.is_object() && run.result.contains(key) ? plain_text(run.result[key]) : "";
     };
-    file.write(
-        document::csv_record({run.id, run.name, store::name_of(run.state), run.reason, run.backend, std::to_string(run.seed),
-                    std::to_string(run.repeat), run.sweep, run.question, run.group, tags, run.note,
-                    shortest_number(run.created), run.finished ? shortest_number(*run.finished) : "",
-                    result("best_step"), result("measures")}));
+    file.write(document::csv_record({run.id, run.name, store::name_of(run.state), run.reason, run.backend,
+                                     std::to_string(run.seed), std::to_string(run.repeat), run.sweep,
+                                     run.question, run.group, tags, run.note, shortest_number(run.created),
+                                     run.finished ? shortest_number(*run.finished) : "", result("best_step"),
+                                     result("measures")}));
   }
   file.commit();
 }
@@ -55,8 +56,8 @@ void write_params_csv(store::Store& store, const std::vector<store::RunRow>& run
   file.write(document::csv_record({"id", "key", "type", "value", "source", "at"}));
   for (const store::RunRow& run : runs)
     for (const store::ParamRow& param : store.read_params(run.number))
-      file.write(
-          document::csv_record({run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
+      file.write(document::csv_record(
+          {run.id, param.key, param.type, plain_text(param.value), param.source, param.at}));
   file.commit();
 }
 
@@ -67,8 +68,8 @@ void write_points_csv(store::Store& store, const std::vector<store::RunRow>& run
     for (const store::MetricRow& metric : store.read_metrics(run.number)) {
       std::string records;
       for (const store::CurvePoint& point : store.read_curve(run.number, metric.name))
-        records += document::csv_record({run.id, metric.name, std::to_string(point.step), std::to_string(point.attempt),
-                               shortest_number(point.value)});
+        records += document::csv_record({run.id, metric.name, std::to_string(point.step),
+                                         std::to_string(point.attempt), shortest_number(point.value)});
       file.write(records);
     }
   file.commit();
@@ -138,8 +139,8 @@ void write_tensorboard(store::Store& store, const std::vector<store::RunRow>& ru
     world::make_folder(place);
     // Points have no time of their own, so all get the start of the last attempt.
     const double time = run.started.value_or(run.created);
-    world::AtomicFile file(place / ("events.out.tfevents." + std::to_string(static_cast<std::int64_t>(run.created)) +
-                             "." + run.id));
+    world::AtomicFile file(place / ("events.out.tfevents." +
+                                    std::to_string(static_cast<std::int64_t>(run.created)) + "." + run.id));
     file.write(tensorboard_head(time));
     for (const store::MetricRow& metric : store.read_metrics(run.number)) {
       std::string records;

@@ -23,8 +23,10 @@ Form<DumpRequest> dump_form();
 
 std::vector<store::RunRow> dumped_runs(const DumpRequest& request, store::Store& store);
 /// Writes a folder with runs.csv, params.csv and points.csv.
-void write_tables(store::Store& store, const std::vector<store::RunRow>& runs, const std::filesystem::path& folder);
+void write_tables(store::Store& store, const std::vector<store::RunRow>& runs,
+                  const std::filesystem::path& folder);
 /// Writes a folder with one folder of scalars for each run.
-void write_tensorboard(store::Store& store, const std::vector<store::RunRow>& runs, const std::filesystem::path& folder);
+void write_tensorboard(store::Store& store, const std::vector<store::RunRow>& runs,
+                       const std::filesystem::path& folder);
 
 }  // namespace encore::app

@@ -14,7 +14,8 @@ namespace encore::app {
 namespace {
 
 /// Explains a difference in identity without a different stored field: a version or the rules of identity.
-std::string apart_without_a_field(store::Store& store, const store::RunRow& run, const store::RunRow& nearest) {
+std::string apart_without_a_field(store::Store& store, const store::RunRow& run,
+                                  const store::RunRow& nearest) {
   if (run.question == nearest.question)
     return "same question as " + nearest.name + ": a repeat, trained again with --fresh";
   std::string text =
@@ -30,7 +31,8 @@ std::string apart_without_a_field(store::Store& store, const store::RunRow& run,
   return text;
 }
 
-NearestToIt nearest_to(store::Store& store, std::int64_t number, const analysis::Facts& question, const store::RunRow& run) {
+NearestToIt nearest_to(store::Store& store, std::int64_t number, const analysis::Facts& question,
+                       const store::RunRow& run) {
   NearestToIt nearest{.run = store.read_run(number), .found = {}, .without_a_field = {}};
   nearest.found = analysis::differences(analysis::question_facts(store, nearest.run), question);
   if (nearest.found.empty()) nearest.without_a_field = apart_without_a_field(store, run, nearest.run);

@@ -26,13 +26,13 @@ Form<ExplainRequest> explain_form();
 struct NearestToIt {
   store::RunRow run;
   std::vector<analysis::Difference> found;  ///< the nearest run's value first
-  std::string without_a_field;    ///< the reason if no stored field differs
+  std::string without_a_field;              ///< the reason if no stored field differs
 };
 
 struct ExplainedRun {
-  std::optional<store::RunRow> run = {};        ///< as the database has it
-  const PlannedRun* planned = nullptr;   ///< of an experiment file
-  std::string starts_from, learns_from;  ///< names of the runs that it needs; empty: none
+  std::optional<store::RunRow> run = {};  ///< as the database has it
+  const PlannedRun* planned = nullptr;    ///< of an experiment file
+  std::string starts_from, learns_from;   ///< names of the runs that it needs; empty: none
   std::optional<NearestToIt> nearest = {};
   std::size_t replicates = 0;  ///< runs that differ from it in the seed alone
 };

@@ -60,7 +60,8 @@ std::string sources_of(const std::string& architecture) {
 
 /// Returns the adopter for the folder's architecture. A named task that imports encoders also accepts the
 /// encoder of a model with another head.
-Adopter adopter_of(const pretrained::HuggingFaceFolder& folder, const std::string& task, const config::Catalogue& catalogue) {
+Adopter adopter_of(const pretrained::HuggingFaceFolder& folder, const std::string& task,
+                   const config::Catalogue& catalogue) {
   std::vector<Adopter> all = adopters_in(catalogue);
   const auto of = [&](const std::string& architecture) {
     std::vector<Adopter> found;
@@ -101,8 +102,8 @@ std::string name_of_folder(const fs::path& folder) {
 }
 
 /// Returns the experiment of zero epochs. Optimizer and schedule are required in it but unused.
-std::string experiment_text(const pretrained::HuggingFaceFolder& folder, std::int64_t max_length, const Adopter& adopter,
-                            const std::string& name) {
+std::string experiment_text(const pretrained::HuggingFaceFolder& folder, std::int64_t max_length,
+                            const Adopter& adopter, const std::string& name) {
   const AdoptedModel& model = adopter.model;
   std::string text =
       "# Written by exp import: the model as it is, without training.\nname = " + quoted(name) +
@@ -116,20 +117,23 @@ std::string experiment_text(const pretrained::HuggingFaceFolder& folder, std::in
 }
 
 bool joins_inputs(const AdoptedModel& model, const ImportRequest& request) {
-  if (model.architecture == pretrained::body_architecture) return false;  // each input has a sequence of its own
+  if (model.architecture == pretrained::body_architecture)
+    return false;  // each input has a sequence of its own
   return model.architecture == "ForQuestionAnswering" ||
          std::ranges::any_of(request.set,
                              [](const std::string& set) { return set.starts_with("data.text2_"); });
 }
 
-config::ExperimentFile experiment_of(const ImportRequest& request, const App& app, const std::string& backend) {
-  const pretrained::HuggingFaceFolder folder = pretrained::open_hugging_face_folder(fs::absolute(request.folder).lexically_normal());
+config::ExperimentFile experiment_of(const ImportRequest& request, const App& app,
+                                     const std::string& backend) {
+  const pretrained::HuggingFaceFolder folder =
+      pretrained::open_hugging_face_folder(fs::absolute(request.folder).lexically_normal());
   const pretrained::FolderSettings settings = pretrained::settings_of(folder);
   for (const std::string& notice : settings.notices) app.events.noticed("note: " + notice);
   const runner::Programs programs = runner::installed_programs();
   const config::Catalogue catalogue =
       config::Catalogue::load(runner::plugin_search_path({}, request.backend.plugin_path, programs, backend),
-                      runner::fingerprint_of(programs, backend));
+                              runner::fingerprint_of(programs, backend));
   catalogue.require_all_built(Kind::task);
   const Adopter adopter = adopter_of(folder, request.task.value_or(""), catalogue);
   if (pretrained::family_of(folder.config).shape.doubles_separator && joins_inputs(adopter.model, request))
@@ -138,7 +142,7 @@ config::ExperimentFile experiment_of(const ImportRequest& request, const App& ap
         "differ until the model is trained here: docs/reference/pretrained_families.md");
   const std::string name = request.name.value_or(name_of_folder(folder.path));
   return config::parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),
-                               fs::absolute(name + ".toml"), request.set);
+                                       fs::absolute(name + ".toml"), request.set);
 }
 
 }  // namespace

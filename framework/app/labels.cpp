@@ -14,13 +14,14 @@ store::SelectedRuns tagged_runs(const TagRequest& request, const App& app, store
 } catch (const store::UnknownRun& error) {
   const std::vector<std::string>& words = request.selection.runs;
   throw store::UnknownRun(error.what() +
-                   (words.size() > 1 ? "; write +" + words.back() + " to add it as a tag" : ""));
+                          (words.size() > 1 ? "; write +" + words.back() + " to add it as a tag" : ""));
 }
 
 /// Asks before the notes of runs that the user did not name are replaced.
 bool may_replace(const NoteRequest& request, const App& app, const store::SelectedRuns& selected) {
   std::vector<store::RunRow> losing = selected.runs;
-  std::erase_if(losing, [&](const store::RunRow& run) { return run.note.empty() || run.note == *request.text; });
+  std::erase_if(losing,
+                [&](const store::RunRow& run) { return run.note.empty() || run.note == *request.text; });
   if (selected.named || losing.empty()) return true;
   constexpr std::size_t most = 30;
   return confirmed(app, request.yes,
@@ -72,7 +73,8 @@ std::vector<TaggedRun> tag(const TagRequest& request, const App& app) {
 
 NoteResult note(const NoteRequest& request, const App& app) {
   store::Store store(app.database, request.text ? store::OpenMode::write : store::OpenMode::read);
-  const store::SelectedRuns selected = selected_runs(app, store, selection_from(request.selection, {request.run}));
+  const store::SelectedRuns selected =
+      selected_runs(app, store, selection_from(request.selection, {request.run}));
   NoteResult result{.runs = selected.runs};
   if (!request.text) return result;
   result.declined = !may_replace(request, app, selected);

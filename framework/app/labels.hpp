@@ -42,7 +42,7 @@ Form<NoteRequest> note_form();
 
 struct NoteResult {
   std::vector<store::RunRow> runs;  ///< with their current notes
-  bool written = false;      ///< false: they were only read, or the user did not agree
+  bool written = false;             ///< false: they were only read, or the user did not agree
   bool declined = false;
 };
 NoteResult note(const NoteRequest& request, const App& app);

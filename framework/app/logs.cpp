@@ -26,7 +26,8 @@ class AttemptLog {
   void read_new(const Take& take) {
     record::SpoolRecord record;
     while (reader_.next(record)) {
-      if (record.kind == record::SpoolKind::metric) define(store::metric_from(record.name, record.unit, record.meaning));
+      if (record.kind == record::SpoolKind::metric)
+        define(store::metric_from(record.name, record.unit, record.meaning));
       if (record.kind != record::SpoolKind::event) continue;
       const record::ReadEvent event = record.event();
       take({.event = &event, .metrics = &metrics_});
@@ -73,7 +74,8 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
 /// All attempts of a run, including those that begin while the run is followed.
 class RunLog {
  public:
-  RunLog(const store::Store& store, store::RunRow run) : run_(std::move(run)), folder_(store.run_folder(run_.id)) {}
+  RunLog(const store::Store& store, store::RunRow run)
+      : run_(std::move(run)), folder_(store.run_folder(run_.id)) {}
 
   const store::RunRow& run() const { return run_; }
 

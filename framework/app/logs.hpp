@@ -25,9 +25,9 @@ Form<LogsRequest> logs_form();
 
 /// A part of the log of a run.
 struct LogEntry {
-  std::size_t attempt = 0;                  ///< counts from 1; 0: the run has not logged anything
-  const record::ReadEvent* event = nullptr;         ///< what the worker reported
-  const std::vector<Metric>* metrics = {};  ///< those that the attempt has defined
+  std::size_t attempt = 0;                   ///< counts from 1; 0: the run has not logged anything
+  const record::ReadEvent* event = nullptr;  ///< what the worker reported
+  const std::vector<Metric>* metrics = {};   ///< those that the attempt has defined
   std::string text = {};  ///< what it wrote to its standard error, or a problem of the spool
   bool is_problem = false;
   bool of_several = false;  ///< runs are read

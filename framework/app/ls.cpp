@@ -52,8 +52,8 @@ void set_titles(std::vector<ListColumn>& columns) {
 
 /// Returns a column that store/run_columns.hpp knows. Throws UsageError that names `option`, such as
 /// "--sort".
-ListColumn named_column(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& option,
-                        const std::string& name) {
+ListColumn named_column(store::Store& store, const std::vector<store::RunRow>& runs,
+                        const std::string& option, const std::string& name) {
   store::RunColumns columns(store);
   if (!columns.expression(name))
     throw UsageError(
@@ -105,7 +105,8 @@ bool chooses(const store::RunSelection& selection) {
 
 /// Returns whether the list shows the varied options, as for runs of one sweep. Large lists leave them out,
 /// because gathering them is slow.
-bool shows_varied(const LsRequest& request, bool chosen, const std::vector<store::RunRow>& runs, bool of_one_sweep) {
+bool shows_varied(const LsRequest& request, bool chosen, const std::vector<store::RunRow>& runs,
+                  bool of_one_sweep) {
   constexpr std::size_t many = 1000;
   if (request.varied) return true;
   if (!chosen) return false;
@@ -116,7 +117,8 @@ bool shows_varied(const LsRequest& request, bool chosen, const std::vector<store
 }
 
 std::string why_empty(store::Store& store, const store::RunSelection& selection) {
-  if (!chooses(selection)) return selection.sight == store::Sight::present ? "no runs yet" : "no runs are removed";
+  if (!chooses(selection))
+    return selection.sight == store::Sight::present ? "no runs yet" : "no runs are removed";
   return none_text(store, selection, store::select_runs(store, selection));
 }
 
@@ -161,7 +163,8 @@ LsResult list_runs(const LsRequest& request, store::Store& store) {
   if (limit > 0 && !request.sort) selection.limit = static_cast<std::int64_t>(limit) + 1;
   store::SelectedRuns selected = store::select_runs(store, selection);
   std::vector<store::RunRow> runs = std::move(selected.runs);
-  std::sort(runs.begin(), runs.end(), [](const store::RunRow& a, const store::RunRow& b) { return a.number > b.number; });
+  std::sort(runs.begin(), runs.end(),
+            [](const store::RunRow& a, const store::RunRow& b) { return a.number > b.number; });
   if (request.sort)
     sort_by(named_column(store, runs, "--sort", *request.sort), request.reverse, runs);
   else if (request.reverse)
@@ -202,7 +205,8 @@ std::vector<ListColumn> varied_columns(store::Store& store, const std::vector<st
   return columns;
 }
 
-std::optional<double> selected_value(const std::string& split, const store::RunRow& run, const store::RunScore& score) {
+std::optional<double> selected_value(const std::string& split, const store::RunRow& run,
+                                     const store::RunScore& score) {
   return store::result_measure(run, split + "/" + score.rule.metric.measure_name());
 }
 

@@ -42,7 +42,7 @@ struct ListColumn {
 struct RunList {
   std::vector<store::RunRow> runs;
   std::vector<store::RunScore> scores;  ///< of each
-  std::vector<double> seconds;   ///< in which an attempt worked on it
+  std::vector<double> seconds;          ///< in which an attempt worked on it
   std::vector<ListColumn> columns = {};
 };
 
@@ -60,7 +60,8 @@ LsResult list_runs(const LsRequest& request, store::Store& store);
 /// together share one.
 std::vector<ListColumn> varied_columns(store::Store& store, const std::vector<store::RunRow>& runs);
 /// Returns the value of the measure that chooses the run's checkpoints, on "dev" or "test".
-std::optional<double> selected_value(const std::string& split, const store::RunRow& run, const store::RunScore& score);
+std::optional<double> selected_value(const std::string& split, const store::RunRow& run,
+                                     const store::RunScore& score);
 /// Returns the value of a column of one run; null if it has none.
 nlohmann::json value_of(const ListColumn& column, const store::RunRow& run);
 

@@ -33,7 +33,9 @@ void read_settings(store::Store& store, std::int64_t run, plan::Parent& parent) 
     std::string pointer = "/" + param.key;
     std::ranges::replace(pointer, '.', '/');
     parent.config[nlohmann::json::json_pointer(pointer)] = param.value;
-    parent.origin[param.key] = {param.source == config::name_of(config::Source::fallback) ? config::Source::fallback : config::Source::file,
+    parent.origin[param.key] = {param.source == config::name_of(config::Source::fallback)
+                                    ? config::Source::fallback
+                                    : config::Source::file,
                                 {}};
   }
 }

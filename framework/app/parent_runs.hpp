@@ -30,7 +30,8 @@ struct PlannedParent {
 class ParentRuns final : public plan::ParentSource {
  public:
   /// Returns the folders in which the plugins of an experiment file are searched.
-  using PluginFolders = std::function<std::vector<std::filesystem::path>(const config::ExperimentFile& document)>;
+  using PluginFolders =
+      std::function<std::vector<std::filesystem::path>(const config::ExperimentFile& document)>;
 
   /// Prepares the search for parents. `file` is the experiment file to plan, `fingerprint` that of the build
   /// that would train.

@@ -93,7 +93,8 @@ nlohmann::json ask(const App& app, const PlannedRuns& planned, const std::vector
     done += static_cast<std::size_t>(std::ranges::count(text, '\n'));
     app.events.progressed("sized", std::min(done, models.size()), models.size(), "models");
   };
-  const runner::ProgramOutput answer = runner::run_program(planned.worker, arguments, request.dump(), {.seen = seen});
+  const runner::ProgramOutput answer =
+      runner::run_program(planned.worker, arguments, request.dump(), {.seen = seen});
   nlohmann::json sizes = json_or_null(answer.output);
   if (!answer.end.success() || !sizes.is_array() || sizes.size() != models.size())
     throw Error(planned.worker.string() + " size ended with " + answer.end.text() + " and printed no answer" +
@@ -102,7 +103,7 @@ nlohmann::json ask(const App& app, const PlannedRuns& planned, const std::vector
 }
 
 std::vector<record::SizeAnswer> sizes_in(const nlohmann::json& answers,
-                                 const std::vector<const record::Specification*>& models) {
+                                         const std::vector<const record::Specification*>& models) {
   config::Problems problems;
   std::vector<record::SizeAnswer> sizes;
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -183,7 +184,8 @@ NextDecision shown(PlannedSearch& planned, const Decision& decision) {
   if (!shown.problem.empty()) return shown;
   const record::Specification specification =
       specification_of(runs.runs.front(), planned.file.backend, planned.plugin_folders);
-  const std::vector<config::Problem> problems = runner::check_with_worker(planned.file.worker, {&specification});
+  const std::vector<config::Problem> problems =
+      runner::check_with_worker(planned.file.worker, {&specification});
   if (!problems.empty()) shown.problem = problems.front().text();
   return shown;
 }

@@ -57,7 +57,7 @@ void compare_origin(store::Store& store, const PlannedRuns& planned, PluginFiles
   run.changed_plugins = plugin_changes(with->plugins, files.used_by(run.specification, planned.catalogue));
   if (with->build.is_object() && !planned.fingerprint.empty())
     run.other_build = config::fingerprint_difference(with->build.value("fingerprint", planned.fingerprint),
-                                             planned.fingerprint, "in its build");
+                                                     planned.fingerprint, "in its build");
 }
 
 /// With --changed, a run that another plugin file trained is trained again as a new repeat, and an unfinished

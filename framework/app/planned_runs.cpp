@@ -149,7 +149,7 @@ config::SweepTexts sweep_of(const PlanRequest& request) {
 }
 
 record::Specification specification_of(plan::RunPoint& point, const std::string& backend,
-                               const std::vector<std::filesystem::path>& folders) {
+                                       const std::vector<std::filesystem::path>& folders) {
   record::Specification specification;
   specification.name = point.name;
   specification.seed = static_cast<std::uint64_t>(point.seed);

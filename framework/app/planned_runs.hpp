@@ -34,9 +34,9 @@ struct PlannedRun {
   std::vector<std::pair<std::string, std::string>> varied = {};
   Action action = Action::start;
   std::optional<store::RunRow> before = {};  ///< its row in the database, if any
-  bool new_repeat = false;            ///< --fresh: in addition to existing repeats
-  bool from_start = false;            ///< without the checkpoints of earlier attempts (exp retry --failed)
-  bool has_checkpoint = false;        ///< for a run to resume: false means that it starts again
+  bool new_repeat = false;                   ///< --fresh: in addition to existing repeats
+  bool from_start = false;      ///< without the checkpoints of earlier attempts (exp retry --failed)
+  bool has_checkpoint = false;  ///< for a run to resume: false means that it starts again
   /// The plugin files and the build of its last attempt, if they differ from the current ones.
   std::vector<PluginChange> changed_plugins = {};
   std::string other_build = {};  ///< `compiler is GNU 12.2 in its build and GNU 13.1 here`
@@ -66,9 +66,9 @@ struct ParentFile {
 struct PlannedRuns {
   plan::Plan plan;
   std::filesystem::path file;
-  std::vector<config::SourceFile> sources;     ///< content of the file and its bases
-  std::vector<std::string> overrides;  ///< key=value, of the command line
-  config::SweepTexts sweep;                    ///< --grid and --seeds
+  std::vector<config::SourceFile> sources;  ///< content of the file and its bases
+  std::vector<std::string> overrides;       ///< key=value, of the command line
+  config::SweepTexts sweep;                 ///< --grid and --seeds
   std::string backend;
   std::filesystem::path worker;
   config::Catalogue catalogue;
@@ -106,7 +106,7 @@ config::SweepTexts sweep_of(const PlanRequest& request);
 /// Returns the specification of a point, and removes config and origin from the point: in a plan of many runs
 /// they need most of the memory.
 record::Specification specification_of(plan::RunPoint& point, const std::string& backend,
-                               const std::vector<std::filesystem::path>& folders);
+                                       const std::vector<std::filesystem::path>& folders);
 /// Reads and checks the file. Reads only the runs of `[model] from` from the database. Throws ConfigErrors or
 /// UsageError with all problems. `hash` computes the hash of a data file.
 PlannedRuns read_plan(const PlanRequest& request, const App& app,

@@ -39,16 +39,18 @@ std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, cons
   const runner::Programs programs = runner::installed_programs();
   file.backend = backend_of(request.backend.backend, programs);
   file.worker = runner::worker_program(programs, file.backend);
-  const auto folders_of = [&request, programs, backend = file.backend](const config::ExperimentFile& document) {
-    return runner::plugin_search_path(config::plugin_folders(document), request.backend.plugin_path, programs, backend);
+  const auto folders_of = [&request, programs,
+                           backend = file.backend](const config::ExperimentFile& document) {
+    return runner::plugin_search_path(config::plugin_folders(document), request.backend.plugin_path, programs,
+                                      backend);
   };
   planned->plugin_folders = folders_of(planned->document);
   file.fingerprint = runner::fingerprint_of(programs, file.backend);
   file.catalogue = config::Catalogue::load(planned->plugin_folders, file.fingerprint);
   file.catalogue.require_built(config::strings_of(planned->document));
   planned->parents = std::make_unique<ParentRuns>(app.database, file.file, folders_of, file.fingerprint);
-  planned->plan = std::make_unique<plan::search::SearchPlan>(planned->document, file.catalogue, pretrained::sha256_of_content,
-                                                       planned->parents.get());
+  planned->plan = std::make_unique<plan::search::SearchPlan>(
+      planned->document, file.catalogue, pretrained::sha256_of_content, planned->parents.get());
   if (!planned->parents->take().empty())
     throw Error(
         "[model] from = { experiment = ... } cannot be used in a search; train that run first with exp run, "
@@ -73,7 +75,8 @@ void compare_with(store::Store& store, PlannedSearch& planned) {
   }
 }
 
-PlannedRuns runs_of(store::Store& store, const PlannedSearch& planned, plan::search::TrialRuns trial, const App& app) {
+PlannedRuns runs_of(store::Store& store, const PlannedSearch& planned, plan::search::TrialRuns trial,
+                    const App& app) {
   PlannedRuns runs;
   runs.plan = planned.file.plan;
   runs.file = planned.file.file;

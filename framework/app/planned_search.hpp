@@ -39,7 +39,8 @@ std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, cons
 /// Adds the facts of the database.
 void compare_with(store::Store& store, PlannedSearch& planned);
 /// Plans the runs of a trial like those of a sweep, and compares them with the database.
-PlannedRuns runs_of(store::Store& store, const PlannedSearch& planned, plan::search::TrialRuns trial, const App& app);
+PlannedRuns runs_of(store::Store& store, const PlannedSearch& planned, plan::search::TrialRuns trial,
+                    const App& app);
 
 /// Returns the search that a word means if a request takes runs: by its name, unless a run has the same name.
 std::optional<store::SearchRow> named_search(store::Store& store, const std::vector<std::string>& words);

@@ -50,7 +50,8 @@ const std::vector<UsedPlugin>& PluginFiles::used_by(const record::Specification&
   return known->second;
 }
 
-std::vector<UsedPlugin> PluginFiles::look_up(const record::Specification& specification, const config::Catalogue& catalogue) {
+std::vector<UsedPlugin> PluginFiles::look_up(const record::Specification& specification,
+                                             const config::Catalogue& catalogue) {
   std::vector<UsedPlugin> used;
   for (const config::TypeName& type :
        config::needed_types(config::make_experiment(specification.config, catalogue, specification.origin))) {

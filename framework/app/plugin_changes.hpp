@@ -36,10 +36,12 @@ struct PluginChange {
 class PluginFiles {
  public:
   /// Returns the plugins of the types in `specification.config`, each once. Throws ConfigError or Error.
-  const std::vector<UsedPlugin>& used_by(const record::Specification& specification, const config::Catalogue& catalogue);
+  const std::vector<UsedPlugin>& used_by(const record::Specification& specification,
+                                         const config::Catalogue& catalogue);
 
  private:
-  std::vector<UsedPlugin> look_up(const record::Specification& specification, const config::Catalogue& catalogue);
+  std::vector<UsedPlugin> look_up(const record::Specification& specification,
+                                  const config::Catalogue& catalogue);
 
   std::map<std::string, std::vector<UsedPlugin>> used_;  // keyed by the types of a configuration
   std::map<std::filesystem::path, std::string> hashes_;

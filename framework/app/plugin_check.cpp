@@ -99,17 +99,19 @@ class PluginCheck {
   void find_reader() {
     std::string type;
     for (const std::string& setting : request_.settings)
-      if (const config::Override read = config::parse_override(setting); read.key == "data.type" && read.value.is_text())
+      if (const config::Override read = config::parse_override(setting);
+          read.key == "data.type" && read.value.is_text())
         type = read.value.text();
     if (type.empty()) return;
-    const config::Manifest own = config::load_manifest(std::filesystem::path(file_).replace_extension(".json"));
+    const config::Manifest own =
+        config::load_manifest(std::filesystem::path(file_).replace_extension(".json"));
     const auto is_reader = [&](const config::ManifestOffer& offer) {
       return offer.kind == Kind::reader && offer.name == type;
     };
     if (std::ranges::any_of(own.offers, is_reader)) return;
     const runner::Programs programs = runner::installed_programs();
-    const config::Catalogue catalogue =
-        config::Catalogue::survey(runner::plugin_search_path({}, {}, programs, backend_), runner::fingerprint_of(programs, backend_));
+    const config::Catalogue catalogue = config::Catalogue::survey(
+        runner::plugin_search_path({}, {}, programs, backend_), runner::fingerprint_of(programs, backend_));
     const config::Manifest* owner = catalogue.owner(Kind::reader, type);
     if (owner == nullptr) throw Error("-S data.type=" + type + ": " + catalogue.unknown(Kind::reader, type));
     reader_plugin_ = owner->library_path();

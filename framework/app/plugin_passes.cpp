@@ -37,10 +37,10 @@ void note_pass(const fs::path& plugin, const std::string& sha256, const std::str
   try {
     fs::create_directories(file.parent_path());
     world::replace_file(file, nlohmann::json{{"file", fs::absolute(plugin).string()},
-                                      {"backend", backend},
-                                      {"checks", checks},
-                                      {"passed", world::now_seconds()}}
-                           .dump());
+                                             {"backend", backend},
+                                             {"checks", checks},
+                                             {"passed", world::now_seconds()}}
+                                  .dump());
   } catch (const std::exception&) {
     // The cache is not writable: see the header.
   }
@@ -55,7 +55,8 @@ std::vector<UsedPlugin> unchecked_plugins(const PlannedRuns& planned) {
   const fs::path built_in = runner::plugin_folder(runner::installed_programs(), planned.backend);
   const std::vector<config::Manifest>& manifests = planned.catalogue.manifests();
   std::vector<UsedPlugin> unchecked;
-  if (std::ranges::all_of(manifests, [&](const config::Manifest& manifest) { return ships(manifest, built_in); }))
+  if (std::ranges::all_of(manifests,
+                          [&](const config::Manifest& manifest) { return ships(manifest, built_in); }))
     return unchecked;
   PluginFiles files;
   for (const PlannedRun& run : planned.runs) {

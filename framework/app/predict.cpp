@@ -50,7 +50,8 @@ std::string contradiction_of(const record::DecodingWishes& wishes) {
   if (wishes.texts && !wishes.beam && !wishes.temperature && !wishes.top_k && !wishes.top_p)
     alone.beam = *wishes.texts;  // the task may have a beam
   const Decoding decoding = wishes.over(alone);
-  if (const std::string wrong = record::contradiction_in(decoding, record::generate_options); !wrong.empty()) return wrong;
+  if (const std::string wrong = record::contradiction_in(decoding, record::generate_options); !wrong.empty())
+    return wrong;
   if (wishes.seed && wishes.beam && decoding.temperature == 0.0)
     return "--seed and --beam exclude each other: a beam draws nothing";
   return "";

@@ -25,7 +25,8 @@ void require_commit(const std::string& commit) {
     throw Error("the recorded commit is invalid: expected 40 or 64 hexadecimal digits");
 }
 
-runner::ProgramOutput git(const fs::path& folder, std::vector<std::string> arguments, const std::string& input = "") {
+runner::ProgramOutput git(const fs::path& folder, std::vector<std::string> arguments,
+                          const std::string& input = "") {
   arguments.insert(arguments.begin(), {"-C", folder.string()});
   return runner::run_program("git", arguments, input);
 }
@@ -60,7 +61,8 @@ fs::path build_folder(const store::CodeVersion& code) {
 
 void add_work_tree(const fs::path& clone, const store::CodeVersion& code, const fs::path& folder) {
   world::make_folder(folder.parent_path());
-  const runner::ProgramOutput added = git(clone, {"worktree", "add", "--detach", folder.string(), code.commit});
+  const runner::ProgramOutput added =
+      git(clone, {"worktree", "add", "--detach", folder.string(), code.commit});
   if (!added.end.success())
     throw Error("git could not make a work tree of " + code.commit + ": " + added.errors);
   if (code.diff.empty()) return;

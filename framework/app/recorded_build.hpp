@@ -28,6 +28,7 @@ std::filesystem::path own_source_tree();
 
 /// Returns the path of the built `exp`, and reuses an earlier build. Throws Error if the commit is not in the
 /// clone or cannot be built, or if it has a diff and `with_diff` is false.
-std::filesystem::path build_recorded(const store::CodeVersion& code, const RecordedBuild& build, const App& app);
+std::filesystem::path build_recorded(const store::CodeVersion& code, const RecordedBuild& build,
+                                     const App& app);
 
 }  // namespace encore::app

@@ -59,11 +59,13 @@ RmResult purge(const RmRequest& request, const App& app, store::Store& store) {
 
 /// Returns the garbage of all runs and of folders without a run. Returns an empty list if the user answers
 /// no.
-std::optional<std::vector<store::Garbage>> collect_all(const GcRequest& request, const App& app, store::Store& store) {
+std::optional<std::vector<store::Garbage>> collect_all(const GcRequest& request, const App& app,
+                                                       store::Store& store) {
   std::vector<store::Garbage> list = store::find_garbage(store);
   if (request.dry_run) return list;
-  const auto folders = std::count_if(
-      list.begin(), list.end(), [](const store::Garbage& garbage) { return garbage.kind == store::GarbageKind::folder; });
+  const auto folders = std::count_if(list.begin(), list.end(), [](const store::Garbage& garbage) {
+    return garbage.kind == store::GarbageKind::folder;
+  });
   // Such a folder may be the only record of its run, if the database was lost.
   const bool sure =
       folders == 0 || confirmed(app, request.yes,
@@ -74,7 +76,8 @@ std::optional<std::vector<store::Garbage>> collect_all(const GcRequest& request,
   return store::remove_garbage(store, folders > 0);
 }
 
-std::optional<std::vector<store::Garbage>> collect(const GcRequest& request, const App& app, store::Store& store) {
+std::optional<std::vector<store::Garbage>> collect(const GcRequest& request, const App& app,
+                                                   store::Store& store) {
   store::RunSelection selection = selection_from(request.selection);
   selection.sight = store::Sight::any;
   if (selection.words.empty() && !selection.narrows()) return collect_all(request, app, store);
@@ -111,7 +114,8 @@ Form<UndeleteRequest> undelete_form() {
 RmResult remove_runs(const RmRequest& request, const App& app) {
   store::Store store(app.database, store::OpenMode::write);
   if (request.purge) return purge(request, app, store);
-  const store::SelectedRuns selected = selected_runs(app, store, with_sight(request.selection, store::Sight::present));
+  const store::SelectedRuns selected =
+      selected_runs(app, store, with_sight(request.selection, store::Sight::present));
   RmResult result{.runs = selected.runs};
   require_unneeded(request, store, result.runs);
   result.declined =
@@ -123,7 +127,8 @@ RmResult remove_runs(const RmRequest& request, const App& app) {
 
 std::vector<store::RunRow> undelete_runs(const UndeleteRequest& request, const App& app) {
   store::Store store(app.database, store::OpenMode::write);
-  std::vector<store::RunRow> runs = selected_runs(app, store, with_sight(request.selection, store::Sight::removed)).runs;
+  std::vector<store::RunRow> runs =
+      selected_runs(app, store, with_sight(request.selection, store::Sight::removed)).runs;
   store.set_removed(numbers_of(runs), false);
   return runs;
 }

@@ -23,7 +23,7 @@ Form<RmRequest> rm_form();
 
 struct RmResult {
   std::vector<store::RunRow> runs;  ///< the removed runs
-  bool declined = false;     ///< the user answered no
+  bool declined = false;            ///< the user answered no
 };
 /// Throws Error if a run that stays starts or learns from one of these.
 RmResult remove_runs(const RmRequest& request, const App& app);

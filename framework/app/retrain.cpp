@@ -49,7 +49,8 @@ std::vector<record::DataFile> files_of(const std::vector<std::string>& names, co
 
 class Retrain {
  public:
-  Retrain(const RetrainRequest& request, const App& app, RetrainEvents& events, store::Store& store, store::RunRow parent)
+  Retrain(const RetrainRequest& request, const App& app, RetrainEvents& events, store::Store& store,
+          store::RunRow parent)
       : request_(request),
         app_(app),
         events_(events),
@@ -127,7 +128,8 @@ class Retrain {
                          .with = {},
                          .held_out = held_out_,
                          .from_scratch = request_.from_scratch};
-    if (wishes.name.empty()) wishes.name = plan::as_name(store::lineage_of(store_, parent_).front().name) + "-retrained";
+    if (wishes.name.empty())
+      wishes.name = plan::as_name(store::lineage_of(store_, parent_).front().name) + "-retrained";
     require_name(wishes.name);
     for (const record::DataFile& file : with_) wishes.with.push_back(file.path);
     if (plugin_path.empty())
@@ -138,7 +140,7 @@ class Retrain {
         overrides_of(PlanRequest{.set = request_.set, .seed = request_.seed, .name = request_.name});
     planned_ = plan_document(app_,
                              config::parse_experiment_file(retrained_text(store_, parent_, before_, wishes),
-                                                   fs::absolute(wishes.name + ".toml"), overrides),
+                                                           fs::absolute(wishes.name + ".toml"), overrides),
                              backend, plugin_path);
     if (planned_.runs.size() != 1)
       throw UsageError("exp retrain trains one run, but the settings make " +
@@ -165,7 +167,8 @@ class Retrain {
   }
 
   void note_known_files() {
-    for (const std::vector<record::DataFile>* files : {&with_, !request_.new_test.empty() ? &test_.files : &with_})
+    for (const std::vector<record::DataFile>* files :
+         {&with_, !request_.new_test.empty() ? &test_.files : &with_})
       for (const record::DataFile& file : *files)
         for (const auto& [role, old] : before_.data)
           if (old.sha256 == file.sha256 && role != record::pretrained_role) {

@@ -97,8 +97,8 @@ std::vector<std::string> added_files(const record::Specification& specification)
   return files.is_array() ? files.get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
-std::string retrained_text(store::Store& store, const store::RunRow& run, const record::Specification& specification,
-                           const RetrainWishes& wishes) {
+std::string retrained_text(store::Store& store, const store::RunRow& run,
+                           const record::Specification& specification, const RetrainWishes& wishes) {
   json config = specification.config;
   config::Origins origins = specification.origin;
   std::vector<std::string> more = added_files(specification);
@@ -110,7 +110,8 @@ std::string retrained_text(store::Store& store, const store::RunRow& run, const 
   const json model = model_table(store, run, config.at("model"), wishes.from_scratch);
   if (!wishes.from_scratch) {
     config.erase("tokenizer");  // the tokenizer comes with the weights, as the model does
-    if (const auto started = store::last_started(store.read_attempts(run.number)); started && started->max_length)
+    if (const auto started = store::last_started(store.read_attempts(run.number));
+        started && started->max_length)
       put_option(config, origins, "data", "max_length", *started->max_length);
   }
   if (model.contains("from")) origins["model.from"] = {config::Source::file, {}};

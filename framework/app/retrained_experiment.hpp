@@ -25,7 +25,7 @@ double held_out_share(const record::Specification& specification);
 /// Returns the files of its data.more.
 std::vector<std::string> added_files(const record::Specification& specification);
 
-std::string retrained_text(store::Store& store, const store::RunRow& run, const record::Specification& specification,
-                           const RetrainWishes& wishes);
+std::string retrained_text(store::Store& store, const store::RunRow& run,
+                           const record::Specification& specification, const RetrainWishes& wishes);
 
 }  // namespace encore::app

@@ -29,8 +29,8 @@ struct ScoredSet {
   double value = NAN;
 };
 
-ScoredSet score_now(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
-                    const Metric& measure, const NewTest& test) {
+ScoredSet score_now(const ModelRequest& request, const App& app, store::Store& store,
+                    const store::RunRow& run, const Metric& measure, const NewTest& test) {
   std::vector<std::string> more = {"--statistics", "--threads", std::to_string(request.threads)};
   for (const record::DataFile& file : test.files) more.insert(more.end(), {"--file", file.path});
   if (test.held_out > 0) more.insert(more.end(), {"--held-out", nlohmann::json(test.held_out).dump()});
@@ -48,7 +48,8 @@ ScoredSet score_now(const ModelRequest& request, const App& app, store::Store& s
 }
 
 Statistics stored_statistics(store::Store& store, const store::RunRow& run, const std::string& split) {
-  const std::filesystem::path file = analysis::recorded_artifact(store, run, analysis::predictions_name(split));
+  const std::filesystem::path file =
+      analysis::recorded_artifact(store, run, analysis::predictions_name(split));
   analysis::PredictedStatistics read = analysis::read_statistics(file);
   if (read.is_old)
     throw Error(file.string() + " was written by an older version without statistics; train " + run.name +
@@ -56,21 +57,24 @@ Statistics stored_statistics(store::Store& store, const store::RunRow& run, cons
   return std::move(read.statistics);
 }
 
-analysis::ComparedSet old_set(store::Store& store, const store::RunRow& run, const store::RunRow& parent, const Metric& measure) {
+analysis::ComparedSet old_set(store::Store& store, const store::RunRow& run, const store::RunRow& parent,
+                              const Metric& measure) {
   const std::string what = measure.split() == "dev" ? "development set" : measure.split() + " set";
   if (analysis::follows_from_examples(measure))
     return analysis::compared(measure, what, stored_statistics(store, parent, measure.split()),
-                    stored_statistics(store, run, measure.split()));
+                              stored_statistics(store, run, measure.split()));
   const std::optional<record::Started> started = store::last_started(store.read_attempts(run.number));
   const std::size_t examples = started && started->data.contains(measure.split())
                                    ? static_cast<std::size_t>(started->data.at(measure.split()).examples)
                                    : 0;
-  return analysis::compared(measure, what, examples, store::result_measure(parent, measure.name).value_or(NAN),
-                  store::result_measure(run, measure.name).value_or(NAN));
+  return analysis::compared(measure, what, examples,
+                            store::result_measure(parent, measure.name).value_or(NAN),
+                            store::result_measure(run, measure.name).value_or(NAN));
 }
 
-analysis::ComparedSet new_set(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
-                    const store::RunRow& parent, const Metric& measure, const NewTest& test) {
+analysis::ComparedSet new_set(const ModelRequest& request, const App& app, store::Store& store,
+                              const store::RunRow& run, const store::RunRow& parent, const Metric& measure,
+                              const NewTest& test) {
   const ScoredSet before = score_now(request, app, store, parent, measure, test),
                   after = score_now(request, app, store, run, measure, test);
   return analysis::follows_from_examples(measure)
@@ -82,7 +86,8 @@ analysis::ComparedSet new_set(const ModelRequest& request, const App& app, store
 
 std::string NewTest::text() const {
   std::vector<std::string> names;
-  for (const record::DataFile& file : files) names.push_back(std::filesystem::path(file.path).filename().string());
+  for (const record::DataFile& file : files)
+    names.push_back(std::filesystem::path(file.path).filename().string());
   if (held_out == 0) return listed(names);
   char share[40];
   std::snprintf(share, sizeof share, "%.4g", 100.0 * held_out);
@@ -111,8 +116,9 @@ Metric compared_measure(store::Store& store, const store::RunRow& run, const std
   return measure;
 }
 
-analysis::Retraining compare_with_parent(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
-                               const store::RunRow& parent, const Metric& measure, const NewTest& test) {
+analysis::Retraining compare_with_parent(const ModelRequest& request, const App& app, store::Store& store,
+                                         const store::RunRow& run, const store::RunRow& parent,
+                                         const Metric& measure, const NewTest& test) {
   return {.parent = parent.id,
           .measure = measure,
           .old_set = old_set(store, run, parent, measure),
@@ -122,11 +128,12 @@ analysis::Retraining compare_with_parent(const ModelRequest& request, const App&
           .rule = {}};
 }
 
-bool is_same_comparison(const analysis::Retraining& retraining, const store::RunRow& parent, const Metric& measure,
-                        const NewTest& test) {
+bool is_same_comparison(const analysis::Retraining& retraining, const store::RunRow& parent,
+                        const Metric& measure, const NewTest& test) {
   return retraining.parent == parent.id && retraining.measure.name == measure.name &&
          retraining.held_out == test.held_out &&
-         std::ranges::equal(retraining.new_files, test.files, {}, &record::DataFile::sha256, &record::DataFile::sha256);
+         std::ranges::equal(retraining.new_files, test.files, {}, &record::DataFile::sha256,
+                            &record::DataFile::sha256);
 }
 
 }  // namespace encore::app

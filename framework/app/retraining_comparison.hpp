@@ -26,11 +26,12 @@ Metric compared_measure(store::Store& store, const store::RunRow& run, const std
 
 /// Returns the comparison without rule and verdict. Throws Error if predictions are missing or a worker
 /// fails.
-analysis::Retraining compare_with_parent(const ModelRequest& request, const App& app, store::Store& store, const store::RunRow& run,
-                               const store::RunRow& parent, const Metric& measure, const NewTest& test);
+analysis::Retraining compare_with_parent(const ModelRequest& request, const App& app, store::Store& store,
+                                         const store::RunRow& run, const store::RunRow& parent,
+                                         const Metric& measure, const NewTest& test);
 
 /// Returns whether compare_with_parent would make this comparison.
-bool is_same_comparison(const analysis::Retraining& retraining, const store::RunRow& parent, const Metric& measure,
-                        const NewTest& test);
+bool is_same_comparison(const analysis::Retraining& retraining, const store::RunRow& parent,
+                        const Metric& measure, const NewTest& test);
 
 }  // namespace encore::app

@@ -24,7 +24,8 @@ class Choice {
   /// checkpoint, after its `exp` was killed. --lost still selects it.
   Choice(const RetryRequest& request, store::Store& store) : failed_(request.failed), lost_(request.lost) {
     if (!lost_) return;
-    for (const store::RunRow& run : store.list_runs({.states = {store::RunState::lost}})) seen_lost_.insert(run.id);
+    for (const store::RunRow& run : store.list_runs({.states = {store::RunState::lost}}))
+      seen_lost_.insert(run.id);
   }
 
   bool takes(const store::RunRow& run) {
@@ -42,7 +43,8 @@ class Choice {
     std::string text = "no run of " + name + " has ";
     text += failed_ && lost_ ? "failed or is lost" : failed_ ? "failed" : "been lost";
     for (const auto& [state, count] : others_)
-      text += (state == others_.begin()->first ? "; " : ", ") + std::to_string(count) + " " + store::name_of(state);
+      text += (state == others_.begin()->first ? "; " : ", ") + std::to_string(count) + " " +
+              store::name_of(state);
     return text + (others_.empty() ? "" : ": exp run with the experiment file resumes them");
   }
 

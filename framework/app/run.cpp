@@ -98,7 +98,8 @@ RunResult run(const RunRequest& request, const App& app, SessionEvents& events) 
   trust_plugins_of(planned);
   if (!store) store = std::make_unique<store::Store>(app.database, store::OpenMode::create);
   const std::int64_t sweep = add_sweep(*store, planned);
-  const std::vector<runner::WorkerPlace> places = session_places(request.session, planned.backend, planned.to_do());
+  const std::vector<runner::WorkerPlace> places =
+      session_places(request.session, planned.backend, planned.to_do());
   result.session = work_on(request.session, app, events, *store, planned, sweep, places, session);
   return result;
 }

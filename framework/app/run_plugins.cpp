@@ -212,14 +212,17 @@ TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run,
   const fs::path folder = store.run_folder(run.id);
   std::error_code ignored;
   if (!fs::exists(folder / record::weights_file, ignored) && record::list_checkpoints(folder).empty())
-    throw Error("run " + run.name + " (" + store::name_of(run.state) + ") has no checkpoint in " + folder.string() +
+    throw Error("run " + run.name + " (" + store::name_of(run.state) + ") has no checkpoint in " +
+                folder.string() +
                 (run.state == store::RunState::completed ? "; was its folder removed?" : "; train it first"));
-  return {run.name, folder, runner::worker_program(runner::installed_programs(), backend.value_or(run.backend))};
+  return {run.name, folder,
+          runner::worker_program(runner::installed_programs(), backend.value_or(run.backend))};
 }
 
 std::vector<std::string> run_plugin_folders(const App& app, const std::vector<std::string>& plugin_path,
                                             store::Store& store, const store::RunRow& run,
-                                            const record::Specification& specification, const std::string& backend) {
+                                            const record::Specification& specification,
+                                            const std::string& backend) {
   const runner::Programs programs = runner::installed_programs();
   const Folders allowed = runner::plugin_search_path({}, plugin_path, programs, backend);
   const Folders searched =
@@ -230,7 +233,8 @@ std::vector<std::string> run_plugin_folders(const App& app, const std::vector<st
   for (const fs::path& folder : searched) folders.push_back(folder.string());
   if (searched == Folders{runner::plugin_folder(programs, backend)}) return folders;
 
-  const config::Catalogue catalogue = config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
+  const config::Catalogue catalogue =
+      config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
   const std::vector<store::PluginRow> recorded = recorded_plugins(store, run);
   require_trusted(app, run, plugins_outside(allowed, specification, catalogue), recorded);
   const Folders build = {runner::plugin_folder(programs, backend)};

@@ -44,7 +44,8 @@ struct TrainedRun {
 };
 
 /// `backend` replaces that of the run. Throws Error if the run has no checkpoint yet.
-TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run, const std::optional<std::string>& backend);
+TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run,
+                            const std::optional<std::string>& backend);
 
 /// The runs of a request that uses several models.
 struct TrainedRuns {
@@ -59,7 +60,8 @@ TrainedRuns find_trained_runs(const App& app, const store::RunSelection& selecti
 /// plugin is not allowed. Notices a plugin whose file differs from that of the training.
 std::vector<std::string> run_plugin_folders(const App& app, const std::vector<std::string>& plugin_path,
                                             store::Store& store, const store::RunRow& run,
-                                            const record::Specification& specification, const std::string& backend);
+                                            const record::Specification& specification,
+                                            const std::string& backend);
 
 /// Returns the arguments of a worker for a run with a model: VERB --run-folder DIR --plugin-folder DIR ...,
 /// then `more`. Throws like run_plugin_folders.

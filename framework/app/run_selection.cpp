@@ -12,8 +12,10 @@ namespace {
 const std::vector<std::string>& state_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const store::RunState state : {store::RunState::pending, store::RunState::running, store::RunState::completed, store::RunState::failed,
-                                 store::RunState::interrupted, store::RunState::lost, store::RunState::stopped, store::RunState::pruned})
+    for (const store::RunState state :
+         {store::RunState::pending, store::RunState::running, store::RunState::completed,
+          store::RunState::failed, store::RunState::interrupted, store::RunState::lost,
+          store::RunState::stopped, store::RunState::pruned})
       all.emplace_back(store::name_of(state));
     return all;
   }();
@@ -100,7 +102,8 @@ store::RunSelection selection_from(const SelectionRequest& request) {
   return selection_from(request, request.runs);
 }
 
-std::string none_text(store::Store& store, const store::RunSelection& selection, const store::SelectedRuns& selected) {
+std::string none_text(store::Store& store, const store::RunSelection& selection,
+                      const store::SelectedRuns& selected) {
   std::string words;
   for (const std::string& word : selection.words) words += (words.empty() ? "\"" : ", \"") + word + "\"";
   const std::string options = options_text(selection);
@@ -132,8 +135,9 @@ store::SelectedRuns selected_runs(const App& app, store::Store& store, const sto
 store::RunRow selected_run(const App& app, store::Store& store, const store::RunSelection& selection) {
   store::SelectedRuns selected = selected_runs(app, store, selection);
   if (selected.runs.size() > 1)
-    throw store::UnknownRun("exp " + app.verb + " takes one run, but " + std::to_string(selected.runs.size()) +
-                     " are selected: " + store::names_text(selected.runs) + "; name one, or add --best dev/loss");
+    throw store::UnknownRun(
+        "exp " + app.verb + " takes one run, but " + std::to_string(selected.runs.size()) +
+        " are selected: " + store::names_text(selected.runs) + "; name one, or add --best dev/loss");
   return std::move(selected.runs.front());
 }
 

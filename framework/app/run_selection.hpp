@@ -42,7 +42,8 @@ void require_choice(const App& app, const store::RunSelection& selection, const 
 /// first, and ./WORD is the file.
 bool means_run(const App& app, const std::string& word);
 /// Returns the reason why no run was selected.
-std::string none_text(store::Store& store, const store::RunSelection& selection, const store::SelectedRuns& selected);
+std::string none_text(store::Store& store, const store::RunSelection& selection,
+                      const store::SelectedRuns& selected);
 
 /// Returns the state as part of a sentence: "is running", "has failed".
 std::string state_clause(store::RunState state);

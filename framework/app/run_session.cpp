@@ -73,16 +73,19 @@ class RunSession final : public runner::RunnerObserver {
   }
 
  private:
-  void work_here(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session) {
+  void work_here(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places,
+                 const runner::SessionFile& session) {
     events_.placed(places);
     runner::RunnerSettings settings{places, request_.retries, request_.fail_fast};
     settings.stop_wish = [&session] { return session.asked(); };
-    result_.left = runner::Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run(made_.tasks);
+    result_.left =
+        runner::Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run(made_.tasks);
   }
 
-  void work_in_slurm(store::CodeVersion code, const runner::WorkerPlace& place, const runner::SessionFile& session) {
+  void work_in_slurm(store::CodeVersion code, const runner::WorkerPlace& place,
+                     const runner::SessionFile& session) {
     runner::SlurmRunner runner(store_, std::move(code), slurm_submitter(request_, store_),
-                       slurm_settings(request_, place, session), app_.stop, *this);
+                               slurm_settings(request_, place, session), app_.stop, *this);
     result_.left = runner.run(made_.tasks);
     result_.detached = request_.detach;
     result_.held = runner.held();
@@ -220,7 +223,7 @@ std::string wrong_jobs_of_slurm(const SessionRequest& request) {
 }
 
 std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
-                                        std::size_t runs) {
+                                                std::size_t runs) {
   require_rank_backend(request.ranks.ranks, backend);
   if (request.launcher) return launched_places(request);
   runner::PlacesWanted wanted{request.jobs.value_or(1), request.threads, world::openmp_wishes(), backend};
@@ -245,8 +248,8 @@ std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, c
   return places;
 }
 
-SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events, store::Store& store,
-                      const PlannedRuns& planned, std::optional<std::int64_t> sweep,
+SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events,
+                      store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                       const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session) {
   app.events.started();
   events.opened(store);

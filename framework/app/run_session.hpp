@@ -57,7 +57,7 @@ struct RunEnded {
   std::size_t task = 0, tasks = 0;  ///< as in RunBegun
   std::string name;
   const runner::RunOutcome& outcome;
-  bool again = false;                ///< another attempt follows
+  bool again = false;                       ///< another attempt follows
   std::optional<store::RunRow> run = {};    ///< the stored row of a run that has begun
   std::vector<store::RecordGap> gaps = {};  ///< of a complete run
 };
@@ -118,12 +118,12 @@ class SessionEvents {
 /// Returns the places of at most `runs` workers. Throws UsageError if --devices does not fit the backend or
 /// -j.
 std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
-                                        std::size_t runs);
+                                                std::size_t runs);
 
 /// Trains every planned run that is to do. New runs get the row `sweep` of the experiment file, if given.
 /// `session` reports requests to stop. Throws WorkError.
-SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events, store::Store& store,
-                      const PlannedRuns& planned, std::optional<std::int64_t> sweep,
+SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events,
+                      store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                       const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
 
 }  // namespace encore::app

@@ -34,8 +34,9 @@ std::set<std::int64_t> digested_steps(store::Store& store, std::int64_t run) {
 
 }  // namespace
 
-std::int64_t rung_step(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options,
-                       const std::string& select, std::int64_t length) {
+std::int64_t rung_step(store::Store& store, const store::RunRow& run,
+                       const plan::search::SearchOptions& options, const std::string& select,
+                       std::int64_t length) {
   if (options.unit == plan::search::LengthUnit::steps) return length;
   std::set<std::int64_t> ends = digested_steps(store, run.number);
   const std::set<std::int64_t> scored = scored_steps(store, run.number, select);
@@ -50,8 +51,8 @@ std::int64_t rung_step(store::Store& store, const store::RunRow& run, const plan
   return nearest;
 }
 
-bool ends_by(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options, const std::string& select,
-             std::int64_t length) {
+bool ends_by(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options,
+             const std::string& select, std::int64_t length) {
   if (run.state != store::RunState::completed) return false;
   if (length >= options.epochs) return true;
   const std::set<std::int64_t> scored = scored_steps(store, run.number, select);

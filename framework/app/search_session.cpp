@@ -80,7 +80,8 @@ class SearchSession final : public runner::RunnerObserver {
     std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
   };
 
-  std::size_t work(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
+  std::size_t work(store::CodeVersion code, const std::vector<runner::WorkerPlace>& places,
+                   const runner::SessionFile& session);
   std::vector<runner::RunTask> resumed();
   std::vector<runner::RunTask> resumed(std::size_t trial, const plan::search::TrialState& state);
   std::vector<runner::RunTask> propose(const plan::search::Decision& decision);
@@ -94,7 +95,8 @@ class SearchSession final : public runner::RunnerObserver {
   std::vector<std::int64_t> added(PlannedRuns& runs);
   std::string worker_problem(const PlannedRuns& runs) const;
   std::string repeated_trial(const store::TrialRow& row) const;
-  void record(const plan::search::Decision& decision, const plan::search::Trial& trial = {}, const store::TrialRow& row = {});
+  void record(const plan::search::Decision& decision, const plan::search::Trial& trial = {},
+              const store::TrialRow& row = {});
   void observe(plan::search::Observation observation, const std::string& reason = "");
   void conclude(std::size_t trial);
   bool is_over(const store::RunRow& run, const Work& work);
@@ -120,7 +122,8 @@ class SearchSession final : public runner::RunnerObserver {
 };
 
 bool SearchSession::run(const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session) {
-  runner::CodeState code = runner::read_code_state(std::filesystem::absolute(planned_.file.file).parent_path());
+  runner::CodeState code =
+      runner::read_code_state(std::filesystem::absolute(planned_.file.file).parent_path());
   const std::size_t left = work({std::move(code.commit), std::move(code.diff)}, places, session);
   return left > 0 || unfinished_;
 }
@@ -132,8 +135,8 @@ std::size_t SearchSession::work(store::CodeVersion code, const std::vector<runne
     runner::SlurmSettings settings = slurm_settings(request_, places.front(), session);
     settings.at_once = static_cast<std::size_t>(request_.jobs.value_or(1));
     settings.adopt = true;
-    return runner::SlurmRunner(store_, std::move(code), slurm_submitter(request_, store_), std::move(settings),
-                       app_.stop, *this)
+    return runner::SlurmRunner(store_, std::move(code), slurm_submitter(request_, store_),
+                               std::move(settings), app_.stop, *this)
         .run({});
   }
   events_.placed(places);
@@ -188,7 +191,8 @@ std::vector<runner::RunTask> SearchSession::resumed() {
   return tasks;
 }
 
-std::vector<runner::RunTask> SearchSession::resumed(std::size_t trial, const plan::search::TrialState& state) {
+std::vector<runner::RunTask> SearchSession::resumed(std::size_t trial,
+                                                    const plan::search::TrialState& state) {
   std::int64_t epochs = 0;
   for (const Decision& decision : planned_.record.history.decisions)
     if (decision.trial == trial) epochs = decision.epochs;
@@ -352,7 +356,8 @@ std::string SearchSession::repeated_trial(const store::TrialRow& row) const {
   return "";
 }
 
-void SearchSession::record(const Decision& decision, const plan::search::Trial& trial, const store::TrialRow& row) {
+void SearchSession::record(const Decision& decision, const plan::search::Trial& trial,
+                           const store::TrialRow& row) {
   store::add_decision(store_, planned_.row.number, planned_.record, decision, trial, row);
   if (decision.kind == DecisionKind::propose) {
     planned_.record.history.trials.push_back(trial);

@@ -27,11 +27,12 @@ SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, 
 
 /// Returns the step at which a worker ends that trains `length` epochs or steps of the run. `select` is the
 /// rule that scores the run, such as "max dev/f1".
-std::int64_t rung_step(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options,
-                       const std::string& select, std::int64_t length);
+std::int64_t rung_step(store::Store& store, const store::RunRow& run,
+                       const plan::search::SearchOptions& options, const std::string& select,
+                       std::int64_t length);
 
 /// Returns whether the run is complete and was not trained beyond this length.
-bool ends_by(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options, const std::string& select,
-             std::int64_t length);
+bool ends_by(store::Store& store, const store::RunRow& run, const plan::search::SearchOptions& options,
+             const std::string& select, std::int64_t length);
 
 }  // namespace encore::app

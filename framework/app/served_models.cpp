@@ -35,9 +35,9 @@ std::vector<runner::WorkerPlace> places_of(const ServingRequest& request, const 
   const int asked = request.workers;
   std::vector<runner::WorkerPlace> places =
       runner::make_places(cores, {.workers = asked > 0 ? asked : default_workers(cores, backend),
-                          .threads = request.model.threads,
-                          .wishes = world::openmp_wishes(),
-                          .backend = backend});
+                                  .threads = request.model.threads,
+                                  .wishes = world::openmp_wishes(),
+                                  .backend = backend});
   for (runner::WorkerPlace& place : places)
     for (const char* pin : {"OMP_PROC_BIND", "OMP_PLACES"}) place.variables.erase(pin);
   return places;
@@ -45,7 +45,8 @@ std::vector<runner::WorkerPlace> places_of(const ServingRequest& request, const 
 
 // --- a run of the database ---
 
-serve::ServedRun stored_model(const ServingRequest& request, const App& app, const store::Store& store, const store::RunRow& row) {
+serve::ServedRun stored_model(const ServingRequest& request, const App& app, const store::Store& store,
+                              const store::RunRow& row) {
   const std::string backend = request.model.backend.value_or(row.backend);
   const TrainedRun run = find_trained_run(store, row, backend);
   return {.name = run.name,
@@ -83,7 +84,7 @@ bool names_folder(const App& app, const std::string& word) {
 /// Loads a specification that may come from anybody. Throws Error that begins with `origin`, also if no
 /// plugin has a type that it needs; nothing has started then.
 record::Specification checked_specification(const fs::path& folder, const config::Catalogue& catalogue,
-                                    const std::string& origin) {
+                                            const std::string& origin) {
   record::Specification specification = record::Specification::load(folder);
   if (specification.name.empty() || printable(specification.name) != specification.name)
     throw Error(origin + ": invalid name of the run in specification.json: expected printable text");
@@ -100,8 +101,10 @@ serve::ServedRun model_in(const ServingRequest& request, const fs::path& folder,
   const runner::Programs programs = runner::installed_programs();
   const std::string backend = backend_of(request.model.backend, programs);
   const fs::path worker = runner::worker_program(programs, backend);
-  const std::vector<fs::path> searched = runner::plugin_search_path({}, request.model.plugin_path, programs, backend);
-  const config::Catalogue catalogue = config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
+  const std::vector<fs::path> searched =
+      runner::plugin_search_path({}, request.model.plugin_path, programs, backend);
+  const config::Catalogue catalogue =
+      config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
   std::vector<std::string> plugin_folders;
   for (const fs::path& each : searched) plugin_folders.push_back(each.string());
   return {.name = checked_specification(folder, catalogue, origin).name,
@@ -113,12 +116,12 @@ serve::ServedRun model_in(const ServingRequest& request, const fs::path& folder,
 
 serve::ServedRun model_of(const ServingRequest& request, const App& app, const BundleWord& word) {
   const ProgressEnd end{app.events};
-  const auto bundled =
-      std::make_shared<const archive::BundledRun>(word.archive, word.run, "choose one with " + word.archive + ":ID",
-                                         [&](std::size_t done, std::size_t all) {
-                                           if (HeldSignals::waiting()) throw Error("ended by a signal");
-                                           app.events.progressed("unpacked", done, all, "files");
-                                         });
+  const auto bundled = std::make_shared<const archive::BundledRun>(
+      word.archive, word.run, "choose one with " + word.archive + ":ID",
+      [&](std::size_t done, std::size_t all) {
+        if (HeldSignals::waiting()) throw Error("ended by a signal");
+        app.events.progressed("unpacked", done, all, "files");
+      });
   try {
     serve::ServedRun model = model_in(request, bundled->folder(), word.archive);
     model.files = bundled;

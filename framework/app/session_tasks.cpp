@@ -24,7 +24,8 @@ std::vector<std::size_t> tasks_before(const PlannedRuns& planned, const std::vec
 
 }  // namespace
 
-void add_known_runs(store::Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep) {
+void add_known_runs(store::Store& store, const PlannedRuns& planned,
+                    const std::function<std::int64_t()>& sweep) {
   std::vector<std::int64_t> known;
   for (const PlannedRun& run : planned.runs)
     if (run.before && !run.new_repeat && !run.parent_file && run.before->sweep != planned.plan.name)
@@ -32,8 +33,8 @@ void add_known_runs(store::Store& store, const PlannedRuns& planned, const std::
   if (!known.empty()) store.add_to_sweep(sweep(), known);
 }
 
-SessionTasks make_session_tasks(store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
-                                std::chrono::seconds step_timeout) {
+SessionTasks make_session_tasks(store::Store& store, const PlannedRuns& planned,
+                                std::optional<std::int64_t> sweep, std::chrono::seconds step_timeout) {
   if (sweep) add_known_runs(store, planned, [&] { return *sweep; });
   SessionTasks made;
   // Reserved, because new_runs points into this vector: it must not move while it grows.

@@ -24,10 +24,11 @@ struct SessionTasks {
 /// Adds known runs of the plan to the sweep of this experiment file, if another file trained them, so that
 /// the name of the sweep means all of its runs. `sweep` returns its number, and is called only if there are
 /// such runs.
-void add_known_runs(store::Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep);
+void add_known_runs(store::Store& store, const PlannedRuns& planned,
+                    const std::function<std::int64_t()>& sweep);
 /// Adds the missing rows and makes the tasks; new runs belong to the experiment file `sweep`, if there is
 /// one.
-SessionTasks make_session_tasks(store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
-                                std::chrono::seconds step_timeout);
+SessionTasks make_session_tasks(store::Store& store, const PlannedRuns& planned,
+                                std::optional<std::int64_t> sweep, std::chrono::seconds step_timeout);
 
 }  // namespace encore::app

@@ -21,7 +21,7 @@ Form<ShowRequest> show_form();
 
 struct ShownRuns {
   std::vector<store::RunRow> runs;
-  bool one = false;                      ///< exactly one was asked for
+  bool one = false;                             ///< exactly one was asked for
   std::optional<store::SearchRow> search = {};  ///< in place of runs
 };
 

@@ -40,17 +40,19 @@ runner::WorkerPlace slurm_place(const SessionRequest& request) {
     place.threads = std::max(1, place.threads);  // Slurm gives each task one CPU
   }
   if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);
-  if (request.threads == 0) place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
+  if (request.threads == 0)
+    place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
   place.host = *request.launcher;
   return place;
 }
 
 runner::SlurmSubmitter slurm_submitter(const SessionRequest& request, const store::Store& store) {
-  return {store.runs_folder(), runner::installed_programs().folder / "exp", site_of(request), runner::read_limits()};
+  return {store.runs_folder(), runner::installed_programs().folder / "exp", site_of(request),
+          runner::read_limits()};
 }
 
 runner::SlurmSettings slurm_settings(const SessionRequest& request, const runner::WorkerPlace& place,
-                             const runner::SessionFile& session) {
+                                     const runner::SessionFile& session) {
   runner::SlurmSettings settings{
       .place = place, .retries = request.retries, .fail_fast = request.fail_fast, .detach = request.detach};
   settings.stop_wish = [&session] { return session.asked(); };

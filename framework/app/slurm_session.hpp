@@ -14,6 +14,6 @@ runner::WorkerPlace slurm_place(const SessionRequest& request);
 runner::SlurmSubmitter slurm_submitter(const SessionRequest& request, const store::Store& store);
 /// Returns the settings of the runner of Slurm jobs. `session` must outlive them.
 runner::SlurmSettings slurm_settings(const SessionRequest& request, const runner::WorkerPlace& place,
-                             const runner::SessionFile& session);
+                                     const runner::SessionFile& session);
 
 }  // namespace encore::app

@@ -17,22 +17,24 @@ namespace encore::app {
 namespace {
 
 /// Asks the runs that are running to stop.
-std::vector<AskedRun> ask_runs(const App& app, store::Store& store, const std::vector<store::RunRow>& runs, runner::StopWish wish) {
+std::vector<AskedRun> ask_runs(const App& app, store::Store& store, const std::vector<store::RunRow>& runs,
+                               runner::StopWish wish) {
   std::vector<AskedRun> asked;
   std::set<std::int64_t> queued;
   for (const store::RunRow& run : runs) {
     if (run.state != store::RunState::running) continue;
     runner::request_stop(store.run_folder(run.id), static_cast<int>(run.attempts), wish);
     AskedRun& one = asked.emplace_back(run);
-    if (const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store, run); note && !note->begun) {
+    if (const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store, run);
+        note && !note->begun) {
       one.how = AskedRun::How::begun;
       queued.insert(run.number);
       continue;
     }
     one.inactivity = runner::inactivity_of(run, world::now_seconds());
-    one.how = wish == runner::StopWish::kill        ? AskedRun::How::killed
-              : one.inactivity.noticeable() ? AskedRun::How::inactive
-                                            : AskedRun::How::asked;
+    one.how = wish == runner::StopWish::kill ? AskedRun::How::killed
+              : one.inactivity.noticeable()  ? AskedRun::How::inactive
+                                             : AskedRun::How::asked;
   }
   if (queued.empty()) return asked;
   store::Store writing(app.database, store::OpenMode::write);
@@ -44,7 +46,8 @@ std::vector<AskedRun> ask_runs(const App& app, store::Store& store, const std::v
 
 /// Asks every session to end its work on this sweep, or all work, and returns the sessions that certainly
 /// work on it. A session without a plan yet may turn out to work on the sweep.
-std::vector<runner::OpenSession> ask_sessions(const App& app, const std::string& sweep, runner::StopWish wish) {
+std::vector<runner::OpenSession> ask_sessions(const App& app, const std::string& sweep,
+                                              runner::StopWish wish) {
   std::vector<runner::OpenSession> meant;
   for (const runner::OpenSession& session : runner::open_sessions(record::runs_folder_of(app.database)))
     if (runner::request_stop(session, wish, sweep) && (sweep.empty() || session.sweep == sweep))
@@ -69,7 +72,8 @@ std::set<std::string> whole_sweeps(store::Store& store, const std::vector<store:
 }
 
 /// Removes the sessions of runs that were just asked.
-std::vector<runner::OpenSession> idle(std::vector<runner::OpenSession> sessions, const std::vector<AskedRun>& asked) {
+std::vector<runner::OpenSession> idle(std::vector<runner::OpenSession> sessions,
+                                      const std::vector<AskedRun>& asked) {
   std::erase_if(sessions, [&](const runner::OpenSession& session) {
     return std::ranges::any_of(asked, [&](const AskedRun& one) { return one.run.holder == session.process; });
   });
@@ -101,9 +105,11 @@ StopResult stop_selected(const App& app, const store::RunSelection& selection, r
   StopResult result;
   if (sessions.empty() || std::filesystem::exists(app.database)) {
     store::Store store(app.database, store::OpenMode::read);
-    for (const std::string& sweep : whole_sweeps(store, store::select_runs(store, selection).runs)) ask_sweep(sweep);
+    for (const std::string& sweep : whole_sweeps(store, store::select_runs(store, selection).runs))
+      ask_sweep(sweep);
     store::SelectedRuns selected = store::select_runs(store, selection);
-    if (selected.runs.empty() && sessions.empty()) throw store::UnknownRun(none_text(store, selection, selected));
+    if (selected.runs.empty() && sessions.empty())
+      throw store::UnknownRun(none_text(store, selection, selected));
     result.runs = std::move(selected.runs);
     result.asked = ask_runs(app, store, result.runs, wish);
   }

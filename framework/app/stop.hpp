@@ -35,8 +35,8 @@ struct AskedRun {
 const char* name_of(AskedRun::How how);
 
 struct StopResult {
-  std::vector<store::RunRow> runs;           ///< the selected runs; empty with --all
-  std::vector<AskedRun> asked;        ///< those that were running
+  std::vector<store::RunRow> runs;            ///< the selected runs; empty with --all
+  std::vector<AskedRun> asked;                ///< those that were running
   std::vector<runner::OpenSession> sessions;  ///< sessions that were asked, without those of these runs
 };
 

@@ -35,8 +35,8 @@ void take_ranks(const RankRequest& request, const std::string& backend, runner::
   task.rank_launcher = rank_launcher(request, task.threads);
 }
 
-runner::VerificationTask task_of(const VerifyRequest& request, const App& app, store::Store& store, const store::RunRow& run,
-                         const PlaceFiles& place) {
+runner::VerificationTask task_of(const VerifyRequest& request, const App& app, store::Store& store,
+                                 const store::RunRow& run, const PlaceFiles& place) {
   runner::VerificationTask task;
   task.run = run;
   const std::filesystem::path folder = store.run_folder(task.run.id);
@@ -83,7 +83,8 @@ bool differ(double a, double b) {
 
 /// Returns a description of the first observation of a complete or confirmed trial that differs from its
 /// runs' current values, or "".
-std::string changed_observation(store::Store& store, const store::SearchRow& row, const store::SearchRecord& record) {
+std::string changed_observation(store::Store& store, const store::SearchRow& row,
+                                const store::SearchRecord& record) {
   const plan::search::SearchOptions options = plan::search::options_from_json(row.settings);
   const std::vector<plan::search::TrialState> states = plan::search::trial_states(record.history);
   std::vector<std::size_t> confirmed(states.size(), 0);
@@ -116,7 +117,7 @@ std::string description_of(const store::SearchRow& row, const Decision& decision
           length_text(plan::search::options_from_json(row.settings).unit, decision.epochs) + ")";
   if (decision.kind == DecisionKind::propose)
     text += "  " + plan::search::text_of(plan::search::space_from_json(row.space),
-                                   {decision.point, std::vector<bool>(decision.point.size(), true)});
+                                         {decision.point, std::vector<bool>(decision.point.size(), true)});
   return text;
 }
 
@@ -203,7 +204,8 @@ void add_seed_intervals(store::Store& store, const store::RunRow& run, store::Ve
     const Metric metric = metrics.of(score.metric);
     std::vector<double> values;
     for (const store::RunRow& other : seeds)
-      if (const std::optional<double> value = store::result_measure(other, metric.name)) values.push_back(*value);
+      if (const std::optional<double> value = store::result_measure(other, metric.name))
+        values.push_back(*value);
     score.seeds = values.size();
     const std::optional<analysis::Interval> interval = analysis::prediction_interval(metric, values);
     if (!interval) continue;
@@ -215,8 +217,9 @@ void add_seed_intervals(store::Store& store, const store::RunRow& run, store::Ve
 
 }  // namespace
 
-VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, store::Store& store,
-                            const std::vector<store::RunRow>& runs, const PlaceFiles& place) {
+VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events,
+                            store::Store& store, const std::vector<store::RunRow>& runs,
+                            const PlaceFiles& place) {
   // All runs are checked before the first is trained.
   std::vector<runner::VerificationTask> tasks;
   for (const store::RunRow& run : runs) tasks.push_back(task_of(request, app, store, run, place));
@@ -252,8 +255,8 @@ SearchVerdict verify_search(store::Store& store, const store::SearchRow& row) {
   verdict.changed_observation = changed_observation(store, row, record);
   if (!verdict.first_different) return verdict;
   const Decision& made = record.history.decisions[*verdict.first_different];
-  const Decision again =
-      plan::search::decide(space, options, made.limits, plan::search::known_to(record.history, *verdict.first_different));
+  const Decision again = plan::search::decide(
+      space, options, made.limits, plan::search::known_to(record.history, *verdict.first_different));
   verdict.stored = description_of(row, made);
   verdict.recomputed = description_of(row, again);
   verdict.seen = static_cast<std::size_t>(again.observations);

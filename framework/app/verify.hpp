@@ -62,8 +62,9 @@ using PlaceFiles = std::function<void(const store::RunRow& run, record::Specific
 
 /// Verifies the selected runs. Throws Error for a problem of any run before the first is trained, WorkError
 /// later.
-VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, store::Store& store,
-                            const std::vector<store::RunRow>& runs, const PlaceFiles& place = {});
+VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events,
+                            store::Store& store, const std::vector<store::RunRow>& runs,
+                            const PlaceFiles& place = {});
 
 /// The result of making every decision of a search again from its observations.
 struct SearchVerdict {

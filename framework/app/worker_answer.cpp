@@ -63,8 +63,8 @@ std::string worker_answer_text(Events& events, const std::filesystem::path& work
   {
     const ProgressEnd end{events};
     AnswerWatch watch(events);
-    answer =
-        runner::run_program(worker, arguments, input, {.seen = [&](std::string_view text) { watch.seen(text); }});
+    answer = runner::run_program(worker, arguments, input,
+                                 {.seen = [&](std::string_view text) { watch.seen(text); }});
   }
   if (answer.end.signal != 0) throw Error("the worker ended with " + answer.end.text());
   if (!answer.end.success()) throw Error(message_of(answer));

@@ -32,7 +32,8 @@ std::vector<std::int64_t> products_of_memory(const LayerPlan& plan) {
 
 }  // namespace
 
-BareProducts::BareProducts(const Device& device, const model::Network& network, DType type, const BatchSize& largest)
+BareProducts::BareProducts(const Device& device, const model::Network& network, DType type,
+                           const BatchSize& largest)
     : device_(device), type_(type), largest_(largest) {
   std::size_t used = 0, all = 0;
   for (const model::Node& node : network.nodes()) {

@@ -21,7 +21,6 @@ class Network;
 
 namespace encore::bench {
 
-
 class BareProducts {
  public:
   /// Prepares batches up to `largest`; `type` is that of activations.

@@ -35,7 +35,7 @@ struct StepShape {
   std::int64_t attention_width = 0;  ///< H D
   std::int64_t classes = 0;          ///< K
   std::int64_t parameters = 0;       ///< P
-  memory::GradientCounts gradients;          ///< counts of parameters that had a gradient in the step
+  memory::GradientCounts gradients;  ///< counts of parameters that had a gradient in the step
   std::int64_t state_blocks = 0;     ///< number of the optimizer's states, each of P values
   bool shrinks = false;              ///< weights decay apart from their gradient
   bool penalty = false;              ///< weights decay as part of their gradient, or of what is made of it

@@ -147,8 +147,8 @@ const std::vector<Reduction>& reductions() {
   return list;
 }
 
-OrderCost::OrderCost(const Device& device, const model::Model& model, const config::ModelTable& table, DType type,
-                     std::int64_t largest_tokens)
+OrderCost::OrderCost(const Device& device, const model::Model& model, const config::ModelTable& table,
+                     DType type, std::int64_t largest_tokens)
     : device_(device),
       type_(type),
       width_(table.width),
@@ -166,9 +166,10 @@ OrderCost::OrderCost(const Device& device, const model::Model& model, const conf
   }
   const std::size_t sum = size_of(sum_type(type_));
   rows_ = memory::DeviceBuffer("encore::bench_rows",
-                       static_cast<std::size_t>(2 * largest_tokens * widest) * size_of(type_));
+                               static_cast<std::size_t>(2 * largest_tokens * widest) * size_of(type_));
   fill_varied(device_, type_, rows_.data(), 2 * largest_tokens * widest);
-  sums_ = memory::DeviceBuffer("encore::bench_sums", static_cast<std::size_t>(std::max(parameters_, widest)) * sum);
+  sums_ = memory::DeviceBuffer("encore::bench_sums",
+                               static_cast<std::size_t>(std::max(parameters_, widest)) * sum);
   table_ = memory::DeviceBuffer("encore::bench_table", static_cast<std::size_t>(vocabulary_ * width_) * sum);
 }
 

@@ -46,9 +46,9 @@ class OrderCost {
   std::int64_t vocabulary_;
   std::vector<Weight> weights_;
   std::int64_t norm_vectors_ = 0;  ///< gains and biases of norms, each (C)
-  memory::DeviceBuffer rows_;              ///< two arrays of (largest number of tokens, largest width)
-  memory::DeviceBuffer sums_;              ///< the sums
-  memory::DeviceBuffer table_;             ///< (V, C)
+  memory::DeviceBuffer rows_;      ///< two arrays of (largest number of tokens, largest width)
+  memory::DeviceBuffer sums_;      ///< the sums
+  memory::DeviceBuffer table_;     ///< (V, C)
 };
 
 }  // namespace encore::bench

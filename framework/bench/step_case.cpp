@@ -71,34 +71,38 @@ std::string general_label(const std::string& label) {
 }  // namespace
 
 BenchData load_bench_data(const infer::LoadedExperiment& loaded, const std::filesystem::path& folder) {
-  BenchData data{
-      std::make_unique<tasks::TaskSets>(infer::make_task_parts(loaded.experiment, loaded.registry), loaded.experiment.data),
-      {}};
-  const auto tokenizer = infer::load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); }).tokenizer;
+  BenchData data{std::make_unique<tasks::TaskSets>(infer::make_task_parts(loaded.experiment, loaded.registry),
+                                                   loaded.experiment.data),
+                 {}};
+  const auto tokenizer =
+      infer::load_tokenizer(loaded, folder, [&] { return data.sets->text_counts(); }).tokenizer;
   data.sets->encode(*tokenizer, host_threads());
   const auto vocabulary = tokenizer->vocabulary();
   data.vocabulary_size = vocabulary.size();
   return data;
 }
 
-StepCase::StepCase(const record::BenchCaseRequest& request, infer::LoadedExperiment loaded, const BenchData& data,
-                   std::int64_t batches, bool order_cost, const Device& device, distributed::Communicator& ranks)
+StepCase::StepCase(const record::BenchCaseRequest& request, infer::LoadedExperiment loaded,
+                   const BenchData& data, std::int64_t batches, bool order_cost, const Device& device,
+                   distributed::Communicator& ranks)
     : loaded_(std::move(loaded)),
       device_(device),
       ranks_(ranks),
       type_(type_of_precision(request.specification.config.at("train").at("precision").get<std::string>())),
       seed_(request.specification.seed) {
-  if (loaded_.experiment.data.max_length == 0) infer::take_max_length(loaded_.experiment, data.sets->max_length());
-  model_ = std::make_unique<model::Model>(loaded_.experiment, infer::model_size(data.sets->task(), data.vocabulary_size),
-                                   loaded_.registry, device);
+  if (loaded_.experiment.data.max_length == 0)
+    infer::take_max_length(loaded_.experiment, data.sets->max_length());
+  model_ = std::make_unique<model::Model>(loaded_.experiment,
+                                          infer::model_size(data.sets->task(), data.vocabulary_size),
+                                          loaded_.registry, device);
   take_batches(data, request.length, batches);
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
   // The ranks are set before the states are made, because each of several ranks has the states of its own
   // range.
-  update_ = std::make_unique<train::TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm, "",
-                                           ranks_, shards);
+  update_ = std::make_unique<train::TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm,
+                                                  "", ranks_, shards);
   model_->plan(largest_, {});
   model_->parameters().make_states(optimizer_->states());
   model_->initialize(seed_);
@@ -157,7 +161,8 @@ void StepCase::mark_all_tokens(const BenchData& data) {
   std::vector<std::int32_t> order(ids.size());
   std::iota(order.begin(), order.end(), 0);
   const auto count = static_cast<std::int64_t>(ids.size());
-  const memory::DeviceBuffer memory("encore::bench_tokens", 2 * memory::aligned(ids.size() * sizeof(std::int32_t)));
+  const memory::DeviceBuffer memory("encore::bench_tokens",
+                                    2 * memory::aligned(ids.size() * sizeof(std::int32_t)));
   RowSet all;
   all.size.tokens = count;
   all.ids = Tensor(memory.data(), DType::int32, {count});

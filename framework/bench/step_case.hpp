@@ -85,7 +85,7 @@ class StepCase {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<model::DeviceBatch> uploaded_;  ///< the batch of the latest step
   std::unique_ptr<model::DeviceBatch> next_;      ///< the next batch if it is uploaded ahead, else null
-  std::optional<std::size_t> ahead_;       ///< the number of the batch in `next_`
+  std::optional<std::size_t> ahead_;              ///< the number of the batch in `next_`
   std::unique_ptr<train::TrainingStep> update_;
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;

@@ -32,7 +32,8 @@ std::uint64_t allowed_steps(const archive::BundleIndex& index) {
   std::uint64_t bytes = 0;  // of files that were unpacked, so no sum overflows
   for (const archive::BundleFile& file : index.files)
     if (file.path == archive::bundle_database || file.path.ends_with(".spool")) bytes += file.bytes;
-  return std::max(archive::bundle_budget.database_steps, bytes * archive::bundle_budget.database_steps_per_byte);
+  return std::max(archive::bundle_budget.database_steps,
+                  bytes * archive::bundle_budget.database_steps_per_byte);
 }
 
 /// Returns the objects of a schema, such as "view curve", each with the statement that makes it, without
@@ -40,7 +41,8 @@ std::uint64_t allowed_steps(const archive::BundleIndex& index) {
 std::map<std::string, std::string> schema_of(store::Database& database) {
   std::map<std::string, std::string> schema;
   store::Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
-  while (rows.step()) schema[rows.text(0) + " " + archive::shown_name(rows.text(1))] = store::plain_sql(rows.text(2));
+  while (rows.step())
+    schema[rows.text(0) + " " + archive::shown_name(rows.text(1))] = store::plain_sql(rows.text(2));
   return schema;
 }
 
@@ -109,14 +111,14 @@ void copy_rows(const fs::path& sent, const fs::path& database, const std::string
   if (!is_upgraded) require_made_schema(own.database(), sender.database());
   const store::DatabaseMerge merged =
       store::merge_database(own, sent,
-                     {.only = choice_of(sender),
-                      .origin = store::OriginRow{.kind = "bundle",
-                                          .name = fs::path(origin).filename().string(),
-                                          .sha256 = "",
-                                          .time = world::now_seconds()},
-                      .durable = false,
-                      .steps = steps,
-                      .folders = false});
+                            {.only = choice_of(sender),
+                             .origin = store::OriginRow{.kind = "bundle",
+                                                        .name = fs::path(origin).filename().string(),
+                                                        .sha256 = "",
+                                                        .time = world::now_seconds()},
+                             .durable = false,
+                             .steps = steps,
+                             .folders = false});
   for (const store::MergedRun& run : merged.runs)
     if (run.outcome != store::MergeOutcome::added) throw Error("run " + run.name + ": " + run.remark);
   store::Transaction transaction(own.database());
@@ -169,7 +171,8 @@ class Checking {
       checked_.claimed_questions[run.id] = why;
     take_from_specification(store_, run, specification);
     for (const auto& [role, file] : specification.data) check_data(run, role, file);
-    for (const char* name : {"specification.json", "vocab.txt", "labels.txt", "max_length.txt", record::weights_file})
+    for (const char* name :
+         {"specification.json", "vocab.txt", "labels.txt", "max_length.txt", record::weights_file})
       known.insert(prefix + name);
     for (const store::AttemptRow& attempt : store_.read_attempts(run.number)) {
       const fs::path spool = record::spool_name(attempt.ordinal);
@@ -202,7 +205,8 @@ class Checking {
   void check_weights(const store::RunRow& run, const std::string& prefix) const {
     const record::WeightsFacts facts = record::WeightsFile(store_.run_folder(run.id)).facts();
     if (facts.question != run.question)
-      throw Error("run " + run.name + ": the parameters in " + record::weights_file + " belong to another question");
+      throw Error("run " + run.name + ": the parameters in " + record::weights_file +
+                  " belong to another question");
     for (const auto& [name, sha256] : facts.files)
       if (const auto file = files_.find(prefix + name);
           file != files_.end() && file->second->sha256 != sha256)
@@ -221,9 +225,9 @@ class Checking {
   const archive::UnpackedBundle& bundle_;
   store::Store& store_;
   const config::Catalogue& catalogue_;
-  FoundData found_;                                 ///< in the bundle alone
+  FoundData found_;                                          ///< in the bundle alone
   std::map<std::string, const archive::BundleFile*> files_;  ///< by path
-  std::set<std::string> data_;                      ///< folders of contents that runs read
+  std::set<std::string> data_;                               ///< folders of contents that runs read
   CheckedBundle checked_;
 };
 

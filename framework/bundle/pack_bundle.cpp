@@ -113,7 +113,8 @@ class Packing {
 
   void collect(const fs::path& database) {
     files_.push_back({archive::bundle_database, database});
-    if (!task_.report.empty()) files_.push_back({archive::bundle_report, scratch_.path() / archive::bundle_report});
+    if (!task_.report.empty())
+      files_.push_back({archive::bundle_report, scratch_.path() / archive::bundle_report});
     for (std::size_t at = 0; at < runs_.size(); ++at) add_run(runs_[at], at >= task_.runs.size());
     for (const fs::path& folder : task_.choice.sources) add(files_of_sources(folder));
     std::set<std::string> names;

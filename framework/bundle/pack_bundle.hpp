@@ -24,7 +24,7 @@ struct PackTask {
   std::string author = {};
   std::string encore = {};  ///< the version of this program
   PackChoice choice = {};
-  std::string report = {};   ///< report of these runs as HTML; empty: none
+  std::string report = {};           ///< report of these runs as HTML; empty: none
   config::Catalogue catalogue = {};  ///< the types of this installation
   std::function<void(std::size_t files, std::size_t all)> progress = {};
 };

@@ -92,7 +92,8 @@ std::vector<PackedFile> data_of_run(store::Store& store, const store::RunRow& ru
   for (const auto& [role, file] : record::Specification::load(store.run_folder(run.id)).data) {
     const fs::path path = file.path;
     std::error_code missing;
-    if (!record::run_of_folder(path.parent_path()).empty()) continue;  // a parent's weights, packed with the parent
+    if (!record::run_of_folder(path.parent_path()).empty())
+      continue;  // a parent's weights, packed with the parent
     if (!fs::exists(path, missing))
       throw Error(file.path + " (" + role + " of run " + run.name +
                   ") is missing; without --data "
@@ -109,7 +110,8 @@ std::vector<PackedFile> data_of_run(store::Store& store, const store::RunRow& ru
     }
     files.push_back({folder + packed_data_name(file.path), path});
     for (const std::string& name : data::files_beside_vocabulary(path))
-      if (pretrained::is_there(path.parent_path() / name)) files.push_back({folder + name, path.parent_path() / name});
+      if (pretrained::is_there(path.parent_path() / name))
+        files.push_back({folder + name, path.parent_path() / name});
   }
   return files;
 }

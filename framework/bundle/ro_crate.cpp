@@ -174,14 +174,14 @@ class Crate {
       inputs.push_back(reference(data_id(data)));
     for (const archive::BundleFile& file : index_.files)
       if (file.path.starts_with(archive::bundle_runs + run.id + "/")) results.push_back(reference(file.path));
-    Json action = {
-        {"@id", "#run-" + run.id},
-        {"@type", "CreateAction"},
-        {"name", run.name},
-        {"description", "Question " + run.question + ", backend " + run.backend + ", " + store::name_of(run.state)},
-        {"instrument", reference("#encore")},
-        {"object", inputs},
-        {"result", results}};
+    Json action = {{"@id", "#run-" + run.id},
+                   {"@type", "CreateAction"},
+                   {"name", run.name},
+                   {"description", "Question " + run.question + ", backend " + run.backend + ", " +
+                                       store::name_of(run.state)},
+                   {"instrument", reference("#encore")},
+                   {"object", inputs},
+                   {"result", results}};
     if (run.started) action["startTime"] = iso_text(*run.started);
     if (run.finished) action["endTime"] = iso_text(*run.finished);
     note_code(run, action);

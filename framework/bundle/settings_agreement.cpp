@@ -73,7 +73,8 @@ std::string claimed_question(const store::RunRow& run, const record::Specificati
   return again.uncertain;
 }
 
-void take_from_specification(store::Store& store, const store::RunRow& run, const record::Specification& specification) {
+void take_from_specification(store::Store& store, const store::RunRow& run,
+                             const record::Specification& specification) {
   store::Transaction transaction(store.database());
   store.write_settings(run.number, specification);
   store::Database& database = store.database();

@@ -24,6 +24,7 @@ std::string claimed_question(const store::RunRow& run, const record::Specificati
 
 /// Replaces settings and data of the run by those of the specification. Settings that only describe a run
 /// stay.
-void take_from_specification(store::Store& store, const store::RunRow& run, const record::Specification& specification);
+void take_from_specification(store::Store& store, const store::RunRow& run,
+                             const record::Specification& specification);
 
 }  // namespace encore::bundle

@@ -74,7 +74,9 @@ std::string shortened(const std::string& text) {
 class Remerging {
  public:
   Remerging(const fs::path& copy, std::uint64_t steps)
-      : opened_(store::open_encore_database(copy, store::OpenMode::write)), database_(*opened_), budget_(database_, steps) {
+      : opened_(store::open_encore_database(copy, store::OpenMode::write)),
+        database_(*opened_),
+        budget_(database_, steps) {
     database_.execute("PRAGMA synchronous = OFF");
   }
 
@@ -92,9 +94,10 @@ class Remerging {
 
   void merge(const std::function<fs::path(const std::string& id)>& folder_of) {
     std::vector<store::SpoolSource> sources;
-    store::Statement rows(database_,
-                   "SELECT run.number, run.id, attempt.number, ordinal FROM attempt JOIN run ON run.number = "
-                   "attempt.run ORDER BY attempt.number");
+    store::Statement rows(
+        database_,
+        "SELECT run.number, run.id, attempt.number, ordinal FROM attempt JOIN run ON run.number = "
+        "attempt.run ORDER BY attempt.number");
     while (rows.step()) {
       const int ordinal = static_cast<int>(rows.integer(3));
       sources.push_back({.path = folder_of(rows.text(1)) / record::spool_name(ordinal),
@@ -114,8 +117,8 @@ class Remerging {
   std::vector<std::string> unproved() {
     std::vector<std::string> attempts;
     store::Statement rows(database_,
-                   "SELECT run.name, ordinal FROM attempt JOIN run ON run.number = attempt.run "
-                   "WHERE attempt.number IN damaged ORDER BY attempt.number");
+                          "SELECT run.name, ordinal FROM attempt JOIN run ON run.number = attempt.run "
+                          "WHERE attempt.number IN damaged ORDER BY attempt.number");
     while (rows.step())
       attempts.push_back("attempt " + std::to_string(rows.integer(1)) + " of run " + rows.text(0));
     return attempts;
@@ -152,9 +155,10 @@ class Remerging {
  private:
   /// Returns a sentence about a row that `one` has and `other` does not.
   std::string first_of(const std::string& one, const std::string& other, const std::string& what) {
-    store::Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
-                                 ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "
-                                 "ON run.number = a.run WHERE d.attempt NOT IN damaged LIMIT 1");
+    store::Statement row(database_,
+                         "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
+                             ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "
+                             "ON run.number = a.run WHERE d.attempt NOT IN damaged LIMIT 1");
     if (!row.step()) return "";
     return "run " + row.text(0) + ", attempt " + std::to_string(row.integer(1)) + ": " + what + " (" +
            shortened(row.text(2)) + ")";

@@ -35,7 +35,7 @@ PictureFormat format_of(const fs::path& file) {
   if (ending == ".html" || ending == ".htm") return PictureFormat::html;
   if (ending == ".svg") return PictureFormat::svg;
   throw app::UsageError("-o " + file.string() +
-                   " has no known format: expected a name that ends in .html or .svg");
+                        " has no known format: expected a name that ends in .html or .svg");
 }
 
 void require_file(const fs::path& file) {
@@ -43,7 +43,7 @@ void require_file(const fs::path& file) {
   std::error_code failure;
   if (fs::is_directory(file, failure))
     throw app::UsageError("-o " + file.string() + " is a folder; name a file in it, such as " +
-                     (file / "attention.html").string());
+                          (file / "attention.html").string());
 }
 
 record::AttentionRequest question_of(const app::AttentionPageRequest& request) {
@@ -82,12 +82,12 @@ std::string picture_of(const record::AttentionTexts& found, const std::string& t
   for (const record::AttentionText& text : found.texts) cells += report::cells_of(text);
   if (cells > most_cells_of_picture)
     throw app::UsageError("the maps have " + grouped(std::to_string(cells)) +
-                     " cells, but a picture can have at most " +
-                     grouped(std::to_string(most_cells_of_picture)) +
-                     "; choose layers and heads (--layer, --head), or write a page (.html)");
+                          " cells, but a picture can have at most " +
+                          grouped(std::to_string(most_cells_of_picture)) +
+                          "; choose layers and heads (--layer, --head), or write a page (.html)");
   if (found.texts.size() > 1)
     throw app::UsageError("the text becomes " + std::to_string(found.texts.size()) +
-                     " sequences, but a picture shows one; write a page (.html)");
+                          " sequences, but a picture shows one; write a page (.html)");
   return document::svg(report::attention_drawing(found.texts.front(), title), title, true);
 }
 
@@ -95,15 +95,16 @@ int attention(const app::AttentionPageRequest& wanted, app::App& app, Console& c
   const record::AttentionRequest request = question_of(wanted);
   if (!wanted.output.empty()) require_file(wanted.output);
   store::Store store(app.database, store::OpenMode::read);
-  const store::RunRow row = app::selected_run(app, store, app::selection_from(wanted.selection, {wanted.run}));
-  const fs::path file =
-      wanted.output.empty() ? fs::path(document::anchor_text(row.name) + ".attention.html") : fs::path(wanted.output);
+  const store::RunRow row =
+      app::selected_run(app, store, app::selection_from(wanted.selection, {wanted.run}));
+  const fs::path file = wanted.output.empty() ? fs::path(document::anchor_text(row.name) + ".attention.html")
+                                              : fs::path(wanted.output);
   const app::TrainedRun run = app::find_trained_run(store, row, wanted.model.backend);
   const std::string answer =
       app::worker_answer_text(app.events, run.worker,
-                         app::worker_arguments(app, wanted.model, run, "attention",
-                                          {"--threads", std::to_string(wanted.model.threads)}),
-                         request.json());
+                              app::worker_arguments(app, wanted.model, run, "attention",
+                                                    {"--threads", std::to_string(wanted.model.threads)}),
+                              request.json());
   if (wanted.json) {
     nlohmann::ordered_json named = {{"run", row.name}, {"text", request.text}};
     named.update(parse_json<nlohmann::ordered_json>(answer));
@@ -117,13 +118,15 @@ int attention(const app::AttentionPageRequest& wanted, app::App& app, Console& c
     world::save_file(file, picture_of(found, title + ", step " + step + ": " + request.text));
   } else {
     report::AttentionPageHead head{.title = title,
-                           .texts = texts_of(request, found),
-                           .facts = {{"run", row.name},
-                                     {"step", step},
-                                     {"shown", size_text(found.texts.front())},
-                                     {"text", tokens_text(found.texts.front())}},
-                           .command = shell_command({"exp", "attention", row.name})};
-    world::save_file(file, report::attention_page(found, head, document::Templates(runner::report_folder(runner::installed_programs()))));
+                                   .texts = texts_of(request, found),
+                                   .facts = {{"run", row.name},
+                                             {"step", step},
+                                             {"shown", size_text(found.texts.front())},
+                                             {"text", tokens_text(found.texts.front())}},
+                                   .command = shell_command({"exp", "attention", row.name})};
+    world::save_file(
+        file, report::attention_page(
+                  found, head, document::Templates(runner::report_folder(runner::installed_programs()))));
   }
   console.out << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "
               << tokens_text(found.texts.front()) << ") written to " << file.string() << '\n';

@@ -194,8 +194,9 @@ void print_bench(std::ostream& out, const Terminal& terminal, const store::Bench
   print_coverage(out, summary.steps.front().step);
 }
 
-void print_comparison(std::ostream& out, const Terminal& terminal, const analysis::BenchComparison& comparison,
-                      const std::string& before, double threshold) {
+void print_comparison(std::ostream& out, const Terminal& terminal,
+                      const analysis::BenchComparison& comparison, const std::string& before,
+                      double threshold) {
   out << "\nagainst " << before << ", threshold " << percent(threshold)
       << " %: seconds now over seconds then\n";
   Table table({{"WHAT"},
@@ -208,16 +209,18 @@ void print_comparison(std::ostream& out, const Terminal& terminal, const analysi
   };
   const auto add = [&](const analysis::BenchChange& change, const std::string& what) {
     if (change.change == analysis::Change::incomparable) return;
-    const Cell verdict = change.change == analysis::Change::slower   ? Cell(analysis::name_of(change.change), Style::red)
-                         : change.change == analysis::Change::faster ? Cell(analysis::name_of(change.change), Style::green)
-                                                           : Cell(analysis::name_of(change.change));
+    const Cell verdict =
+        change.change == analysis::Change::slower   ? Cell(analysis::name_of(change.change), Style::red)
+        : change.change == analysis::Change::faster ? Cell(analysis::name_of(change.change), Style::green)
+                                                    : Cell(analysis::name_of(change.change));
     table.add({what, fixed(change.seconds.ratio, 3), interval(change.seconds), interval(change.calibrated),
                verdict});
   };
   for (const analysis::BenchChange& step : comparison.steps) {
     add(step, "step: " + step.name);
     for (const analysis::BenchChange& kernel : comparison.kernels)
-      if (kernel.name == step.name && kernel.change != analysis::Change::unchanged && kernel.change != analysis::Change::unclear)
+      if (kernel.name == step.name && kernel.change != analysis::Change::unchanged &&
+          kernel.change != analysis::Change::unclear)
         add(kernel, "  " + kernel.quantity + " (" + percent(kernel.share) + " % of the step)");
   }
   table.print(out, terminal);

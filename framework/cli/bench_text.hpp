@@ -13,7 +13,8 @@ namespace encore::cli {
 
 void print_bench(std::ostream& out, const Terminal& terminal, const store::BenchResult& result,
                  const analysis::BenchSummary& summary);
-void print_comparison(std::ostream& out, const Terminal& terminal, const analysis::BenchComparison& comparison,
-                      const std::string& before, double threshold);
+void print_comparison(std::ostream& out, const Terminal& terminal,
+                      const analysis::BenchComparison& comparison, const std::string& before,
+                      double threshold);
 
 }  // namespace encore::cli

@@ -67,18 +67,20 @@ class BenchProgressLine {
 json places_of(const std::vector<runner::BenchWorker>& workers) {
   json places = json::object();
   const std::string unpinned = runner::why_unpinned(world::usable_cores(), world::openmp_wishes());
-  for (const runner::BenchWorker& worker : workers) places[worker.name] = runner::places_text({worker.place}, unpinned);
+  for (const runner::BenchWorker& worker : workers)
+    places[worker.name] = runner::places_text({worker.place}, unpinned);
   return places;
 }
 
-std::string name_of_result(const app::MeasureRequest& request, const std::vector<runner::BenchWorker>& workers) {
+std::string name_of_result(const app::MeasureRequest& request,
+                           const std::vector<runner::BenchWorker>& workers) {
   if (!request.name.empty()) return request.name;
   const auto& cases = workers.front().request.cases;
   return cases.empty() ? "machine" : cases.front().specification.name;
 }
 
 store::BenchResult measure(const app::MeasureRequest& request, const app::App& app, Console& console,
-                    const std::vector<runner::BenchWorker>& workers) {
+                           const std::vector<runner::BenchWorker>& workers) {
   console.started();
   const BenchFolder folder(app.database);
   BenchProgressLine progress(request.quiet, console);
@@ -128,7 +130,8 @@ void require_folder(const std::string& svg) {
 /// Writes the picture of a measurement. No other code does.
 void write_roofline(const analysis::BenchSummary& summary, const std::string& file) {
   const analysis::StepSummary& step = summary.steps.front();
-  world::save_file(file, document::svg(report::draw_roofline(summary, step), "roofline of " + step.measured->name, true));
+  world::save_file(
+      file, document::svg(report::draw_roofline(summary, step), "roofline of " + step.measured->name, true));
 }
 
 json to_json(const analysis::BenchChange& change) {
@@ -173,7 +176,8 @@ int conclude(const app::BenchOutputRequest& request, Console& console, const sto
   if (request.json) {
     json all = result.to_json();
     all["summary"] = summary.to_json();
-    for (const analysis::RankScaling& scaling : analysis::rank_scaling(summary)) all["rank_scaling"].push_back(analysis::to_json(scaling));
+    for (const analysis::RankScaling& scaling : analysis::rank_scaling(summary))
+      all["rank_scaling"].push_back(analysis::to_json(scaling));
     all["notes"] = analysis::noise_notes(result, summary);
     if (comparison) all["comparison"] = to_json(*comparison, before->name, threshold);
     console.out << all.dump(1) << '\n';
@@ -210,7 +214,7 @@ int bench_ls(const app::BenchLsRequest& request, app::App& app, Console& console
 }
 
 std::optional<store::BenchResult> compared_with(const app::BenchOutputRequest& request, const app::App& app,
-                                         const Console& console) {
+                                                const Console& console) {
   if (request.against.empty()) return {};
   return earlier(request.against, app, console);
 }
@@ -240,7 +244,8 @@ int bench(const app::MeasureRequest& request, app::App& app, Console& console) {
 }  // namespace
 
 std::vector<Verb> verbs_of_bench() {
-  return {make_verb("bench", "", app::bench_form, bench), make_verb("bench ls", "", app::bench_ls_form, bench_ls),
+  return {make_verb("bench", "", app::bench_form, bench),
+          make_verb("bench ls", "", app::bench_ls_form, bench_ls),
           make_verb("bench show", "", app::bench_show_form, bench_show)};
 }
 

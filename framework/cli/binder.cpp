@@ -113,7 +113,7 @@ struct Setter {
     const auto [stop, failure] = std::from_chars(begin, end, value);
     if (failure == std::errc() && stop == end) return value;
     throw app::UsageError("the argument ('" + word + "') for option '--" + field.name + "' is invalid" +
-                     hint(form));
+                          hint(form));
   }
 
   void operator()(bool* member) const { *member = true; }

@@ -39,7 +39,8 @@ struct ShownData {
   bool packed = false;
 };
 
-std::vector<ShownData> data_of(store::Store& store, const std::vector<store::RunRow>& runs, const archive::BundleIndex& index) {
+std::vector<ShownData> data_of(store::Store& store, const std::vector<store::RunRow>& runs,
+                               const archive::BundleIndex& index) {
   std::vector<ShownData> all;
   for (const store::RunRow& run : runs)
     for (const store::DatasetRow& row : store.read_datasets(run.number)) {
@@ -61,7 +62,8 @@ std::vector<ShownData> data_of(store::Store& store, const std::vector<store::Run
 std::vector<store::PluginRow> all_plugins(store::Store& store, const std::vector<store::RunRow>& runs) {
   std::map<std::pair<std::string, std::string>, store::PluginRow> plugins;
   for (const store::RunRow& run : runs)
-    for (const store::PluginRow& plugin : plugins_of(store, run)) plugins[{plugin.name, plugin.sha256}] = plugin;
+    for (const store::PluginRow& plugin : plugins_of(store, run))
+      plugins[{plugin.name, plugin.sha256}] = plugin;
   std::vector<store::PluginRow> list;
   for (const auto& [key, plugin] : plugins) list.push_back(plugin);
   return list;
@@ -80,7 +82,8 @@ std::set<std::string> plugin_folders_of(store::Store& store, const std::vector<s
 
 /// Returns for each run the settings by which the runs differ: "model.layer.attention.type = performer". For
 /// a single run it returns the types of its layers: "self_attention, feed_forward".
-std::map<std::int64_t, std::string> telling_settings(store::Store& store, const std::vector<store::RunRow>& runs) {
+std::map<std::int64_t, std::string> telling_settings(store::Store& store,
+                                                     const std::vector<store::RunRow>& runs) {
   std::map<std::int64_t, std::string> texts;
   const auto add = [&](std::int64_t run, const std::string& text) {
     texts[run] += (texts[run].empty() ? "" : ", ") + text;
@@ -93,7 +96,8 @@ std::map<std::int64_t, std::string> telling_settings(store::Store& store, const 
   }
   for (const app::ListColumn& column : app::varied_columns(store, runs))
     for (const auto& [run, value] : column.values)
-      if (!value.is_null() && column.name != "seed") add(run, column.name + " = " + config::setting_text(value));
+      if (!value.is_null() && column.name != "seed")
+        add(run, column.name + " = " + config::setting_text(value));
   return texts;
 }
 
@@ -181,7 +185,8 @@ void print_trained(Console& console, const OpenedBundle& bundle, store::Store& s
     table.add({run.id, run.backend, std::to_string(run.seed),
                run.state == store::RunState::completed ? store::name_of(run.state) : "not completed",
                std::to_string(store.read_digests(run.number).size()),
-               value ? analysis::metric_text(metric, *value) : "-", own == settings.end() ? "-" : own->second});
+               value ? analysis::metric_text(metric, *value) : "-",
+               own == settings.end() ? "-" : own->second});
   }
   table.print(out, console.terminal, 2);
   Table data({{"DATA"}, {"SHA-256"}, {"WHERE"}});
@@ -236,7 +241,7 @@ void print_claimed(Console& console, const OpenedBundle& bundle, store::Store& s
 config::Catalogue catalogue_here(const std::vector<std::string>& plugin_path) {
   const runner::Programs programs = runner::installed_programs();
   return config::Catalogue::survey(runner::plugin_search_path({}, plugin_path, programs, programs.backend),
-                           runner::fingerprint_of(programs, programs.backend));
+                                   runner::fingerprint_of(programs, programs.backend));
 }
 
 OpenedBundle::OpenedBundle(app::Events& events, const std::string& archive,
@@ -276,8 +281,8 @@ std::string bundle_line(const archive::BundleIndex& index) {
          bytes_text(index.bytes());
 }
 
-void print_bundle(Console& console, const OpenedBundle& bundle, store::Store& store, const std::vector<store::RunRow>& runs,
-                  bool is_verified) {
+void print_bundle(Console& console, const OpenedBundle& bundle, store::Store& store,
+                  const std::vector<store::RunRow>& runs, bool is_verified) {
   std::ostream& out = console.out;
   const archive::BundleIndex& index = bundle.index();
   out << bundle.archive() << "  " << counted(runs.size(), "run") << ", "

@@ -27,7 +27,8 @@ class OpenedBundle {
  public:
   /// Unpacks and checks an archive. Throws UsageError if there is no such file, Error as unpacking and
   /// checking do.
-  OpenedBundle(app::Events& events, const std::string& archive, const std::vector<std::string>& plugin_path = {});
+  OpenedBundle(app::Events& events, const std::string& archive,
+               const std::vector<std::string>& plugin_path = {});
 
   const archive::UnpackedBundle& unpacked() const { return *unpacked_; }
   const archive::BundleIndex& index() const { return unpacked_->index(); }
@@ -53,10 +54,11 @@ AllCode all_code(store::Store& store, const std::vector<store::RunRow>& runs);
 std::string bundle_line(const archive::BundleIndex& index);
 /// Prints the bundle, then its values by their evidence: recomputed, proved by training again, claimed.
 /// `is_verified`: training again follows at once. The store holds the checked rows.
-void print_bundle(Console& console, const OpenedBundle& bundle, store::Store& store, const std::vector<store::RunRow>& runs,
-                  bool is_verified);
+void print_bundle(Console& console, const OpenedBundle& bundle, store::Store& store,
+                  const std::vector<store::RunRow>& runs, bool is_verified);
 /// Returns what print_bundle() prints as JSON, with every claimed value.
-nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, store::Store& store, const std::vector<store::RunRow>& runs);
+nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, store::Store& store,
+                                   const std::vector<store::RunRow>& runs);
 /// Writes a report of the checked rows as HTML, and prints its path unless quiet. The report in the bundle is
 /// a claim.
 void write_bundle_report(Console& console, store::Store& store, const std::string& file, bool quiet);

@@ -48,7 +48,7 @@ store::RunSelection selection_of(const std::vector<store::RunRow>& runs) {
 
 /// Returns the runs of a search, with those of its fresh seeds, or the runs of the words.
 store::SelectedRuns runs_of(const app::BundleRequest& request, const app::App& app, store::Store& store,
-                     const std::optional<store::SearchRow>& search) {
+                            const std::optional<store::SearchRow>& search) {
   const store::RunSelection selection = app::selection_from(request.selection);
   if (!search) return app::selected_runs(app, store, selection);
   std::vector<store::RunRow> runs;
@@ -74,9 +74,9 @@ std::string subject_of(const std::vector<store::RunRow>& runs, const std::string
   if (search) return "search " + search->name + count;
   if (runs.size() == 1) return "run " + runs.front().name;
   const std::string sweep = named_sweep.empty() ? runs.front().sweep : named_sweep;
-  const bool one =
-      !named_sweep.empty() ||
-      (!sweep.empty() && std::ranges::all_of(runs, [&](const store::RunRow& run) { return run.sweep == sweep; }));
+  const bool one = !named_sweep.empty() ||
+                   (!sweep.empty() &&
+                    std::ranges::all_of(runs, [&](const store::RunRow& run) { return run.sweep == sweep; }));
   return one ? "sweep " + sweep + count : counted(runs.size(), "run");
 }
 

@@ -72,8 +72,9 @@ class Missing {
   void look_for_plugins(const app::VerifyRequest& request, const store::RunRow& run) {
     const runner::Programs programs = runner::installed_programs();
     const std::string backend = request.backend.value_or(run.backend);
-    const config::Catalogue catalogue = config::Catalogue::load(
-        runner::plugin_search_path({}, request.plugin_path, programs, backend), runner::fingerprint_of(programs, backend));
+    const config::Catalogue catalogue =
+        config::Catalogue::load(runner::plugin_search_path({}, request.plugin_path, programs, backend),
+                                runner::fingerprint_of(programs, backend));
     for (const store::PluginRow& plugin : plugins_of(store_, run))
       if (std::ranges::find(catalogue.manifests(), plugin.name, &config::Manifest::name) ==
           catalogue.manifests().end())
@@ -127,21 +128,23 @@ int call(const fs::path& program, const Arguments& arguments) {
 int verify_with_recorded(const app::VerifyRequest& request, const app::App& app, store::Store& store,
                          const std::vector<store::RunRow>& runs, const Arguments& arguments) {
   const app::RecordedBuild build{.clone = request.clone.value_or(""),
-                            .backend = request.backend.value_or(runs.front().backend),
-                            .with_diff = request.with_diff};
+                                 .backend = request.backend.value_or(runs.front().backend),
+                                 .with_diff = request.with_diff};
   return call(app::build_recorded(app::recorded_code(store, runs), build, app), arguments);
 }
 
 /// Replaces the temporary folder in the text by the bundle, because the folder is removed afterwards.
-std::string with_archive(std::string text, const archive::UnpackedBundle& bundle, const std::string& archive) {
+std::string with_archive(std::string text, const archive::UnpackedBundle& bundle,
+                         const std::string& archive) {
   for (const std::string& gone : {bundle.database().string(), bundle.folder().string()})
     for (std::size_t at = text.find(gone); at != std::string::npos; at = text.find(gone, at + archive.size()))
       text.replace(at, gone.size(), archive);
   return text;
 }
 
-int verify_opened(const app::VerifyRequest& request, const app::App& app, Console& console, const Arguments& arguments,
-                  const OpenedBundle& bundle, const std::vector<std::string>& words) {
+int verify_opened(const app::VerifyRequest& request, const app::App& app, Console& console,
+                  const Arguments& arguments, const OpenedBundle& bundle,
+                  const std::vector<std::string>& words) {
   store::Store store(bundle.unpacked().database(), store::OpenMode::write);
   if (request.keep) bundle.keep();
 
@@ -167,17 +170,19 @@ int verify_opened(const app::VerifyRequest& request, const app::App& app, Consol
   const bool one = app::asks_for_one(selection, selected) || selected.runs.size() == 1;
   const int verified =
       VerifyScreen(request, console)
-          .run(app, store, selected.runs, one, [&](const store::RunRow&, record::Specification& specification) {
-            specification.plugin_folders.clear();  // those of another machine, and anybody's
-            for (auto& [role, file] : specification.data)
-              if (const auto place = missing.place_of(file)) file.path = place->string();
-          });
+          .run(app, store, selected.runs, one,
+               [&](const store::RunRow&, record::Specification& specification) {
+                 specification.plugin_folders.clear();  // those of another machine, and anybody's
+                 for (auto& [role, file] : specification.data)
+                   if (const auto place = missing.place_of(file)) file.path = place->string();
+               });
   if (request.report) write_bundle_report(console, store, *request.report, silent);
   if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
   return verified == exit_done ? exit_code : verified;
 }
 
-int verify(const app::VerifyRequest& request, const app::App& app, Console& console, const Arguments& arguments) {
+int verify(const app::VerifyRequest& request, const app::App& app, Console& console,
+           const Arguments& arguments) {
   std::vector<std::string> words = request.selection.runs;
   const std::string archive = words.front();
   words.erase(words.begin());

@@ -33,7 +33,8 @@ std::string p_text(double p) {
   return text;
 }
 
-std::string interval_text(const analysis::MeanDigits& digits, const std::optional<analysis::Interval>& interval) {
+std::string interval_text(const analysis::MeanDigits& digits,
+                          const std::optional<analysis::Interval>& interval) {
   return interval ? digits.text(interval->low) + " .. " + digits.text(interval->high) : "-";
 }
 
@@ -99,8 +100,9 @@ void print_pairs(std::ostream& out, const Terminal& terminal, const analysis::Co
     const analysis::MeanDigits digits(
         metric, pair.difference,
         pair.seeds ? pair.seeds->interval.high - pair.difference : std::numeric_limits<double>::quiet_NaN());
-    const Style style =
-        pair.verdict == analysis::Verdict::higher || pair.verdict == analysis::Verdict::lower ? Style::green : Style::yellow;
+    const Style style = pair.verdict == analysis::Verdict::higher || pair.verdict == analysis::Verdict::lower
+                            ? Style::green
+                            : Style::yellow;
     table.add({key.letters[pair.a] + " - " + key.letters[pair.b], digits.text(pair.difference),
                pair.seeds ? interval_text(digits, pair.seeds->interval) : "-",
                pair.test.empty() ? "-" : pair.test, pair.seeds ? p_text(pair.seeds->p) : "-",
@@ -112,14 +114,19 @@ void print_pairs(std::ostream& out, const Terminal& terminal, const analysis::Co
 }
 
 /// Prints a line for each distinguished pair, one sentence for all others, and one for each reason.
-void print_verdicts(std::ostream& out, const analysis::Comparison& comparison, const report::CandidateKey& key) {
-  const auto letters = [&](const analysis::Pair& pair) { return key.letters[pair.a] + " - " + key.letters[pair.b]; };
+void print_verdicts(std::ostream& out, const analysis::Comparison& comparison,
+                    const report::CandidateKey& key) {
+  const auto letters = [&](const analysis::Pair& pair) {
+    return key.letters[pair.a] + " - " + key.letters[pair.b];
+  };
   for (const analysis::Pair& pair : comparison.pairs)
     if (pair.verdict == analysis::Verdict::higher || pair.verdict == analysis::Verdict::lower)
-      out << key.letters[pair.a] << " is " << analysis::name_of(pair.verdict) << " than " << key.letters[pair.b] << "; "
-          << printable(pair.reason) << '\n';
-  if (const std::string power = report::power_text(comparison, key.letters); !power.empty()) out << power << '\n';
-  for (const std::string& text : report::refusal_texts(comparison, key.letters)) out << printable(text) << '\n';
+      out << key.letters[pair.a] << " is " << analysis::name_of(pair.verdict) << " than "
+          << key.letters[pair.b] << "; " << printable(pair.reason) << '\n';
+  if (const std::string power = report::power_text(comparison, key.letters); !power.empty())
+    out << power << '\n';
+  for (const std::string& text : report::refusal_texts(comparison, key.letters))
+    out << printable(text) << '\n';
   // Pairs without a test on examples mostly share the reason.
   std::string before;
   for (const analysis::Pair& pair : comparison.pairs) {
@@ -129,7 +136,8 @@ void print_verdicts(std::ostream& out, const analysis::Comparison& comparison, c
   }
 }
 
-void print_ranking(std::ostream& out, const analysis::Comparison& comparison, const report::CandidateKey& key) {
+void print_ranking(std::ostream& out, const analysis::Comparison& comparison,
+                   const report::CandidateKey& key) {
   if (comparison.pairs.empty()) {
     out << "there is only one candidate; name another run, sweep or pattern to compare it with\n";
     return;
@@ -155,7 +163,8 @@ Json interval_json(const std::optional<analysis::Interval>& interval) {
   return interval ? Json{interval->low, interval->high} : Json();
 }
 
-Json candidate_json(const analysis::Candidate& candidate, const report::CandidateKey& key, std::size_t index) {
+Json candidate_json(const analysis::Candidate& candidate, const report::CandidateKey& key,
+                    std::size_t index) {
   Json options = Json::object();
   for (std::size_t i = 0; i < key.options.size(); ++i) options[key.options[i]] = key.values[index][i];
   Json runs = Json::array();
@@ -211,8 +220,8 @@ std::string csv_number(double value) {
   return std::isfinite(value) ? nlohmann::json(value).dump() : "";
 }
 
-void print_sweep_comparison(std::ostream& out, const Terminal& terminal, const analysis::Comparison& comparison,
-                      const report::CandidateKey& key) {
+void print_sweep_comparison(std::ostream& out, const Terminal& terminal,
+                            const analysis::Comparison& comparison, const report::CandidateKey& key) {
   const Metric& metric = comparison.options.metric;
   out << metric.name << (metric.is_fraction() ? " in percent" : "")
       << " of complete runs; bootstrap: BCa, 10000 resamples\n";
@@ -226,7 +235,8 @@ void print_sweep_comparison(std::ostream& out, const Terminal& terminal, const a
   print_ranking(out, comparison, key);
 }
 
-nlohmann::ordered_json comparison_json(const analysis::Comparison& comparison, const report::CandidateKey& key) {
+nlohmann::ordered_json comparison_json(const analysis::Comparison& comparison,
+                                       const report::CandidateKey& key) {
   Json candidates = Json::array(), pairs = Json::array(), ranking;
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
     candidates.push_back(candidate_json(comparison.candidates[i], key, i));
@@ -243,44 +253,47 @@ nlohmann::ordered_json comparison_json(const analysis::Comparison& comparison, c
           {"notices", comparison.notices}};
 }
 
-void print_candidates_csv(std::ostream& out, const analysis::Comparison& comparison, const report::CandidateKey& key) {
-  out << document::csv_record({"candidate", "group", "backend", "metric", "runs", "n", "mean", "deviation", "t_low",
-                     "t_high", "bootstrap_low", "bootstrap_high", "letter"});
+void print_candidates_csv(std::ostream& out, const analysis::Comparison& comparison,
+                          const report::CandidateKey& key) {
+  out << document::csv_record({"candidate", "group", "backend", "metric", "runs", "n", "mean", "deviation",
+                               "t_low", "t_high", "bootstrap_low", "bootstrap_high", "letter"});
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const analysis::Candidate& candidate = comparison.candidates[i];
     const auto end = [](const std::optional<analysis::Interval>& interval, double analysis::Interval::*side) {
       return interval ? csv_number((*interval).*side) : "";
     };
-    out << document::csv_record({candidate.name, candidate.group, candidate.backend, comparison.options.metric.name,
-                       std::to_string(candidate.runs.size()), std::to_string(candidate.values.size()),
-                       csv_number(candidate.mean), csv_number(candidate.deviation),
-                       end(candidate.t, &analysis::Interval::low), end(candidate.t, &analysis::Interval::high),
-                       end(candidate.bootstrap, &analysis::Interval::low), end(candidate.bootstrap, &analysis::Interval::high),
-                       key.letters[i]});
+    out << document::csv_record({candidate.name, candidate.group, candidate.backend,
+                                 comparison.options.metric.name, std::to_string(candidate.runs.size()),
+                                 std::to_string(candidate.values.size()), csv_number(candidate.mean),
+                                 csv_number(candidate.deviation), end(candidate.t, &analysis::Interval::low),
+                                 end(candidate.t, &analysis::Interval::high),
+                                 end(candidate.bootstrap, &analysis::Interval::low),
+                                 end(candidate.bootstrap, &analysis::Interval::high), key.letters[i]});
   }
 }
 
 void print_pairs_csv(std::ostream& out, const analysis::Comparison& comparison) {
-  out << document::csv_record({"a", "b", "metric", "difference", "shared_seeds", "test", "p", "holm", "low", "high",
-                     "examples_p", "examples_holm", "seeds_needed", "verdict"});
+  out << document::csv_record({"a", "b", "metric", "difference", "shared_seeds", "test", "p", "holm", "low",
+                               "high", "examples_p", "examples_holm", "seeds_needed", "verdict"});
   for (const analysis::Pair& pair : comparison.pairs)
-    out << document::csv_record({comparison.candidates[pair.a].name, comparison.candidates[pair.b].name,
-                       comparison.options.metric.name, csv_number(pair.difference),
-                       std::to_string(pair.shared), pair.test, pair.seeds ? csv_number(pair.seeds->p) : "",
-                       pair.seeds ? csv_number(pair.corrected) : "",
-                       pair.seeds ? csv_number(pair.seeds->interval.low) : "",
-                       pair.seeds ? csv_number(pair.seeds->interval.high) : "",
-                       pair.examples ? csv_number(pair.examples->p) : "",
-                       pair.examples ? csv_number(pair.examples_corrected) : "",
-                       pair.needed ? std::to_string(*pair.needed) : "", analysis::name_of(pair.verdict)});
+    out << document::csv_record(
+        {comparison.candidates[pair.a].name, comparison.candidates[pair.b].name,
+         comparison.options.metric.name, csv_number(pair.difference), std::to_string(pair.shared), pair.test,
+         pair.seeds ? csv_number(pair.seeds->p) : "", pair.seeds ? csv_number(pair.corrected) : "",
+         pair.seeds ? csv_number(pair.seeds->interval.low) : "",
+         pair.seeds ? csv_number(pair.seeds->interval.high) : "",
+         pair.examples ? csv_number(pair.examples->p) : "",
+         pair.examples ? csv_number(pair.examples_corrected) : "",
+         pair.needed ? std::to_string(*pair.needed) : "", analysis::name_of(pair.verdict)});
 }
 
 /// Assigns letters in the order of the table and of a report about the same runs: A has the best mean.
-report::CandidateKey key_of(store::Store& store, const std::vector<store::RunRow>& runs, const analysis::Comparison& comparison) {
+report::CandidateKey key_of(store::Store& store, const std::vector<store::RunRow>& runs,
+                            const analysis::Comparison& comparison) {
   std::vector<std::string> names;
   for (const analysis::Candidate& candidate : comparison.candidates) names.push_back(candidate.name);
   return report::make_key(comparison.candidates, analysis::best_first(comparison), names, runs,
-                  analysis::factors_of(runs, store::RunBatch(store, runs).params()));
+                          analysis::factors_of(runs, store::RunBatch(store, runs).params()));
 }
 
 int compare(const app::CompareRequest& request, app::App& app, Console& console) {
@@ -289,9 +302,10 @@ int compare(const app::CompareRequest& request, app::App& app, Console& console)
   options.pool = request.pool;
   options.detect = request.detect;
   store::Store store(app.database, store::OpenMode::read);
-  const std::vector<store::RunRow> runs = app::selected_runs(app, store, app::selection_from(request.selection)).runs;
-  options.metric =
-      request.metric ? store::read_metrics(store.database(), runs).of(*request.metric) : store::leading_metric(store, runs);
+  const std::vector<store::RunRow> runs =
+      app::selected_runs(app, store, app::selection_from(request.selection)).runs;
+  options.metric = request.metric ? store::read_metrics(store.database(), runs).of(*request.metric)
+                                  : store::leading_metric(store, runs);
   const analysis::Comparison comparison = analysis::compare_runs(store, runs, options);
   const report::CandidateKey key = key_of(store, runs, comparison);
   if (request.json)

@@ -77,7 +77,8 @@ Words values_of(const app::FormField& option, const Words& words) {
     return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped", "pruned"};
   if (name == "--tag") return ask_database(words, "SELECT DISTINCT tag FROM tag");
   if (name == "--sweep") return ask_database(words, "SELECT DISTINCT name FROM sweep");
-  if (name == "--best") return ask_store(words, [](store::Store& store) { return store::RunColumns(store).measures(); });
+  if (name == "--best")
+    return ask_store(words, [](store::Store& store) { return store::RunColumns(store).measures(); });
   if (name == "--where" || name == "--sort" || name == "--column")
     return ask_store(words, [](store::Store& store) { return store::RunColumns(store).names(); });
   return {};

@@ -45,11 +45,12 @@ struct CompletionRequest {
 
 app::Form<CompletionRequest> completion_form() {
   using R = CompletionRequest;
-  return app::Form<R>("completion", {"completion bash|zsh",
-                                "Prints a script for the shell that completes verbs, actions, options and "
-                                "names of runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  "
-                                "zsh:  add  source <(exp completion zsh) to ~/.zshrc, after compinit",
-                                {{"exp completion bash", "print the script for bash"}}})
+  return app::Form<R>("completion",
+                      {"completion bash|zsh",
+                       "Prints a script for the shell that completes verbs, actions, options and "
+                       "names of runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  "
+                       "zsh:  add  source <(exp completion zsh) to ~/.zshrc, after compinit",
+                       {{"exp completion bash", "print the script for bash"}}})
       .argument("shell", &R::shell, "bash or zsh")
       .refuse([](const R& request) -> std::string {
         if (request.shell == "bash" || request.shell == "zsh") return "";

@@ -49,12 +49,14 @@ bool asks_for_show(const Arguments& arguments) {
 
 int run_bundle_verb(const Arguments& arguments, Console& console) {
   if (!asks_for_show(arguments)) return run_in_component("bundle", app::bundle_form, arguments, console);
-  return run_in_component("bundle show", app::bundle_show_form, {arguments.begin() + 1, arguments.end()}, console);
+  return run_in_component("bundle show", app::bundle_show_form, {arguments.begin() + 1, arguments.end()},
+                          console);
 }
 
 int run_bench_verb(const Arguments& arguments, Console& console) {
   const std::string action = arguments.empty() ? "" : arguments.front();
-  if (action != "ls" && action != "show") return run_in_component("bench", app::bench_form, arguments, console);
+  if (action != "ls" && action != "show")
+    return run_in_component("bench", app::bench_form, arguments, console);
   const Arguments rest = {arguments.begin() + 1, arguments.end()};
   return action == "ls" ? run_in_component("bench ls", app::bench_ls_form, rest, console)
                         : run_in_component("bench show", app::bench_show_form, rest, console);
@@ -113,7 +115,8 @@ Verb db_merge_verb() {
 }
 
 Verb serve_verb() {
-  return make_component_verb("serve", "serve the best models of runs over HTTP", "exp-serve", app::serve_form);
+  return make_component_verb("serve", "serve the best models of runs over HTTP", "exp-serve",
+                             app::serve_form);
 }
 
 Verb monitor_verb() {
@@ -122,8 +125,8 @@ Verb monitor_verb() {
 }
 
 Verb bench_verb() {
-  Verb verb =
-      make_component_verb("bench", "measure this machine and a training step on it", "exp-bench", app::bench_form);
+  Verb verb = make_component_verb("bench", "measure this machine and a training step on it", "exp-bench",
+                                  app::bench_form);
   verb.run = run_bench_verb;
   return verb;
 }

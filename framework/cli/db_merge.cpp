@@ -45,8 +45,8 @@ void print_merge(Console& console, const store::DatabaseMerge& merge) {
   Table table({{"RUN"}, {"ID"}, {"WHAT"}, {"REMARK"}});
   for (const store::MergedRun& run : merge.runs)
     if (run.outcome != store::MergeOutcome::same || !run.remark.empty())
-      table.add(
-          {run.name, run.id, store::name_of(run.outcome), run.conflict ? "conflict: " + run.remark : run.remark});
+      table.add({run.name, run.id, store::name_of(run.outcome),
+                 run.conflict ? "conflict: " + run.remark : run.remark});
   if (!table.empty()) table.print(console.out, console.terminal);
   for (const store::MergedSearch& search : merge.searches)
     if (search.outcome != store::MergeOutcome::same || search.conflict)
@@ -59,8 +59,9 @@ void print_merge(Console& console, const store::DatabaseMerge& merge) {
 void print_sums(Console& console, const std::string& file, const store::DatabaseMerge& merge, bool dry_run) {
   const auto count = [&](store::MergeOutcome outcome) { return std::to_string(merge.count(outcome)); };
   console.out << file << ": " << merge.runs.size() << (merge.runs.size() == 1 ? " run, " : " runs, ")
-              << count(store::MergeOutcome::added) << " added, " << count(store::MergeOutcome::updated) << " updated, "
-              << count(store::MergeOutcome::same) << " the same, " << count(store::MergeOutcome::left_out) << " left out";
+              << count(store::MergeOutcome::added) << " added, " << count(store::MergeOutcome::updated)
+              << " updated, " << count(store::MergeOutcome::same) << " the same, "
+              << count(store::MergeOutcome::left_out) << " left out";
   if (merge.benches > 0) console.out << "; measurements added: " << merge.benches;
   if (merge.conflicts() > 0) console.out << "; conflicts: " << merge.conflicts();
   console.out << (dry_run ? " (dry run: nothing was written)\n" : "\n");
@@ -70,7 +71,8 @@ void print_sums(Console& console, const std::string& file, const store::Database
 store::DatabaseMerge merge(const app::App& app, store::Store& store, const fs::path& file, bool dry_run) {
   std::optional<OpenedBundle> bundle;
   fs::path database = file;
-  store::OriginRow origin{.kind = "merge", .name = file.filename().string(), .sha256 = "", .time = world::now_seconds()};
+  store::OriginRow origin{
+      .kind = "merge", .name = file.filename().string(), .sha256 = "", .time = world::now_seconds()};
   if (is_bundle(file)) {
     bundle.emplace(app.events, file.string());
     database = bundle->unpacked().database();

@@ -84,10 +84,13 @@ int db_upgrade(const app::DbUpgradeRequest& request, app::App& app, Console& con
 Verb db_verb() {
   return make_verb_of_actions(
       "db", "check, back up, shrink or upgrade the database", "the file with the record of all runs",
-      {make_verb("check", "check the database and the files of its runs for damage", app::db_check_form, db_check),
+      {make_verb("check", "check the database and the files of its runs for damage", app::db_check_form,
+                 db_check),
        make_verb("path", "print where the database is", app::db_path_form, db_path),
-       make_verb("backup", "copy the database while other processes write to it", app::db_backup_form, db_backup),
-       make_verb("vacuum", "make the file as small as possible", app::db_vacuum_form, db_vacuum), db_merge_verb(),
+       make_verb("backup", "copy the database while other processes write to it", app::db_backup_form,
+                 db_backup),
+       make_verb("vacuum", "make the file as small as possible", app::db_vacuum_form, db_vacuum),
+       db_merge_verb(),
        make_verb("upgrade", "upgrade an older database to the schema of this version", app::db_upgrade_form,
                  db_upgrade)});
 }

@@ -14,7 +14,8 @@ namespace encore::cli {
 namespace {
 
 /// Shortens a hash to its beginning and a patch to its number of lines; --json has the full values.
-std::string side_text(const analysis::Difference& difference, const nlohmann::json& value, const std::string& origin) {
+std::string side_text(const analysis::Difference& difference, const nlohmann::json& value,
+                      const std::string& origin) {
   if (value.is_null()) return "-";
   std::string text = value.is_string()         ? value.get<std::string>()
                      : value.is_number_float() ? config::shortest(value.get<double>())
@@ -36,8 +37,8 @@ std::string side_text(const analysis::Difference& difference, const nlohmann::js
 }  // namespace
 
 void print_differences(std::ostream& out, const Terminal& terminal,
-                       const std::vector<analysis::Difference>& differences, const std::string& a, const std::string& b,
-                       int indent) {
+                       const std::vector<analysis::Difference>& differences, const std::string& a,
+                       const std::string& b, int indent) {
   Table table({{"OF"}, {"FIELD"}, {a}, {b}});
   for (const analysis::Difference& difference : differences)
     table.add({difference.section, difference.key, side_text(difference, difference.a, difference.origin_a),
@@ -52,7 +53,7 @@ void print_differences_csv(std::ostream& out, const std::vector<analysis::Differ
   out << document::csv_record({"section", "key", "a", "b", "origin_a", "origin_b"});
   for (const analysis::Difference& difference : differences)
     out << document::csv_record({difference.section, difference.key, text(difference.a), text(difference.b),
-                       difference.origin_a, difference.origin_b});
+                                 difference.origin_a, difference.origin_b});
 }
 
 nlohmann::ordered_json differences_json(const std::vector<analysis::Difference>& differences) {

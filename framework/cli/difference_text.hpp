@@ -16,8 +16,8 @@ namespace encore::cli {
 
 /// Prints one row for each difference; `a` and `b` head the columns of values.
 void print_differences(std::ostream& out, const Terminal& terminal,
-                       const std::vector<analysis::Difference>& differences, const std::string& a, const std::string& b,
-                       int indent = 0);
+                       const std::vector<analysis::Difference>& differences, const std::string& a,
+                       const std::string& b, int indent = 0);
 
 /// Prints section, key, complete values and origins of both sides.
 void print_differences_csv(std::ostream& out, const std::vector<analysis::Difference>& differences);

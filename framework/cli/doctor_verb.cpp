@@ -63,15 +63,16 @@ int doctor_verb(const app::DoctorRequest& request, app::App& app, Console& conso
     console.print(json_of(findings));
   else
     print_findings(findings, request.csv, console);
-  const bool problem =
-      std::ranges::any_of(findings, [](const app::DoctorFinding& one) { return one.health == app::Health::problem; });
+  const bool problem = std::ranges::any_of(
+      findings, [](const app::DoctorFinding& one) { return one.health == app::Health::problem; });
   return problem ? exit_failed : exit_done;
 }
 
 }  // namespace
 
 Verb doctor_verb() {
-  return make_verb("doctor", "check this machine, with advice for what is missing", app::doctor_form, doctor_verb);
+  return make_verb("doctor", "check this machine, with advice for what is missing", app::doctor_form,
+                   doctor_verb);
 }
 
 }  // namespace encore::cli

@@ -26,7 +26,9 @@ void print_layers(std::ostream& out, const Terminal& terminal, const std::vector
                {"ABSOLUTE", Align::right},
                {"ULPS", Align::right},
                {"OTHER VALUES", Align::right}});
-  const auto figure = [](const std::optional<double>& value) { return value ? document::number_text(*value) : "-"; };
+  const auto figure = [](const std::optional<double>& value) {
+    return value ? document::number_text(*value) : "-";
+  };
   for (const runner::DriftOfStep& step : steps)
     for (const runner::DriftFigures& layer : step.layers)
       table.add({std::to_string(step.step), layer.name, figure(layer.relative), figure(layer.largest),

@@ -11,6 +11,7 @@
 namespace encore::cli {
 
 /// Prints one row for each step and layer, then one for each curve; a line replaces an empty table.
-void print_drift(std::ostream& out, const Terminal& terminal, const runner::DriftReport& drift, int indent = 0);
+void print_drift(std::ostream& out, const Terminal& terminal, const runner::DriftReport& drift,
+                 int indent = 0);
 
 }  // namespace encore::cli

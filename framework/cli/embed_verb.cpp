@@ -15,13 +15,14 @@ namespace {
 void print_vectors(std::ostream& out, const std::vector<record::TextVector>& vectors) {
   for (const auto& [text, vector] : vectors) {
     out << text << '\t';
-    for (std::size_t i = 0; i < vector.size(); ++i) out << (i > 0 ? " " : "") << document::number_text(vector[i]);
+    for (std::size_t i = 0; i < vector.size(); ++i)
+      out << (i > 0 ? " " : "") << document::number_text(vector[i]);
     out << '\n';
   }
 }
 
-void print_neighbours(std::ostream& out, const Terminal& terminal, const std::vector<record::NearestTexts>& nearest,
-                      bool words) {
+void print_neighbours(std::ostream& out, const Terminal& terminal,
+                      const std::vector<record::NearestTexts>& nearest, bool words) {
   for (const auto& [query, neighbours] : nearest) {
     out << "nearest to " << query << '\n';
     std::vector<TableColumn> columns = {{"SIMILARITY", Align::right}, {words ? "WORD" : "TEXT"}};
@@ -58,8 +59,8 @@ int embed_verb(const app::EmbedTextRequest& request, app::App& app, Console& con
 }  // namespace
 
 Verb embed_verb() {
-  return make_verb("embed", "compute vectors of text and words, and their nearest neighbours", app::embed_form,
-                   embed_verb);
+  return make_verb("embed", "compute vectors of text and words, and their nearest neighbours",
+                   app::embed_form, embed_verb);
 }
 
 }  // namespace encore::cli

@@ -24,9 +24,11 @@ bool has_value(const record::EvaluateAnswer& answer, const std::string& measure)
 }
 
 /// Returns the value of a measure, by its name without a split, or "-".
-std::string value_text(const record::EvaluateAnswer& answer, const Measure& measure, const std::string& name) {
-  return has_value(answer, name) ? analysis::metric_text({.name = name, .meaning = measure}, answer.measures.at(name))
-                                 : "-";
+std::string value_text(const record::EvaluateAnswer& answer, const Measure& measure,
+                       const std::string& name) {
+  return has_value(answer, name)
+             ? analysis::metric_text({.name = name, .meaning = measure}, answer.measures.at(name))
+             : "-";
 }
 
 std::string title_of_column(const Measure& measure) {
@@ -83,7 +85,8 @@ std::set<std::string> print_labels(std::ostream& out, const record::EvaluateAnsw
 
 }  // namespace
 
-std::string evaluation_text(const std::string& run, const record::EvaluateAnswer& answer, const Terminal& terminal) {
+std::string evaluation_text(const std::string& run, const record::EvaluateAnswer& answer,
+                            const Terminal& terminal) {
   std::ostringstream out;
   out << printable(run) << " (step " << answer.step << ") on " << printable(files_text(answer)) << ": "
       << printable(counts_text(answer)) << "\n\n";
@@ -104,7 +107,8 @@ std::string evaluation_csv(const std::string& run, const record::EvaluateAnswer&
     for (const auto& [name, value] : answer.measures) {
       const std::optional<std::string> label = key_in_name(measure, name);
       if (!std::isfinite(value) || (!label && name != measure.name)) continue;
-      lines += document::csv_record({run, label ? family_name(measure) : name, label.value_or(""), config::shortest(value)});
+      lines += document::csv_record(
+          {run, label ? family_name(measure) : name, label.value_or(""), config::shortest(value)});
     }
   return lines;
 }

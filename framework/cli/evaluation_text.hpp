@@ -12,7 +12,8 @@
 namespace encore::cli {
 
 /// Prints one run: counts, a table of labels if there are measures of labels, all other measures, and notes.
-std::string evaluation_text(const std::string& run, const record::EvaluateAnswer& answer, const Terminal& terminal);
+std::string evaluation_text(const std::string& run, const record::EvaluateAnswer& answer,
+                            const Terminal& terminal);
 
 /// The lines of a CSV with the columns of `evaluation_columns`; a measure over all labels has an empty label.
 std::string evaluation_csv(const std::string& run, const record::EvaluateAnswer& answer);

@@ -84,15 +84,15 @@ Json json_of(const app::ExplainedRun& explained, const std::string& reason) {
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   const app::NearestToIt* const nearest = explained.nearest ? &*explained.nearest : nullptr;
   const app::PlannedRun* const planned = explained.planned;
-  Json json = {
-      {"name", planned != nullptr ? planned->name() : explained.run->name},
-      {"action", planned != nullptr ? Json(app::name_of(planned->action)) : Json()},
-      {"reason", reason},
-      {"starts_from", text_or_null(explained.starts_from)},
-      {"learns_from", text_or_null(explained.learns_from)},
-      {"nearest", nearest != nullptr ? Json(nearest->run.name) : Json()},
-      {"nearest_id", nearest != nullptr ? Json(nearest->run.id) : Json()},
-      {"differences", differences_json(nearest != nullptr ? nearest->found : std::vector<analysis::Difference>())}};
+  Json json = {{"name", planned != nullptr ? planned->name() : explained.run->name},
+               {"action", planned != nullptr ? Json(app::name_of(planned->action)) : Json()},
+               {"reason", reason},
+               {"starts_from", text_or_null(explained.starts_from)},
+               {"learns_from", text_or_null(explained.learns_from)},
+               {"nearest", nearest != nullptr ? Json(nearest->run.name) : Json()},
+               {"nearest_id", nearest != nullptr ? Json(nearest->run.id) : Json()},
+               {"differences",
+                differences_json(nearest != nullptr ? nearest->found : std::vector<analysis::Difference>())}};
   if (planned != nullptr) return json;
   const store::RunRow& run = *explained.run;
   json.update({{"id", run.id},
@@ -115,7 +115,8 @@ void print(const app::ExplainedRun& explained, const std::string& reason, const 
 }
 
 void print_head(const store::RunRow& run, std::size_t replicates, Console& console) {
-  console.out << run.name << " (" << run.id << ") " << store::name_of(run.state) << because(run.reason) << '\n'
+  console.out << run.name << " (" << run.id << ") " << store::name_of(run.state) << because(run.reason)
+              << '\n'
               << "  question    " << run.question << '\n'
               << "  group       " << run.group << "  (the question without the seed)\n"
               << "  seed        " << run.seed << ", backend " << run.backend << ", repeat " << run.repeat

@@ -71,7 +71,7 @@ int export_folder(const app::ExportRequest& request, app::App& app, Console& con
   const store::RunRow row = app::selected_run(app, store, app::selection_from(request.selection));
   const app::TrainedRun run = app::find_trained_run(store, row, request.model.backend);
   runner::require_component(runner::installed_programs(), request.model.backend.value_or(row.backend),
-                    "encore-worker-export");
+                            "encore-worker-export");
   FolderAside aside(target);
   std::vector<std::string> options = {"--to",      aside.path().string(),
                                       "--format",  request.format,

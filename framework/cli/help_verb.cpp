@@ -21,8 +21,8 @@ struct HelpRequest {
 app::Form<HelpRequest> help_form() {
   using R = HelpRequest;
   return app::Form<R>("help", {"help [VERB]",
-                          "Lists the verbs, or prints the help of one.",
-                          {{"exp help run", "print the options of run, like exp run -h"}}})
+                               "Lists the verbs, or prints the help of one.",
+                               {{"exp help run", "print the options of run, like exp run -h"}}})
       .argument("verb", &R::verb)
       .flag("json", &R::json, "print the list as JSON");
 }
@@ -80,7 +80,8 @@ const Verb& find_verb(const std::string& name) {
     if (name == verb.name) return verb;
     names.emplace_back(verb.name);
   }
-  throw app::UsageError("unknown verb \"" + name + "\"" + did_you_mean(name, names) + " (exp help lists all)");
+  throw app::UsageError("unknown verb \"" + name + "\"" + did_you_mean(name, names) +
+                        " (exp help lists all)");
 }
 
 Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,
@@ -101,8 +102,8 @@ Verb make_verb_of_actions(const std::string& name, const std::string& summary, c
         return static_cast<ExitCode>(action.run({arguments.begin() + 1, arguments.end()}, console));
       names.push_back(action.name);
     }
-    throw app::UsageError(name + " has no \"" + arguments.front() + "\"" + did_you_mean(arguments.front(), names) +
-                     " (" + name + " -h lists all)");
+    throw app::UsageError(name + " has no \"" + arguments.front() + "\"" +
+                          did_you_mean(arguments.front(), names) + " (" + name + " -h lists all)");
   };
   return {.name = name, .summary = summary, .run = run, .form = {}, .actions = std::move(actions)};
 }

@@ -31,8 +31,8 @@ int job_verb(const Arguments& arguments, Console&) {
         "exp job is an internal command of exp run --launcher; to train a run yourself, use exp run");
   listen_for_yield_requests();
   listen_for_stop_requests();
-  const runner::KeptJobs kept =
-      runner::keep_jobs({arguments.begin(), arguments.end()}, {.stop = stop_requests(), .yield = yield_requests});
+  const runner::KeptJobs kept = runner::keep_jobs({arguments.begin(), arguments.end()},
+                                                  {.stop = stop_requests(), .yield = yield_requests});
   if (kept.begin_again) return runner::requeue_exit_code;
   return kept.unfinished == 0 ? exit_done : exit_interrupted;
 }

@@ -106,7 +106,8 @@ int forget(const app::MonitorRequest& wanted, Console& console, store::Store& st
   return exit_done;
 }
 
-record::TextReference reference_of_run(const Console& console, const store::Store& store, const store::RunRow& run) {
+record::TextReference reference_of_run(const Console& console, const store::Store& store,
+                                       const store::RunRow& run) {
   if (std::optional<record::TextReference> reference = record::find_reference(store.run_folder(run.id)))
     return *std::move(reference);
   throw Error("run " + run.name +
@@ -123,9 +124,11 @@ int monitor_run(const app::MonitorRequest& request, app::App& app, Console& cons
   for (const std::string& problem : merge.problems) console.noticed(problem);
   if (request.forget) return forget(request, console, store, run, merge);
 
-  const monitor::MonitorOptions options{.window = static_cast<std::size_t>(request.window), .alpha = request.alpha};
-  const monitor::Monitoring said = monitor::monitor(reference_of_run(console, store, run), store::read_served(store, run.number),
-                                  store::read_verdicts(store, run.number, request.window), options);
+  const monitor::MonitorOptions options{.window = static_cast<std::size_t>(request.window),
+                                        .alpha = request.alpha};
+  const monitor::Monitoring said =
+      monitor::monitor(reference_of_run(console, store, run), store::read_served(store, run.number),
+                       store::read_verdicts(store, run.number, request.window), options);
   Json json = {{"run", run.name}};
   json.update(monitor::json_of(said));
   if (request.json)

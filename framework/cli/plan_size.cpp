@@ -20,13 +20,15 @@ std::string parameters_text(const record::SizedPart& model) {
 
 std::string share_text(const record::SizedPart& part, const record::SizedPart& model) {
   const auto all = static_cast<double>(model.parameters);
-  return all > 0.0
-             ? document::percent_text(static_cast<double>(part.parameters) * static_cast<double>(part.count) / all)
-             : "-";
+  return all > 0.0 ? document::percent_text(static_cast<double>(part.parameters) *
+                                            static_cast<double>(part.count) / all)
+                   : "-";
 }
 
 void add_rows(const record::SizedPart& part, const record::SizedPart& model, int depth, Table& table) {
-  const auto flops_text = [](double value) { return value == 0.0 ? std::string("-") : document::count_text(value); };
+  const auto flops_text = [](double value) {
+    return value == 0.0 ? std::string("-") : document::count_text(value);
+  };
   const record::PartFlops& flops = part.flops;
   const bool is_shared = part.parameters == 0 && flops.forward != 0.0;
   table.add({std::string(static_cast<std::size_t>(2 * depth), ' ') +

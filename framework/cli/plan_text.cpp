@@ -139,7 +139,8 @@ struct OptionRow {
 };
 
 /// Returns every option of a run, keyed by dotted key, with those at the top of the file.
-std::map<std::string, OptionRow> values_of(const plan::Plan& plan, const record::Specification& specification) {
+std::map<std::string, OptionRow> values_of(const plan::Plan& plan,
+                                           const record::Specification& specification) {
   std::map<std::string, OptionRow> rows = {{"name", {plan.name, plan.origin.at("name")}},
                                            {"note", {plan.note, plan.origin.at("note")}},
                                            {"tags", {plan.tags, plan.origin.at("tags")}}};
@@ -163,7 +164,8 @@ std::string shown_value(const nlohmann::json& value) {
 }
 
 std::string origin_text(const config::Origin& origin) {
-  if (origin.source == config::Source::fallback || !origin.place.known()) return config::name_of(origin.source);
+  if (origin.source == config::Source::fallback || !origin.place.known())
+    return config::name_of(origin.source);
   if (origin.source == config::Source::file) return origin.place.text();
   if (origin.source == config::Source::command_line) return "command line, " + origin.place.text();
   return std::string(config::name_of(origin.source)) + ", " + origin.place.text();
@@ -241,7 +243,8 @@ void print_plan(std::ostream& out, const Terminal& terminal, const app::PlanView
     if (run.goes_on())
       for (const app::PluginChange& change : run.changed_plugins)
         out << run.before->name << " resumes only with --accept-plugin-change: " << change.text() << '\n';
-  for (const app::UsedPlugin& plugin : app::unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
+  for (const app::UsedPlugin& plugin : app::unchecked_plugins(view.planned))
+    out << warning_text(plugin) << '\n';
 }
 
 void print_plan_csv(std::ostream& out, const app::PlanView& view) {
@@ -250,8 +253,8 @@ void print_plan_csv(std::ostream& out, const app::PlanView& view) {
     const app::PlannedRun& run = view.planned.runs[index];
     const auto& time = view.times[index];
     out << document::csv_record({app::name_of(run.action), run.name(), run.before ? run.before->id : "",
-                       std::to_string(run.specification.seed), time ? Json(time->seconds).dump() : "",
-                       why(run)});
+                                 std::to_string(run.specification.seed),
+                                 time ? Json(time->seconds).dump() : "", why(run)});
   }
 }
 

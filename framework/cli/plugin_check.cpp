@@ -81,7 +81,8 @@ int plugin_check_action(const app::PluginCheckRequest& request, app::App&, Conso
 }  // namespace
 
 Verb plugin_check() {
-  return make_verb("check", "run the contract suite on a plugin", app::plugin_check_form, plugin_check_action);
+  return make_verb("check", "run the contract suite on a plugin", app::plugin_check_form,
+                   plugin_check_action);
 }
 
 }  // namespace encore::cli

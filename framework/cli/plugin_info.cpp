@@ -17,7 +17,8 @@ namespace {
 
 /// Returns whether the name means this type: "linear" means one type of a plugin, or the plugin with all its
 /// types.
-bool is_asked_for(const config::Manifest& manifest, const config::ManifestOffer& offer, const std::string& name) {
+bool is_asked_for(const config::Manifest& manifest, const config::ManifestOffer& offer,
+                  const std::string& name) {
   return manifest.name == name || offer.name == name;
 }
 
@@ -29,8 +30,8 @@ void print_options(std::ostream& out, const Schema& schema, const Terminal& term
   Table table({{"OPTION"}, {"TYPE"}, {"DEFAULT"}, {"RANGE"}, {"MEANING"}});
   for (const Option& option : schema.options()) {
     const std::string fallback = option.required ? "required" : config::default_text(option);
-    table.add({option.name, config::type_text(option), fallback.empty() ? "-" : fallback, config::limits_text(option),
-               option.rule.help});
+    table.add({option.name, config::type_text(option), fallback.empty() ? "-" : fallback,
+               config::limits_text(option), option.rule.help});
   }
   table.print(out, terminal, 2);
 }

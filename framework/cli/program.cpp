@@ -147,7 +147,8 @@ int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs) 
       throw Error("this program is a component that exp calls; it has no verb \"" + name + "\"");
     if (schema != std::to_string(store::schema_version))
       throw Error("exp and its component for " + name + " are from different builds: schema version " +
-                  schema + " and " + std::to_string(store::schema_version) + "; build them together: ./exp build");
+                  schema + " and " + std::to_string(store::schema_version) +
+                  "; build them together: ./exp build");
     return verb->run(arguments, console);
   });
 }

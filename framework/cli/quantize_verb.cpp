@@ -42,7 +42,8 @@ void print_kept(std::ostream& out, const record::QuantizeAnswer& answer) {
 std::string difference_text(const Metric& metric, const record::ScoreChange& change) {
   std::string text = analysis::metric_text(metric, change.after - change.before);
   if (const auto& range = change.difference)
-    text += " (" + analysis::metric_text(metric, range->low) + " to " + analysis::metric_text(metric, range->high) + ")";
+    text += " (" + analysis::metric_text(metric, range->low) + " to " +
+            analysis::metric_text(metric, range->high) + ")";
   return text;
 }
 
@@ -72,15 +73,16 @@ std::string cost_text(const record::QuantizeAnswer& answer) {
   const std::string sample = std::to_string(answer.sample);
   if (answer.judged_by == "vectors")
     return "  vectors  of " + sample + " inputs have moved by at most " + after + " (1 - cosine)\n";
-  return "  loss     " + document::number_text(answer.cost.before) + " before, " + after + " after, on " + sample +
-         " examples of the development set\n";
+  return "  loss     " + document::number_text(answer.cost.before) + " before, " + after + " after, on " +
+         sample + " examples of the development set\n";
 }
 
 std::string text_of(const Terminal& terminal, const app::QuantizedRun& quantized) {
   const auto& [run, answer] = quantized;
   std::ostringstream out;
   std::size_t of_bits[9] = {};
-  for (const record::RoundedMatrix& matrix : answer.matrices) ++of_bits[static_cast<unsigned>(matrix.bits) % 9];
+  for (const record::RoundedMatrix& matrix : answer.matrices)
+    ++of_bits[static_cast<unsigned>(matrix.bits) % 9];
   const std::string bits = std::to_string(answer.bits);
   char share[16];
   std::snprintf(share, sizeof share, "%.2f",
@@ -100,7 +102,8 @@ std::string text_of(const Terminal& terminal, const app::QuantizedRun& quantized
 
 /// Prints one CSV line for each set and measure.
 void print_scores_csv(std::ostream& out, const app::QuantizeResult& result) {
-  out << document::csv_record({"run", "set", "measure", "before", "after", "difference_low", "difference_high"});
+  out << document::csv_record(
+      {"run", "set", "measure", "before", "after", "difference_low", "difference_high"});
   const auto number = [](double value) { return std::isfinite(value) ? config::shortest(value) : ""; };
   for (const auto& [run, answer] : result.runs)
     for (const auto& [set, scores] : answer.sets)
@@ -110,7 +113,7 @@ void print_scores_csv(std::ostream& out, const app::QuantizeResult& result) {
         const record::ScoreChange& change = found->second;
         const record::ScoreRange range = change.difference.value_or(record::ScoreRange{NAN, NAN});
         out << document::csv_record({run, set, measure.name, number(change.before), number(change.after),
-                           number(range.low), number(range.high)});
+                                     number(range.low), number(range.high)});
       }
 }
 

@@ -25,19 +25,19 @@ void write_json(const app::QueryRequest& request, const app::App& app, std::ostr
   Names columns;
   const char* between = "\n";
   app::answer_query(request, app,
-               {.begin =
-                    [&](const Names& names) {
-                      columns = names;
-                      out << '[';
-                    },
-                .row =
-                    [&](const Row& row) {
-                      Json object = Json::object();
-                      for (std::size_t i = 0; i < row.size(); ++i) object[columns[i]] = row[i];
-                      // Text in the database need not be UTF-8; JSON must be.
-                      out << between << object.dump(-1, ' ', false, Json::error_handler_t::replace);
-                      between = ",\n";
-                    }});
+                    {.begin =
+                         [&](const Names& names) {
+                           columns = names;
+                           out << '[';
+                         },
+                     .row =
+                         [&](const Row& row) {
+                           Json object = Json::object();
+                           for (std::size_t i = 0; i < row.size(); ++i) object[columns[i]] = row[i];
+                           // Text in the database need not be UTF-8; JSON must be.
+                           out << between << object.dump(-1, ' ', false, Json::error_handler_t::replace);
+                           between = ",\n";
+                         }});
   out << "\n]\n";
 }
 
@@ -45,8 +45,8 @@ void write_table(const app::QueryRequest& request, const app::App& app, Console&
   Names columns;
   std::vector<Row> rows;
   app::answer_query(request, app,
-               {.begin = [&](const Names& names) { columns = names; },
-                .row = [&](const Row& row) { rows.push_back(row); }});
+                    {.begin = [&](const Names& names) { columns = names; },
+                     .row = [&](const Row& row) { rows.push_back(row); }});
   std::vector<TableColumn> titles;
   for (std::size_t column = 0; column < columns.size(); ++column) {
     bool numeric = !rows.empty();
@@ -67,8 +67,8 @@ void write_table(const app::QueryRequest& request, const app::App& app, Console&
 int query_verb(const app::QueryRequest& request, app::App& app, Console& console) {
   if (request.csv)
     app::answer_query(request, app,
-                 {.begin = [&](const Names& names) { console.out << document::csv_record(names); },
-                  .row = [&](const Row& row) { console.out << document::csv_record(strings_of(row)); }});
+                      {.begin = [&](const Names& names) { console.out << document::csv_record(names); },
+                       .row = [&](const Row& row) { console.out << document::csv_record(strings_of(row)); }});
   else if (request.json)
     write_json(request, app, console.out);
   else

@@ -81,15 +81,15 @@ const ReportFormat& find_report_format(const std::string& name, const fs::path& 
   }
   if (!name.empty())
     throw app::UsageError("invalid --format \"" + name + "\"" +
-                     did_you_mean(name, names(), ": expected " + quoted_list(names())));
+                          did_you_mean(name, names(), ": expected " + quoted_list(names())));
   throw app::UsageError("the file name \"" + output.string() +
-                   "\" has no known extension; choose a format with --format: " + quoted_list(names()));
+                        "\" has no known extension; choose a format with --format: " + quoted_list(names()));
 }
 
 void require_fitting(const ReportFormat& format, const ReportShape& shape) {
   if (!shape.table.empty() && !format.tabular)
     throw app::UsageError("--table needs --format csv, which writes a file for each table; " + format.name +
-                     " holds all tables");
+                          " holds all tables");
   if (shape.templates.empty()) return;
   if (format.templates.empty())
     throw app::UsageError("--template cannot be used with " + format.name + ", which has no template");
@@ -100,7 +100,7 @@ void require_fitting(const ReportFormat& format, const ReportShape& shape) {
   };
   if (fs::exists(shape.templates) && std::none_of(format.templates.begin(), format.templates.end(), fits))
     throw app::UsageError("--template " + shape.templates.string() + " does not fit " + format.name +
-                     ", which needs " + quoted_list(format.templates));
+                          ", which needs " + quoted_list(format.templates));
 }
 
 }  // namespace encore::cli

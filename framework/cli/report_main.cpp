@@ -7,7 +7,8 @@
 int main(int argc, char** argv) {
   return encore::cli::run_component_of_exp(
       argc, argv,
-      {encore::cli::report_of_component(), encore::cli::compare_of_component(), encore::cli::attention_of_component(),
-       encore::cli::export_of_component(), encore::cli::bundle_of_component(), encore::cli::bundle_show_of_component(),
+      {encore::cli::report_of_component(), encore::cli::compare_of_component(),
+       encore::cli::attention_of_component(), encore::cli::export_of_component(),
+       encore::cli::bundle_of_component(), encore::cli::bundle_show_of_component(),
        encore::cli::db_merge_of_component(), encore::cli::verify_of_component()});
 }

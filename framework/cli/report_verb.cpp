@@ -95,7 +95,7 @@ int report(const app::ReportRequest& request, app::App& app, Console& console) {
   if (!output.has_filename()) output = output.parent_path();
   if (!format.tabular && fs::is_directory(output))
     throw app::UsageError("-o " + output.string() + " is a folder; name a file in it, such as " +
-                     (output / "report").string() + format.extensions.front());
+                          (output / "report").string() + format.extensions.front());
   const fs::path name = output.empty() ? fs::path("report") += format.extensions.front() : output.filename();
   const ReportShape shape{name.string(), request.templates.value_or(""), request.table.value_or("")};
   require_fitting(format, shape);
@@ -120,13 +120,14 @@ int report(const app::ReportRequest& request, app::App& app, Console& console) {
     console.print(json_of(*checklist));
     return exit_done;
   }
-  const document::Document document = checklist ? report::checklist_document(*checklist) : report::make_report(store, options);
+  const document::Document document =
+      checklist ? report::checklist_document(*checklist) : report::make_report(store, options);
   const std::vector<document::OutputFile> files = format.write(document, shape);
   if (output.empty()) {
     if (files.size() > 1)
       throw app::UsageError(format.name + " is written as " + std::to_string(files.size()) +
-                       " files; choose a folder with -o" +
-                       (format.tabular ? ", or one table with --table" : ""));
+                            " files; choose a folder with -o" +
+                            (format.tabular ? ", or one table with --table" : ""));
     if (::isatty(STDOUT_FILENO) == 0) pass_all(console.out);  // what a file or a program gets is data
     console.out << files.front().bytes;
     return exit_done;

@@ -54,22 +54,24 @@ Json json_of(const app::RetrainPlan& plan, const store::RunRow& parent) {
           {"rule", plan.rule}};
 }
 
-void print_outcome(std::ostream& out, const Terminal& terminal, const store::RunRow& run, const store::RunRow& parent,
-                   const analysis::Retraining& retraining) {
+void print_outcome(std::ostream& out, const Terminal& terminal, const store::RunRow& run,
+                   const store::RunRow& parent, const analysis::Retraining& retraining) {
   const Metric& measure = retraining.measure;
   Table table(
       {{"SET"}, {"EXAMPLES", Align::right}, {"PARENT", Align::right}, {"RETRAINED", Align::right}, {"GAIN"}});
   for (const auto& [which, set] :
        {std::pair("old: ", &retraining.old_set), std::pair("new: ", &retraining.new_set)})
     table.add({which + set->what, thousands(static_cast<std::int64_t>(set->examples)),
-               analysis::metric_text(measure, set->parent), analysis::metric_text(measure, set->run), analysis::gain_text(measure, *set)});
+               analysis::metric_text(measure, set->parent), analysis::metric_text(measure, set->run),
+               analysis::gain_text(measure, *set)});
   out << measure.title() << " of " << run.name << " and of its parent " << parent.name << '\n';
   table.print(out, terminal, 2);
   out << "the rule " << retraining.rule << (retraining.promoted ? " holds: " : " does not hold: ") << run.name
       << (retraining.promoted ? " is promoted" : " is not promoted") << '\n';
 }
 
-Json outcome_json(const store::RunRow& run, const store::RunRow& parent, const analysis::Retraining& retraining, bool trained) {
+Json outcome_json(const store::RunRow& run, const store::RunRow& parent,
+                  const analysis::Retraining& retraining, bool trained) {
   return {{"run", run.name},
           {"id", run.id},
           {"parent", name_json(parent)},

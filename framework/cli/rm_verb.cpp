@@ -20,7 +20,10 @@ void print_outcome_json(Console& console, const std::vector<store::RunRow>& runs
 int rm_verb(const app::RmRequest& request, app::App& app, Console& console) {
   const app::RmResult result = app::remove_runs(request, app);
   if (request.json) {
-    print_outcome_json(console, result.runs, result.declined ? "declined" : request.purge ? "purged" : "removed");
+    print_outcome_json(console, result.runs,
+                       result.declined ? "declined"
+                       : request.purge ? "purged"
+                                       : "removed");
     return exit_done;
   }
   if (result.declined) console.out << "nothing was done\n";
@@ -38,7 +41,8 @@ int undelete_verb(const app::UndeleteRequest& request, app::App& app, Console& c
   if (request.json)
     print_outcome_json(console, runs, "back");
   else
-    for (const store::RunRow& run : runs) console.out << run.name << " (" << store::name_of(run.state) << ") is restored\n";
+    for (const store::RunRow& run : runs)
+      console.out << run.name << " (" << store::name_of(run.state) << ") is restored\n";
   return exit_done;
 }
 

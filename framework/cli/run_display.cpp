@@ -75,7 +75,8 @@ std::string measures_text(const record::MeasuredValues& measures, std::vector<Me
 }
 
 std::string log_text(const record::Logged& line) {
-  return (line.level == record::LogLevel::info ? "" : std::string(record::name_of(line.level)) + ": ") + line.text;
+  return (line.level == record::LogLevel::info ? "" : std::string(record::name_of(line.level)) + ": ") +
+         line.text;
 }
 
 RunDisplay::RunDisplay(std::string title, Console& console, LiveLines& lines, int key, bool quiet,
@@ -97,7 +98,8 @@ RunDisplay::~RunDisplay() {
 void RunDisplay::happened(const record::Event& event) {
   record::handle(
       event, [&](const record::Started& started) { show(started); },
-      [&](const record::Progressed& progress) { show(progress); }, [&](const record::Evaluated& scores) { show(scores); },
+      [&](const record::Progressed& progress) { show(progress); },
+      [&](const record::Evaluated& scores) { show(scores); },
       [&](const record::Logged& line) { show(line); });
 }
 

@@ -46,8 +46,8 @@ class RunDisplay final : public runner::RunObserver {
   std::string selected_;
   std::vector<Metric> metrics_;  ///< in the order of their definition
   std::chrono::steady_clock::time_point last_plain_line_;
-  record::Progressed progress_;    ///< the newest
-  double loss_sum_ = 0.0;  ///< of the steps since the last scores
+  record::Progressed progress_;  ///< the newest
+  double loss_sum_ = 0.0;        ///< of the steps since the last scores
   std::int64_t loss_count_ = 0;
   bool silent_ = false;
 };

@@ -35,8 +35,9 @@ std::string epoch_text(const store::RunRow& run) {
 std::string cell_text(const app::ListColumn& column, const store::RunRow& run) {
   const nlohmann::json value = app::value_of(column, run);
   if (value.is_null()) return "-";
-  return !column.metric.name.empty() && value.is_number() ? analysis::metric_text(column.metric, value.get<double>())
-                                                          : config::setting_text(value);
+  return !column.metric.name.empty() && value.is_number()
+             ? analysis::metric_text(column.metric, value.get<double>())
+             : config::setting_text(value);
 }
 
 nlohmann::ordered_json json_or_null(std::optional<double> value) {
@@ -59,7 +60,8 @@ std::string score_text(const store::RunScore& score, std::optional<double> value
 void print_table(std::ostream& out, const Terminal& terminal, store::Store& store, const app::RunList& list) {
   const std::string dev = score_title(list.scores, "dev"), test = score_title(list.scores, "test");
   std::vector<TableColumn> columns = {{"NAME"}, {"ID"}, {"STATE"}};
-  for (const app::ListColumn& column : list.columns) columns.push_back({heading_text(column.title), Align::right});
+  for (const app::ListColumn& column : list.columns)
+    columns.push_back({heading_text(column.title), Align::right});
   const bool crowded = !list.columns.empty();
   columns.push_back({dev, Align::right});
   columns.push_back({test, Align::right});

@@ -50,8 +50,8 @@ std::string relative_text(const std::filesystem::path& path) {
 void print_next(std::ostream& out, const Console& console, store::Store& store, const store::RunRow& run) {
   const std::filesystem::path folder = store.run_folder(run.id);
   const bool has_test = std::filesystem::exists(folder / analysis::predictions_name("test"));
-  const std::string text =
-      sample_text(folder / analysis::predictions_name(has_test ? "test" : "dev"), store::hides_its_data(store, run));
+  const std::string text = sample_text(folder / analysis::predictions_name(has_test ? "test" : "dev"),
+                                       store::hides_its_data(store, run));
   out << "  next      " << console.suggestion({"show", run.name}) << '\n'
       << "            " << console.suggestion({"predict", run.name, text}) << '\n';
 }
@@ -109,7 +109,8 @@ std::string sample_text(const std::filesystem::path& predictions, bool is_privat
 }
 
 void print_completed(std::ostream& out, const Console& console, store::Store& store, const store::RunRow& run,
-                     const runner::RunOutcome& outcome, const std::vector<store::RecordGap>& gaps, bool alone) {
+                     const runner::RunOutcome& outcome, const std::vector<store::RecordGap>& gaps,
+                     bool alone) {
   const std::string scores = scores_text(store, run);
   const bool whole = std::ranges::none_of(gaps, &store::RecordGap::lost);
   out << run.name << " completed in " << document::duration_text(outcome.seconds)
@@ -123,7 +124,8 @@ void print_completed(std::ostream& out, const Console& console, store::Store& st
   out.flush();
 }
 
-void print_not_recorded(std::ostream& out, const store::Store& store, const store::RunRow& run, const runner::RunOutcome& outcome) {
+void print_not_recorded(std::ostream& out, const store::Store& store, const store::RunRow& run,
+                        const runner::RunOutcome& outcome) {
   out << run.name << " finished training in " << document::duration_text(outcome.seconds)
       << ", but its end is not recorded: " << outcome.not_recorded_because << '\n'
       << "  folder    " << relative_text(store.run_folder(run.id)) << ", with every record\n"
@@ -148,14 +150,16 @@ void print_left_alone(std::ostream& out, const std::string& name, const runner::
   if (outcome.state == store::RunState::running)
     out << name << " is running in another process; skipped\n";
   else
-    out << name << ": another process has trained it meanwhile; it " << app::state_clause(outcome.state) << '\n';
+    out << name << ": another process has trained it meanwhile; it " << app::state_clause(outcome.state)
+        << '\n';
   out.flush();
 }
 
-void print_not_completed(std::ostream& out, const Console& console, const store::Store& store, const store::RunRow& run,
-                         const runner::RunOutcome& outcome) {
+void print_not_completed(std::ostream& out, const Console& console, const store::Store& store,
+                         const store::RunRow& run, const runner::RunOutcome& outcome) {
   const std::string& name = run.name;
-  const std::string words = outcome.state == store::RunState::lost ? "was cut off" : store::name_of(outcome.state);
+  const std::string words =
+      outcome.state == store::RunState::lost ? "was cut off" : store::name_of(outcome.state);
   out << name << ' ' << words;
   if (outcome.state != store::RunState::failed && outcome.step > 0) out << " at step " << outcome.step;
   out << (outcome.reason.empty() ? "" : ": ") << outcome.reason << '\n';
@@ -185,7 +189,8 @@ void print_sweep_summary(std::ostream& out, const Console& console, store::Store
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto cell = [&](const std::string& split, const std::string& title) {
       return score_text(scores[i],
-                        store::result_measure(runs[i], split + "/" + scores[i].rule.metric.measure_name()), title);
+                        store::result_measure(runs[i], split + "/" + scores[i].rule.metric.measure_name()),
+                        title);
     };
     table.add({runs[i].name, runs[i].id, state_cell(runs[i].state), cell("dev", dev), cell("test", test)});
   }

@@ -84,7 +84,8 @@ int import_verb(const app::ImportRequest& request, app::App& app, Console& conso
   if (request.json)
     print_nothing(console, {run});
   else
-    console.out << run.name << (run.state == store::RunState::completed ? " has this model already" : " is running")
+    console.out << run.name
+                << (run.state == store::RunState::completed ? " has this model already" : " is running")
                 << "; nothing to do\n";
   return exit_done;
 }

@@ -34,7 +34,8 @@ std::string value_text(double value) {
 
 /// Returns a value as in lists and reports: a fraction in percent.
 std::string objective_text(const Metric& metric, double value) {
-  return std::isfinite(value) && metric.is_fraction() ? analysis::metric_text(metric, value) : value_text(value);
+  return std::isfinite(value) && metric.is_fraction() ? analysis::metric_text(metric, value)
+                                                      : value_text(value);
 }
 
 /// Returns the metrics of the objectives in the runs of its trials, in their order.
@@ -87,8 +88,8 @@ ordered_json trial_json(store::Store& store, const analysis::SearchView& view, s
     if (record.history.trials[trial].active[i]) {
       const double coordinate = record.history.trials[trial].point[i];
       const bool is_choice = view.space[i].law == plan::RandomVariable::Law::choice;
-      point[view.space[i].key] =
-          is_choice ? ordered_json(plan::search::value_text(view.space[i], coordinate)) : ordered_json(coordinate);
+      point[view.space[i].key] = is_choice ? ordered_json(plan::search::value_text(view.space[i], coordinate))
+                                           : ordered_json(coordinate);
     }
   ordered_json observations = ordered_json::array(), runs = ordered_json::array();
   for (std::size_t i = 0; i < record.history.observations.size(); ++i) {
@@ -157,8 +158,8 @@ ordered_json confirmations_json(store::Store& store, const analysis::SearchView&
 }
 
 /// Prints the results of fresh seeds for the best trials, by the first objective.
-void print_confirmations(std::ostream& out, store::Store& store, const analysis::SearchView& view, const Metric& metric,
-                         const Terminal& terminal) {
+void print_confirmations(std::ostream& out, store::Store& store, const analysis::SearchView& view,
+                         const Metric& metric, const Terminal& terminal) {
   const std::vector<analysis::ConfirmedTrial> confirmed = analysis::confirmed_trials(store, view, 0);
   if (confirmed.empty()) return;
   Table table({{"CONFIRMED TRIAL", Align::right},
@@ -167,12 +168,13 @@ void print_confirmations(std::ostream& out, store::Store& store, const analysis:
                {"FRESH MEAN", Align::right},
                {"95 %", Align::right}});
   for (const analysis::ConfirmedTrial& one : confirmed)
-    table.add({std::to_string(one.trial + 1),
-               std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted),
-               objective_text(metric, one.selected), one.fresh.empty() ? "-" : objective_text(metric, one.mean()),
-               one.interval
-                   ? objective_text(metric, one.interval->low) + " to " + objective_text(metric, one.interval->high)
-                   : "-"});
+    table.add(
+        {std::to_string(one.trial + 1),
+         std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted),
+         objective_text(metric, one.selected), one.fresh.empty() ? "-" : objective_text(metric, one.mean()),
+         one.interval
+             ? objective_text(metric, one.interval->low) + " to " + objective_text(metric, one.interval->high)
+             : "-"});
   out << '\n';
   table.print(out, terminal);
 }
@@ -187,8 +189,8 @@ std::vector<std::size_t> whole_order(const plan::search::Leaderboard& leaderboar
 
 }  // namespace
 
-void print_search(std::ostream& out, store::Store& store, const store::SearchRow& row, const store::SearchRecord& record,
-                  const Terminal& terminal, bool all) {
+void print_search(std::ostream& out, store::Store& store, const store::SearchRow& row,
+                  const store::SearchRecord& record, const Terminal& terminal, bool all) {
   const analysis::SearchView view(row, record);
   const std::vector<std::size_t> order = all ? whole_order(view.leaderboard) : view.leaderboard.order;
   const std::vector<std::size_t>& winners = view.leaderboard.winners;
@@ -213,7 +215,8 @@ void print_search(std::ostream& out, store::Store& store, const store::SearchRow
     cells.emplace_back(view.leaderboard.state(trial));
     cells.emplace_back(last != nullptr ? std::to_string(last->epochs) : std::string("-"));
     for (std::size_t i = 0; i < objectives.size(); ++i)
-      cells.emplace_back(last != nullptr ? objective_text(objectives[i], last->values.at(i)) : std::string("-"));
+      cells.emplace_back(last != nullptr ? objective_text(objectives[i], last->values.at(i))
+                                         : std::string("-"));
     for (std::size_t i = 0; i < view.space.size(); ++i)
       cells.emplace_back(record.history.trials[trial].active[i]
                              ? plan::search::value_text(view.space[i], record.history.trials[trial].point[i])
@@ -229,7 +232,8 @@ void print_search(std::ostream& out, store::Store& store, const store::SearchRow
   print_confirmations(out, store, view, objectives.front(), terminal);
 }
 
-ordered_json search_json(store::Store& store, const store::SearchRow& row, const store::SearchRecord& record) {
+ordered_json search_json(store::Store& store, const store::SearchRow& row,
+                         const store::SearchRecord& record) {
   const analysis::SearchView view(row, record);
   ordered_json trials = ordered_json::array(), decisions = ordered_json::array(),
                best = ordered_json::array();
@@ -282,7 +286,7 @@ void print_searches(std::ostream& out, store::Store& store, const Terminal& term
       objectives += (objectives.empty() ? "" : ", ") + plan::search::text_of(objective);
     if (winners.size() == 1 || (view.options.objectives.size() == 1 && !winners.empty()))
       best = objective_text(objectives_of(store, view).front(),
-                        view.leaderboard.states[winners.front()].measured.back()->values.front());
+                            view.leaderboard.states[winners.front()].measured.back()->values.front());
     else if (!winners.empty())
       best = std::to_string(winners.size()) + " trials";
     table.add({row.name, std::string(plan::search::name_of(view.options.method)),

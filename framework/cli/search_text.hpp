@@ -16,9 +16,10 @@
 namespace encore::cli {
 
 /// Prints a search: method, objective, space, trials. `all`: every trial, otherwise the best ones.
-void print_search(std::ostream& out, store::Store& store, const store::SearchRow& row, const store::SearchRecord& record,
-                  const Terminal& terminal, bool all);
-nlohmann::ordered_json search_json(store::Store& store, const store::SearchRow& row, const store::SearchRecord& record);
+void print_search(std::ostream& out, store::Store& store, const store::SearchRow& row,
+                  const store::SearchRecord& record, const Terminal& terminal, bool all);
+nlohmann::ordered_json search_json(store::Store& store, const store::SearchRow& row,
+                                   const store::SearchRecord& record);
 /// Prints a table of all searches of the database.
 void print_searches(std::ostream& out, store::Store& store, const Terminal& terminal);
 nlohmann::ordered_json searches_json(store::Store& store);

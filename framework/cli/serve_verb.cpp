@@ -37,8 +37,8 @@ void require_private(const std::string& path) {
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(about.st_mode & 07777));
   throw app::UsageError("--token-file " + path + ": other users have access to the file (mode " + mode +
-                   "), expected mode 0600; run " + shell_command({"chmod", "600", path}) +
-                   ", and make a new token if other users had access");
+                        "), expected mode 0600; run " + shell_command({"chmod", "600", path}) +
+                        ", and make a new token if other users had access");
 }
 
 /// Warns if other users can read the database, which keeps the inputs of --monitor-texts.
@@ -62,8 +62,8 @@ std::string token_of(const std::string& file) {
   const bool asked = !file.empty() || !token.empty();
   if (asked && (token.size() < least_token_bytes || token.find_first_of(" \t\r\n") != std::string::npos))
     throw app::UsageError("the token has " + std::to_string(token.size()) +
-                     " bytes: expected one word of at least " + std::to_string(least_token_bytes) +
-                     " bytes, such as the output of `openssl rand -hex 32`");
+                          " bytes: expected one word of at least " + std::to_string(least_token_bytes) +
+                          " bytes, such as the output of `openssl rand -hex 32`");
   return token;
 }
 

@@ -24,7 +24,8 @@ SessionScreen::SessionScreen(Console& console, bool quiet, bool json, bool answe
       lines_(out_, json ? console.error_terminal : console.terminal) {}
 
 void SessionScreen::settled(const store::RunRow& run) {
-  if (!quiet_) out_ << "merged the records of run " << run.name << "; it " << app::state_clause(run.state) << '\n';
+  if (!quiet_)
+    out_ << "merged the records of run " << run.name << "; it " << app::state_clause(run.state) << '\n';
 }
 
 void SessionScreen::planned(const app::PlannedRuns& planned) {
@@ -87,9 +88,9 @@ void SessionScreen::ended(const app::RunEnded& ended) {
     return;
   }
   // A trial may turn out to be over by the work of another process.
-  const bool over =
-      of_search && outcome.recorded &&
-      (outcome.paused || outcome.state == store::RunState::completed || outcome.state == store::RunState::failed);
+  const bool over = of_search && outcome.recorded &&
+                    (outcome.paused || outcome.state == store::RunState::completed ||
+                     outcome.state == store::RunState::failed);
   if (!outcome.began && !over) {
     if (outcome.blocked)
       console_.err << ended.name << " was not started: " << outcome.reason << '\n';

@@ -54,8 +54,8 @@ void add_families(std::vector<Metric>& columns, const store::Metrics& metrics, c
 /// Prints the table of scores. Columns: the measure that chooses checkpoints, on dev and test, then the other
 /// measures on test, or on dev without a test set; measures of single labels come last. Rows: all labels
 /// together, then each label.
-void print_scores(std::ostream& out, const store::RunRow& run, const store::Metrics& metrics, const std::string& selected,
-                  const Terminal& terminal) {
+void print_scores(std::ostream& out, const store::RunRow& run, const store::Metrics& metrics,
+                  const std::string& selected, const Terminal& terminal) {
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
     return;
   print_heading(
@@ -90,7 +90,8 @@ void print_curve(std::ostream& out, store::Store& store, const store::RunRow& ru
                  const Metric& metric) {
   std::vector<store::CurvePoint> stored = store.read_curve(run.number, metric.name);
   std::vector<encore::cli::PlotPoint> points;
-  for (const store::CurvePoint& point : stored) points.push_back({static_cast<double>(point.step), point.value});
+  for (const store::CurvePoint& point : stored)
+    points.push_back({static_cast<double>(point.step), point.value});
   CurveLook look;
   look.width = std::clamp(terminal.width - 20, 20, 72);
   look.height = 5;
@@ -103,8 +104,8 @@ void print_curve(std::ostream& out, store::Store& store, const store::RunRow& ru
 }
 
 /// Prints one row for each dev score: one for each epoch, or more with train.evaluate_every.
-void print_epochs(std::ostream& out, store::Store& store, const store::RunRow& run, const store::Metrics& metrics,
-                  const std::string& selected, const Terminal& terminal) {
+void print_epochs(std::ostream& out, store::Store& store, const store::RunRow& run,
+                  const store::Metrics& metrics, const std::string& selected, const Terminal& terminal) {
   std::map<std::int64_t, std::map<std::string, double>> rows;
   std::vector<Metric> columns;
   for (const Metric& metric : metrics.in_order(selected, {"dev"})) {
@@ -137,7 +138,8 @@ void print_epochs(std::ostream& out, store::Store& store, const store::RunRow& r
 
 }  // namespace
 
-void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run,
+                    const Terminal& terminal) {
   const store::Metrics metrics = store::read_metrics(store.database(), {run});
   const std::string selected = store::scores_of(store, {run}).front().rule.metric.name;
   print_scores(out, run, metrics, selected, terminal);

@@ -63,7 +63,8 @@ void print_summary(std::ostream& out, const store::RunRow& run, store::Store& st
   std::string tags;
   for (const std::string& tag : store.read_tags(run.number)) tags += (tags.empty() ? "" : ", ") + tag;
   field(out, "state", std::string(store::name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
-  if (const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store, run)) field(out, "job", note->text);
+  if (const std::optional<runner::SchedulerNote> note = runner::scheduler_note(store, run))
+    field(out, "job", note->text);
   if (run.kind != "training") field(out, "kind", run.kind);
   if (run.origin) field(out, "recorded by", origin_text(*run.origin) + ", not by this database");
   field(out, "backend", run.backend);
@@ -84,10 +85,11 @@ void print_summary(std::ostream& out, const store::RunRow& run, store::Store& st
   field(out, "folder", store.run_folder(run.id).string());
 }
 
-void print_params(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal, bool all) {
+void print_params(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal,
+                  bool all) {
   std::vector<store::ParamRow> params = store.read_params(run.number);
-  const auto set = std::stable_partition(params.begin(), params.end(),
-                                         [](const store::ParamRow& param) { return param.source != "default"; });
+  const auto set = std::stable_partition(
+      params.begin(), params.end(), [](const store::ParamRow& param) { return param.source != "default"; });
   const auto defaults = params.end() - set;
   if (!all) params.erase(set, params.end());
   print_heading(out, terminal, "settings");
@@ -104,7 +106,8 @@ void print_params(std::ostream& out, store::Store& store, const store::RunRow& r
 void print_data(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
   print_heading(out, terminal, "data");
   const std::optional<record::Started> started = store::last_started(store.read_attempts(run.number));
-  std::map<std::string, record::SetFacts> unnamed = started ? started->data : std::map<std::string, record::SetFacts>();
+  std::map<std::string, record::SetFacts> unnamed =
+      started ? started->data : std::map<std::string, record::SetFacts>();
   Table table({{"SET"}, {"EXAMPLES", Align::right}, {"SHA-256"}, {"FILE"}});
   for (const store::DatasetRow& set : store.read_datasets(run.number)) {
     const auto facts = unnamed.find(set.role);
@@ -135,7 +138,8 @@ std::string state_text(const std::string& hash, const std::string& diff) {
   return hash.empty() ? "-" : hash.substr(0, 10) + (diff.empty() ? "" : "+");
 }
 
-void print_attempts(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+void print_attempts(std::ostream& out, store::Store& store, const store::RunRow& run,
+                    const Terminal& terminal) {
   const std::vector<store::AttemptRow> attempts = store.read_attempts(run.number);
   if (attempts.empty()) return;
   print_heading(out, terminal, "attempts");
@@ -175,8 +179,8 @@ void print_attempts(std::ostream& out, store::Store& store, const store::RunRow&
       out << "  attempt " << event.attempt << " resumed with a changed plugin: "
           << printable(change.value("name", "") + " " + change.value("old_version", "") + " (" +
                        app::short_hash(change.value("old_sha256", "")) + ") -> " +
-                       change.value("new_version", "") + " (" + app::short_hash(change.value("new_sha256", "")) +
-                       ")")
+                       change.value("new_version", "") + " (" +
+                       app::short_hash(change.value("new_sha256", "")) + ")")
           << '\n';
 
   const store::AttemptRow& last = attempts.back();
@@ -195,7 +199,8 @@ void print_attempts(std::ostream& out, store::Store& store, const store::RunRow&
     if (!value.is_structured()) field(out, name, value_text(value), width);
 }
 
-void print_checkpoints(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+void print_checkpoints(std::ostream& out, store::Store& store, const store::RunRow& run,
+                       const Terminal& terminal) {
   std::vector<store::CheckpointRow> checkpoints = store.read_checkpoints(run.number);
   const std::size_t written = checkpoints.size();
   std::erase_if(checkpoints, [](const store::CheckpointRow& checkpoint) { return !checkpoint.on_disk; });
@@ -211,7 +216,8 @@ void print_checkpoints(std::ostream& out, store::Store& store, const store::RunR
     out << "  " << written - checkpoints.size() << " older checkpoints were removed\n";
 }
 
-void print_verifications(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+void print_verifications(std::ostream& out, store::Store& store, const store::RunRow& run,
+                         const Terminal& terminal) {
   const std::vector<store::VerificationRow> verifications = store.read_verifications(run.number);
   if (verifications.empty()) return;
   print_heading(out, terminal, "verifications");
@@ -224,7 +230,8 @@ void print_verifications(std::ostream& out, store::Store& store, const store::Ru
   }
 }
 
-void print_retraining(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal) {
+void print_retraining(std::ostream& out, store::Store& store, const store::RunRow& run,
+                      const Terminal& terminal) {
   const nlohmann::json recorded = store::read_retraining(store, run);
   if (recorded.is_null()) return;
   print_heading(out, terminal, "retraining");
@@ -234,7 +241,8 @@ void print_retraining(std::ostream& out, store::Store& store, const store::RunRo
 
 }  // namespace
 
-void print_run(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal, bool all) {
+void print_run(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal,
+               bool all) {
   out << styled(terminal, Style::bold, run.name) << "  " << run.id << '\n';
   print_summary(out, run, store);
   print_measured(out, store, run, terminal);

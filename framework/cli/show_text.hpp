@@ -11,8 +11,10 @@
 namespace encore::cli {
 
 /// Prints all sections of a run. `all` adds settings with their default.
-void print_run(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal, bool all);
+void print_run(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal,
+               bool all);
 
-void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run, const Terminal& terminal);
+void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run,
+                    const Terminal& terminal);
 
 }  // namespace encore::cli

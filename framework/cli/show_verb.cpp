@@ -15,7 +15,8 @@ namespace encore::cli {
 
 namespace {
 
-void write_search(const app::ShowRequest& request, store::Store& store, const store::SearchRow& search, Console& console) {
+void write_search(const app::ShowRequest& request, store::Store& store, const store::SearchRow& search,
+                  Console& console) {
   const store::Snapshot snapshot(store.database());
   const store::SearchRecord record = store::read_search(store, search);
   if (request.json)

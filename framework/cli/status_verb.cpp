@@ -50,7 +50,8 @@ Table table_of(const std::vector<app::RunStatus>& all, const std::string& dev) {
     const bool moves = progress != nullptr && one.moves();
     table.add({run.name, run.id, state_cell(run.state, one.note),
                progress ? std::to_string(progress->step) + "/" + std::to_string(progress->total_steps) : "-",
-               progress ? std::to_string(progress->epoch) : "-", progress ? document::number_text(progress->loss) : "-",
+               progress ? std::to_string(progress->epoch) : "-",
+               progress ? document::number_text(progress->loss) : "-",
                score_text(one.score, one.score.latest ? one.score.latest : one.score.best, dev),
                score_text(one.score, one.score.best, dev),
                moves ? document::count_text(progress->tokens_per_second) : "-",
@@ -67,7 +68,8 @@ std::string notes_of(const std::vector<app::RunStatus>& all, const Console& cons
       notes += one.run.name + ": " + inactivity_text(*one.inactivity) + "; " +
                console.suggestion({"stop", one.run.name, "--kill"}) + " kills its worker\n";
   }
-  if (std::ranges::any_of(all, [](const app::RunStatus& one) { return one.run.state == store::RunState::lost; }))
+  if (std::ranges::any_of(all,
+                          [](const app::RunStatus& one) { return one.run.state == store::RunState::lost; }))
     notes +=
         "lost: the run has no process; the same exp run command resumes it from its last checkpoint, or "
         "starts it again without one\n";
@@ -125,8 +127,8 @@ void watch(const app::StatusRequest& request, const app::App& app, Console& cons
   bool idle = false;
   for (;;) {
     const std::vector<app::RunStatus> all = app::status(request, app);
-    const bool running =
-        std::ranges::any_of(all, [](const app::RunStatus& one) { return one.run.state == store::RunState::running; });
+    const bool running = std::ranges::any_of(
+        all, [](const app::RunStatus& one) { return one.run.state == store::RunState::running; });
     if (const std::string text = text_of(all, console); text != shown && (running || idle)) {
       if (console.terminal.live && !shown.empty())
         write_control(console.out, "\033[" + std::to_string(std::ranges::count(shown, '\n')) + "A\033[J");

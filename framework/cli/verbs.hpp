@@ -30,7 +30,8 @@ template <class Request, class Run>
 int run_bound(const app::Form<Request>& form, const Arguments& arguments, Console& console, const Run& run) {
   Request request;
   if (!read_request(form, arguments, &request, console)) return exit_done;
-  app::App app{.database = database_of(console), .events = console, .stop = stop_requests(), .verb = form.verb()};
+  app::App app{
+      .database = database_of(console), .events = console, .stop = stop_requests(), .verb = form.verb()};
   return run(request, app, console);
 }
 

@@ -92,8 +92,8 @@ std::string different_scores(const json& details, const store::VerificationRow& 
 /// Prints the differing tensors at the first step since the difference for which both have a checkpoint.
 void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
   const runner::DriftReport drift = drift_in(details).value_or(runner::DriftReport());
-  const auto compared =
-      std::ranges::find_if(drift.steps, [&](const runner::DriftOfStep& one) { return one.step >= first_step; });
+  const auto compared = std::ranges::find_if(
+      drift.steps, [&](const runner::DriftOfStep& one) { return one.step >= first_step; });
   if (compared == drift.steps.end()) {
     out << "  distance: unknown; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;

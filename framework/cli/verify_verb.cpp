@@ -10,7 +10,8 @@ namespace encore::cli {
 
 namespace {
 
-nlohmann::ordered_json json_of(const store::RunRow& run, const runner::VerificationOutcome& outcome, bool kept) {
+nlohmann::ordered_json json_of(const store::RunRow& run, const runner::VerificationOutcome& outcome,
+                               bool kept) {
   const store::VerificationRow& verification = outcome.verification;
   using Json = nlohmann::ordered_json;
   return {{"run", run.name},
@@ -24,15 +25,17 @@ nlohmann::ordered_json json_of(const store::RunRow& run, const runner::Verificat
 }
 
 int run_verify_verb(const Arguments& arguments, Console& console) {
-  return run_bound(app::verify_form(), arguments, console, [&](const app::VerifyRequest& request, app::App& app, Console&) {
-    if (request.names_bundle()) become_component("verify", arguments);
-    store::Store store(app.database, store::OpenMode::write);
-    if (const auto search = app::named_search(store, request.selection.runs))
-      return write_search_verdict(console, store, *search, request.json);
-    const store::RunSelection selection = app::selection_from(request.selection);
-    const store::SelectedRuns selected = app::selected_runs(app, store, selection);
-    return VerifyScreen(request, console).run(app, store, selected.runs, app::asks_for_one(selection, selected));
-  });
+  return run_bound(app::verify_form(), arguments, console,
+                   [&](const app::VerifyRequest& request, app::App& app, Console&) {
+                     if (request.names_bundle()) become_component("verify", arguments);
+                     store::Store store(app.database, store::OpenMode::write);
+                     if (const auto search = app::named_search(store, request.selection.runs))
+                       return write_search_verdict(console, store, *search, request.json);
+                     const store::RunSelection selection = app::selection_from(request.selection);
+                     const store::SelectedRuns selected = app::selected_runs(app, store, selection);
+                     return VerifyScreen(request, console)
+                         .run(app, store, selected.runs, app::asks_for_one(selection, selected));
+                   });
 }
 
 }  // namespace
@@ -63,14 +66,14 @@ void VerifyScreen::judged(const store::RunRow& run, const runner::VerificationOu
   }
 }
 
-int VerifyScreen::run(const app::App& app, store::Store& store, const std::vector<store::RunRow>& runs, bool one,
-                      const app::PlaceFiles& place) {
+int VerifyScreen::run(const app::App& app, store::Store& store, const std::vector<store::RunRow>& runs,
+                      bool one, const app::PlaceFiles& place) {
   int exit_code = exit_failed;
   try {
     const app::VerificationEnd end = app::verify_runs(request_, app, *this, store, runs, place);
     exit_code = end == app::VerificationEnd::equal       ? exit_done
                 : end == app::VerificationEnd::different ? exit_different
-                                                    : exit_interrupted;
+                                                         : exit_interrupted;
   } catch (const app::WorkError& error) {
     display_.reset();
     lines_.hide();

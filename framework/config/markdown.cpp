@@ -112,8 +112,9 @@ std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
   std::vector<Row> rows;
   for (const Manifest& manifest : manifests)
     for (const ManifestOffer& offer : manifest.offers)
-      rows.push_back({offer.kind, "| " + std::string(encore::name_of(offer.kind)) + " | [" + code(offer.name) + "](" +
-                                      manifest.name + ".md) | " + offer.summary + " |\n"});
+      rows.push_back({offer.kind, "| " + std::string(encore::name_of(offer.kind)) + " | [" +
+                                      code(offer.name) + "](" + manifest.name + ".md) | " + offer.summary +
+                                      " |\n"});
   std::ranges::sort(
       rows, [](const Row& a, const Row& b) { return a.kind != b.kind ? a.kind < b.kind : a.text < b.text; });
   std::string text =

@@ -67,7 +67,8 @@ std::vector<HeadRow> head_rows(const HeadForm& form) {
     if (value.on_request) values += ", computed on request";
     rows.push_back({what, value.name, encore::name_of(value.space), values});
   };
-  for (const Space space : form.reads) rows.push_back({"states", "", encore::name_of(space), "width for each row"});
+  for (const Space space : form.reads)
+    rows.push_back({"states", "", encore::name_of(space), "width for each row"});
   for (const HeadValue& value : form.columns) add("column", value);
   for (const HeadValue& value : form.optional_columns) add("column, where there is one", value);
   for (const HeadValue& value : form.outputs) add("output", value);

@@ -178,7 +178,8 @@ std::string check_generation(const Device& device, const Offer& offer,
     if (const std::string refusal = refusal_of(offer, variant.options, context); !refusal.empty())
       return "refuses a causal stack: " + refusal;
     for (const DType type : types) {
-      GeneratingLayer layer(device, plugin_host::make_offer<Kind::layer>(offer, variant.options, context), width, type);
+      GeneratingLayer layer(device, plugin_host::make_offer<Kind::layer>(offer, variant.options, context),
+                            width, type);
       if (!layer.continues_texts())
         return "works on whole sequences, so a model with it in a causal stack does not generate";
       const std::vector<double> whole = layer.whole_text();

@@ -48,7 +48,10 @@ std::int64_t fitting_width(const Device& device, const Offer& offer, const Optio
 class LayerChecks {
  public:
   LayerChecks(const Device& device, const Offer& offer, std::vector<LargeSize> sizes = {})
-      : device_(device), offer_(offer), defaults_(plugin_host::default_options(offer.options)), sizes_(std::move(sizes)) {}
+      : device_(device),
+        offer_(offer),
+        defaults_(plugin_host::default_options(offer.options)),
+        sizes_(std::move(sizes)) {}
 
   std::string declaration() {
     return check_declaration(offer_, usable_variants(), width(), [&](const Options& options, bool training) {
@@ -374,8 +377,8 @@ class LayerChecks {
   }
 
   bool takes_teacher() {
-    return encore::contract::takes_teacher(device_, offer_, defaults_,
-                                 {.width = width(), .lengths = {2}, .targets = usable_spaces().front()});
+    return encore::contract::takes_teacher(
+        device_, offer_, defaults_, {.width = width(), .lengths = {2}, .targets = usable_spaces().front()});
   }
 
   bool couples_sequences() {

@@ -65,7 +65,8 @@ class Padding {
   OnnxFeed padded(const std::vector<double>& values, std::int64_t width, Space space) const {
     if (space == Space::sequences)
       return {.type = onnx_graph::OnnxType::float32, .shape = {sequences_, width}, .values = values};
-    OnnxFeed feed{.type = onnx_graph::OnnxType::float32, .shape = {sequences_, longest_, width}, .values = {}};
+    OnnxFeed feed{
+        .type = onnx_graph::OnnxType::float32, .shape = {sequences_, longest_, width}, .values = {}};
     feed.values.assign(static_cast<std::size_t>(sequences_ * longest_ * width), 0.5);  // padding, ignored
     const std::vector<std::int64_t> places = places_of(space);
     for (std::size_t row = 0; row < places.size(); ++row)
@@ -93,7 +94,9 @@ class Padding {
     for (double& value : mask.values) value = value == 1.0 ? 1.0 : 0.0;
     for (double& value : numbers.values) value = std::floor(value);
     segments.values.assign(numbers.values.size(), 0.0);
-    return {{onnx_graph::ids_input, numbers}, {onnx_graph::mask_input, mask}, {onnx_graph::segments_input, segments}};
+    return {{onnx_graph::ids_input, numbers},
+            {onnx_graph::mask_input, mask},
+            {onnx_graph::segments_input, segments}};
   }
 
  private:

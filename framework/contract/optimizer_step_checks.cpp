@@ -66,7 +66,8 @@ void check_rate_factors(const Device& device, const Offer& offer) {
 /// Returns the options with this weight decay; nothing if the optimizer does not take it.
 std::optional<Options> with_decay(const Offer& offer, double decay) {
   const Option* option = offer.options.find("weight_decay");
-  if (option == nullptr || option->type != OptionType::number || config::check_range(OptionValue(decay), *option))
+  if (option == nullptr || option->type != OptionType::number ||
+      config::check_range(OptionValue(decay), *option))
     return {};
   Options options = plugin_host::default_options(offer.options);
   options.set(option->name, decay);

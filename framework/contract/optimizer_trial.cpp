@@ -16,8 +16,8 @@ namespace {
 std::vector<memory::NamedParameter> parameters_of(const OptimizerSetup& setup) {
   const auto trained = [&](std::size_t i, const char* name, std::vector<std::int64_t> shape) {
     return memory::NamedParameter{.path = std::string("layer.") + name,
-                          .spec = {.name = name, .shape = std::move(shape), .decay = setup.decay[i]},
-                          .learning_rate = setup.learning_rates[i]};
+                                  .spec = {.name = name, .shape = std::move(shape), .decay = setup.decay[i]},
+                                  .learning_rate = setup.learning_rates[i]};
   };
   const auto frozen = [](const char* name) {
     return memory::NamedParameter{.path = name, .spec = {.name = name, .shape = {16}}, .frozen = true};
@@ -163,7 +163,8 @@ std::vector<double> OptimizerTrial::everything() const {
   for (const NamedBlock& block : all_blocks()) {
     if (block.block.data == block_.gradients().data) continue;
     for (std::size_t i = 0; i < parameters; ++i)
-      for (const double value : read(memory::ParameterBlock::slice(block.block, trained(i)))) all.push_back(value);
+      for (const double value : read(memory::ParameterBlock::slice(block.block, trained(i))))
+        all.push_back(value);
   }
   return all;
 }

@@ -153,7 +153,8 @@ std::vector<OptionsVariant> option_variants(const Schema& schema) {
     if (option.type == OptionType::boolean && option.fallback)
       add(option, "the other", !std::get<bool>(*option.fallback));
     if (option.type == OptionType::integer && option.rule.min)
-      add(option, std::to_string(static_cast<std::int64_t>(*option.rule.min)), plugin_host::smallest_value(option));
+      add(option, std::to_string(static_cast<std::int64_t>(*option.rule.min)),
+          plugin_host::smallest_value(option));
     if (option.type == OptionType::number && option.rule.min && option.rule.max) {
       const double middle = 0.5 * (*option.rule.min + *option.rule.max);
       add(option, std::to_string(middle), middle);

@@ -133,8 +133,8 @@ std::string check_sum(const Device& device, const Offer& offer, const Options& o
   for (const DType type : types)
     for (const double dropout : {0.0, 0.1})
       for (const bool training : {true, false}) {
-        SummedLayer layer(device, plugin_host::make_offer<Kind::layer>(offer, options, context), width, type, dropout,
-                          training);
+        SummedLayer layer(device, plugin_host::make_offer<Kind::layer>(offer, options, context), width, type,
+                          dropout, training);
         if (!layer.takes_sum()) return "does not add up its input itself";
         const std::vector<TrialResult> before = layer.made_before();
         const std::string where = std::string(name_of(type)) + ", dropout " + (dropout > 0.0 ? "0.1" : "0") +

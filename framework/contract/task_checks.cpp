@@ -149,7 +149,7 @@ class TaskCheck {
             "draws() and separates_sequences() are both true; draws need whole examples");
     const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
     data::BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
-                        .picked = set.has_column(picked_column)};
+                              .picked = set.has_column(picked_column)};
     for (const ColumnValues& column : set.columns())
       if (column.rule.space != Space::ragged)
         needs.columns.push_back({.name = column.rule.name,

@@ -36,8 +36,8 @@ class OutputCheck {
       const Statistics arbitrary = counted(*task, set, arbitrary_outputs(*task, set, seed));
       told_apart = compare(best, arbitrary, knows_truth(*task)) || told_apart;
     }
-    const Measure* chosen =
-        config::measure_of(samples_.offer().measures, config::parse_selection(samples_.offer().select).measure());
+    const Measure* chosen = config::measure_of(samples_.offer().measures,
+                                               config::parse_selection(samples_.offer().select).measure());
     require(told_apart || chosen == nullptr || !knows_truth(*task),
             "measure \"" + std::string(chosen == nullptr ? "" : chosen->name) +
                 "\", by which it selects, is the same for perfect outputs and for arbitrary ones");
@@ -261,8 +261,8 @@ class OutputCheck {
       require(gain >= 0.0 || !truth_is_known, "measure \"" + measure.name + "\" is " + std::to_string(best) +
                                                   " for perfect outputs and " + std::to_string(other) +
                                                   " for arbitrary ones, which would be better");
-      told_apart =
-          told_apart || (gain > 0.0 && measure.name == config::parse_selection(samples_.offer().select).measure());
+      told_apart = told_apart ||
+                   (gain > 0.0 && measure.name == config::parse_selection(samples_.offer().select).measure());
     }
     for (const auto& [name, value] : measure_values(samples_.offer().measures, arbitrary))
       require(std::isfinite(value), "measure \"" + name + "\" is " + std::to_string(value));

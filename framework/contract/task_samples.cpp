@@ -51,7 +51,8 @@ bool same(std::span<const T> a, std::span<const T> b) {
 }  // namespace
 
 std::unique_ptr<Task> TaskSamples::make(std::int64_t max_length) const {
-  return plugin_host::make_offer<Kind::task>(offer_, plugin_host::default_options(offer_.options), {max_length});
+  return plugin_host::make_offer<Kind::task>(offer_, plugin_host::default_options(offer_.options),
+                                             {max_length});
 }
 
 std::unique_ptr<Task> TaskSamples::prepared(std::int64_t max_length) const {
@@ -79,14 +80,16 @@ std::vector<std::string> TaskSamples::structure() const {
 Records TaskSamples::read_by(const Offer& reader, std::span<const InputText> files,
                              const std::vector<std::string>& fields) const {
   const Options options = plugin_host::default_options(reader.options);
-  const Records records = plugin_host::make_offer<Kind::reader>(reader, options, {})->read(files, "training set");
+  const Records records =
+      plugin_host::make_offer<Kind::reader>(reader, options, {})->read(files, "training set");
   const std::vector<std::string> needed = all_fields(needs());
   std::vector<std::string> missing;
   for (const std::string& field : needed)
     if (!records.has(field)) missing.push_back(field);
   if (missing.empty()) return with_fields(records, fields);
   std::string remedy;
-  for (const plugin_host::OptionSetting& setting : plugin_host::settings_that_give(reader, options, files, needed))
+  for (const plugin_host::OptionSetting& setting :
+       plugin_host::settings_that_give(reader, options, files, needed))
     remedy +=
         (remedy.empty() ? "add -S data." : " or -S data.") + setting.option + "=" + plain(setting.value);
   throw Error("--data " + data_.name() + ": reader \"" + reader.name + "\" does not give " +
@@ -102,7 +105,8 @@ Records TaskSamples::records_of(SampleSet set) const {
   for (const CheckFile& file : data_.files) files.push_back({.name = file.name, .text = file.text});
   std::string refused;
   for (const Offer& reader : data_.readers) {
-    const std::vector<std::string> missing = config::missing_fields(plugin_host::describe(offer_), plugin_host::describe(reader));
+    const std::vector<std::string> missing =
+        config::missing_fields(plugin_host::describe(offer_), plugin_host::describe(reader));
     if (missing.empty()) return read_by(reader, files, fields);
     refused = "reader \"" + reader.name + "\" does not give " + quoted_list(missing) + ", which it needs; ";
   }

@@ -20,7 +20,8 @@ class TableTrial {
  public:
   TableTrial(const Device& device, const Offer& offer, bool told)
       : device_(device),
-        optimizer_(plugin_host::make_offer<Kind::optimizer>(offer, plugin_host::default_options(offer.options), {})),
+        optimizer_(
+            plugin_host::make_offer<Kind::optimizer>(offer, plugin_host::default_options(offer.options), {})),
         block_(device,
                {{"layer.bias", {"bias", {64}, Initializer::zeros, 0.0, false}},
                 {"layer.table", {.name = "table", .shape = {table_rows, table_width}, .token_rows = true}}},

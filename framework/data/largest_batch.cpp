@@ -159,7 +159,7 @@ class LargestBatch {
     const std::int64_t picked = examples_.picked(members);  // a shard has at most all of them
     for (const SequenceRange& range : cut_shards(batch_.offsets, batch_.borders, shards_))
       size_ = data::at_least(size_, {size_between(between(batch_.offsets, range)),
-                                       size_between(between(batch_.target.offsets, range)), picked});
+                                     size_between(between(batch_.target.offsets, range)), picked});
   }
   const BatchSize& size() const { return size_; }
 

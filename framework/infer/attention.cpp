@@ -73,7 +73,8 @@ void require_known_layers(const model::SequenceAttention& found, const record::A
   }
 }
 
-std::vector<std::int64_t> chosen_heads(const model::AttentionMap& map, const record::AttentionChoice& choice) {
+std::vector<std::int64_t> chosen_heads(const model::AttentionMap& map,
+                                       const record::AttentionChoice& choice) {
   std::vector<std::int64_t> heads;
   for (std::size_t h = 0; h < map.heads; ++h) {
     const auto head = static_cast<std::int64_t>(h);
@@ -83,7 +84,8 @@ std::vector<std::int64_t> chosen_heads(const model::AttentionMap& map, const rec
   return heads;
 }
 
-void require_known_heads(const std::vector<model::AttentionMap>& maps, const record::AttentionChoice& choice) {
+void require_known_heads(const std::vector<model::AttentionMap>& maps,
+                         const record::AttentionChoice& choice) {
   std::size_t most = 0;
   for (const model::AttentionMap& map : maps) most = std::max(most, map.heads);
   for (const std::int64_t head : choice.heads)
@@ -106,11 +108,13 @@ void require_weights(const model::SequenceAttention& found) {
 
 std::size_t weights_in(const std::vector<model::AttentionMap>& maps, const record::AttentionChoice& choice) {
   std::size_t weights = 0;
-  for (const model::AttentionMap& map : maps) weights += chosen_heads(map, choice).size() * map.height * map.width;
+  for (const model::AttentionMap& map : maps)
+    weights += chosen_heads(map, choice).size() * map.height * map.width;
   return weights;
 }
 
-void require_few_weights(const std::vector<model::AttentionMap>& maps, const record::AttentionChoice& choice) {
+void require_few_weights(const std::vector<model::AttentionMap>& maps,
+                         const record::AttentionChoice& choice) {
   const std::size_t weights = weights_in(maps, choice);
   if (weights > most_weights)
     throw Error("the weights of this text are " + std::to_string(weights) + " numbers, and at most " +
@@ -132,24 +136,26 @@ model::SequenceAttention attention_in(model::Model& model, const ExampleSet& set
   return model.attention(batch);
 }
 
-record::AttentionText text_with(const model::SequenceAttention& found, const Tokenizer& tokenizer, const ExampleSet& set,
-                        std::size_t sequence, const record::AttentionChoice& choice) {
+record::AttentionText text_with(const model::SequenceAttention& found, const Tokenizer& tokenizer,
+                                const ExampleSet& set, std::size_t sequence,
+                                const record::AttentionChoice& choice) {
   record::AttentionText text{.tokens = shown_tokens(tokenizer, set.ids(sequence)),
-                     .target = shown_tokens(tokenizer, set.target_ids(sequence))};
+                             .target = shown_tokens(tokenizer, set.target_ids(sequence))};
   for (const model::AttentionMap& map : found.maps) {
     record::AttentionLayer& layer =
         text.layers.emplace_back(record::AttentionLayer{.layer = map.layer,
-                                                .type = map.type,
-                                                .rows_of_decoder = map.rows == Space::target,
-                                                .columns_of_decoder = map.columns == Space::target,
-                                                .heads = chosen_heads(map, choice),
-                                                .weights = {}});
+                                                        .type = map.type,
+                                                        .rows_of_decoder = map.rows == Space::target,
+                                                        .columns_of_decoder = map.columns == Space::target,
+                                                        .heads = chosen_heads(map, choice),
+                                                        .weights = {}});
     for (const std::int64_t head : layer.heads) {
       const std::span<const float> weights = map.head(static_cast<std::size_t>(head));
       layer.weights.emplace_back(weights.begin(), weights.end());
     }
   }
-  for (const model::HiddenAttention& hidden : found.hidden) text.hidden.emplace_back(hidden.layer, hidden.type);
+  for (const model::HiddenAttention& hidden : found.hidden)
+    text.hidden.emplace_back(hidden.layer, hidden.type);
   return text;
 }
 
@@ -226,7 +232,8 @@ void require_whole(const Engine& engine, const ExampleSet& set, const record::At
 
 }  // namespace
 
-std::vector<record::AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
+std::vector<record::AttentionToken> shown_tokens(const Tokenizer& tokenizer,
+                                                 std::span<const std::int32_t> tokens) {
   std::set<std::int32_t> specials;
   for (const Special role : all_specials)
     if (const std::optional<std::int32_t> token = tokenizer.find(role)) specials.insert(*token);
@@ -240,19 +247,21 @@ std::vector<record::AttentionToken> shown_tokens(const Tokenizer& tokenizer, std
   return shown;
 }
 
-record::AttentionText attended(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
-                       const record::AttentionChoice& choice) {
+record::AttentionText attended(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
+                               std::size_t sequence, const record::AttentionChoice& choice) {
   model::SequenceAttention found = attention_in(model, set, sequence);
   require_weights(found);
   require_known_layers(found, choice);
-  std::erase_if(found.maps, [&](const model::AttentionMap& map) { return !choice.means(map.layer, map.block); });
+  std::erase_if(found.maps,
+                [&](const model::AttentionMap& map) { return !choice.means(map.layer, map.block); });
   require_known_heads(found.maps, choice);
   require_few_weights(found.maps, choice);
   return text_with(found, tokenizer, set, sequence, choice);
 }
 
-record::AttentionTexts attended_examples(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
-                                 const std::string& set_name, std::size_t examples, std::string& left_out) {
+record::AttentionTexts attended_examples(model::Model& model, const Tokenizer& tokenizer,
+                                         const ExampleSet& set, const std::string& set_name,
+                                         std::size_t examples, std::string& left_out) {
   record::AttentionTexts all{.forced = model.needs().target};
   std::size_t weights = 0, skipped = 0;
   for (std::size_t example = 0; example < std::min(examples, set.size()); ++example) {

@@ -26,8 +26,10 @@ std::vector<std::vector<NextToken>> BestTokens::of(Tensor logits) {
   Tensor tokens(nullptr, DType::int32, {rows, count});
   Tensor largest(nullptr, sums, {rows, count});
   Tensor log_sums(nullptr, sums, {rows});
-  const std::size_t bytes = memory::aligned(tokens.bytes()) + memory::aligned(largest.bytes()) + memory::aligned(log_sums.bytes());
-  if (memory_.bytes() < bytes) memory_ = memory::DeviceBuffer("encore::best_tokens", bytes, memory::Contents::undefined);
+  const std::size_t bytes =
+      memory::aligned(tokens.bytes()) + memory::aligned(largest.bytes()) + memory::aligned(log_sums.bytes());
+  if (memory_.bytes() < bytes)
+    memory_ = memory::DeviceBuffer("encore::best_tokens", bytes, memory::Contents::undefined);
   std::byte* at = memory_.data();
   for (Tensor* tensor : {&tokens, &largest, &log_sums}) {
     tensor->data = at;
@@ -36,7 +38,8 @@ std::vector<std::vector<NextToken>> BestTokens::of(Tensor logits) {
   kernels::largest_channels(device_, logits, tokens, largest, log_sums);
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(tokens.size()));
   memory::copy_to_host(device_, tokens, numbers.data());
-  const std::vector<double> values = model::doubles_of(device_, largest), of_rows = model::doubles_of(device_, log_sums);
+  const std::vector<double> values = model::doubles_of(device_, largest),
+                            of_rows = model::doubles_of(device_, log_sums);
   std::vector<std::vector<NextToken>> all(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::size_t row = i / static_cast<std::size_t>(count);

@@ -16,7 +16,8 @@ data::BatchNeeds encoder_needs(data::BatchNeeds needs) {
 
 }  // namespace
 
-Embedder::Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options, std::size_t width)
+Embedder::Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
+                   std::size_t width)
     : model_(model),
       width_(width),
       options_(options),
@@ -28,7 +29,8 @@ Vectors Embedder::run(const ExampleSet& texts) {
   data::Packer packer(texts, needs_);
   Vectors found{.width = width_};
   found.values.resize(texts.size() * width_);
-  for (const std::vector<std::int32_t>& members : data::plan_evaluation(data::example_lengths(texts), options_)) {
+  for (const std::vector<std::int32_t>& members :
+       data::plan_evaluation(data::example_lengths(texts), options_)) {
     packer.pack(members, packed_);
     batch_.upload(packed_);
     model_.encode(batch_, [&](Tensor states) { add_means(states, found); });

@@ -17,7 +17,8 @@ class Embedder {
  public:
   /// `largest`: the batch that the model was planned for; no later batch may be larger. The model must
   /// outlive it and have an encoder, whose states are `width` numbers wide (C).
-  Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options, std::size_t width);
+  Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
+           std::size_t width);
 
   /// Returns vectors in the order of the set; the result does not depend on how batches are formed.
   Vectors run(const ExampleSet& texts);

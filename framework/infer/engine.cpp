@@ -15,13 +15,14 @@ namespace encore::infer {
 namespace {
 
 record::Specification specification_of(const std::filesystem::path& run_folder,
-                               const std::vector<std::string>& plugin_folders) {
+                                       const std::vector<std::string>& plugin_folders) {
   record::Specification specification = record::Specification::load(run_folder);
   specification.plugin_folders = plugin_folders;
   return specification;
 }
 
-LoadedExperiment load_run(const record::Specification& specification, const std::filesystem::path& run_folder) {
+LoadedExperiment load_run(const record::Specification& specification,
+                          const std::filesystem::path& run_folder) {
   LoadedExperiment loaded = load_experiment(specification);
   if (loaded.experiment.data.max_length == 0) take_max_length(loaded.experiment, kept_max_length(run_folder));
   return loaded;
@@ -46,8 +47,9 @@ Engine::Engine(const std::filesystem::path& run_folder, const record::Specificat
   tasks::with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   weights_ = std::make_unique<RunWeights>(run_folder, specification.question, weights);
   for (const char* file : meaning_files) weights_->require_file(file);
-  model_ = std::make_unique<model::Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
-                                   loaded_.registry, device, memory::Use::inference);
+  model_ =
+      std::make_unique<model::Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),
+                                     loaded_.registry, device, memory::Use::inference);
   step_ = weights_->load_into(*model_, host_threads());
   texts_ = text_generation(task(), tokenizer());
   parts_.task->use(weights_->tuned());
@@ -122,7 +124,8 @@ double Engine::loss(const tasks::EncodedSet& set) {
   return Evaluator(*model_, model_->evaluation_plan().largest, options).run(units).loss;
 }
 
-std::vector<record::AttentionText> Engine::attention(const tasks::EncodedSet& set, const record::AttentionChoice& choice) {
+std::vector<record::AttentionText> Engine::attention(const tasks::EncodedSet& set,
+                                                     const record::AttentionChoice& choice) {
   const ExampleSet single = set.set.by_sequence();
   plan(data::largest_evaluation_batch(single, {.batch_size = 1}, data::EvaluationOrder::as_stored));
   std::vector<record::AttentionText> texts;

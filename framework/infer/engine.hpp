@@ -113,15 +113,16 @@ class Engine {
   /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
   Vectors embed(const ExampleSet& texts);
   /// Returns the attention weights of the model in each sequence of a set (infer/attention.hpp).
-  std::vector<record::AttentionText> attention(const tasks::EncodedSet& set, const record::AttentionChoice& choice);
+  std::vector<record::AttentionText> attention(const tasks::EncodedSet& set,
+                                               const record::AttentionChoice& choice);
 
  private:
   /// Allocates memory for batches of this size and of its bucket, unless it has been allocated.
   void plan(const BatchSize& needed);
   Evaluation run(const tasks::EncodedSet& set, const EvaluationWatch& watch, Collected collected);
 
-  Engine(const std::filesystem::path& run_folder, const record::Specification& specification, const Device& device,
-         Weights weights);
+  Engine(const std::filesystem::path& run_folder, const record::Specification& specification,
+         const Device& device, Weights weights);
 
   LoadedExperiment loaded_;
   LoadedTokenizer tokenizer_;

@@ -65,7 +65,8 @@ data::EvaluationOrder evaluation_order(const model::Model& model) {
 }
 
 Evaluator::Evaluator(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
-                     std::optional<TextGeneration> texts, distributed::Communicator& ranks, Collected collected)
+                     std::optional<TextGeneration> texts, distributed::Communicator& ranks,
+                     Collected collected)
     : model_(model),
       options_(options),
       texts_(std::move(texts)),

@@ -62,7 +62,8 @@ class Evaluator {
   /// several ranks each scores every N-th batch, and all get all outputs; every rank generates all text
   /// itself. The model and the ranks must outlive it.
   Evaluator(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
-            std::optional<TextGeneration> texts = {}, distributed::Communicator& ranks = distributed::only_rank(),
+            std::optional<TextGeneration> texts = {},
+            distributed::Communicator& ranks = distributed::only_rank(),
             Collected collected = Collected::usual);
 
   /// The result does not depend on how batches are formed, except with a loss between sequences; it never
@@ -89,9 +90,9 @@ class Evaluator {
   Collected collected_;
   model::DeviceBatch batch_;
   data::PackedBatch packed_;
-  std::vector<OutputRule> rules_;     ///< of the outputs that are collected
+  std::vector<OutputRule> rules_;             ///< of the outputs that are collected
   std::vector<memory::DeviceBuffer> memory_;  ///< of these, for one batch
-  std::vector<Tensor> outputs_;       ///< by Model::outputs, empty where an output is not collected
+  std::vector<Tensor> outputs_;               ///< by Model::outputs, empty where an output is not collected
   std::vector<std::byte> host_;
   std::vector<std::int64_t> first_rows_;
 };

@@ -157,7 +157,8 @@ std::vector<record::TensorSlice> tensors_of(const Target& target, HostValues& va
 /// The type of weights in the file.
 record::StoredType stored_type(const std::string& dtype, DType own) {
   if (dtype.empty()) return own;
-  for (const record::StoredType type : {record::StoredType::float32, record::StoredType::bfloat16, record::StoredType::float16})
+  for (const record::StoredType type :
+       {record::StoredType::float32, record::StoredType::bfloat16, record::StoredType::float16})
     if (dtype == record::name_of(type)) return type;
   throw Error("invalid --dtype \"" + dtype + "\": expected float32, bfloat16 or float16");
 }
@@ -185,16 +186,17 @@ json config_json(const Target& target, record::StoredType dtype) {
 
 }  // namespace
 
-std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const pretrained::TokenizerFiles& files,
+std::map<std::string, std::string> tokenizer_texts(const Engine& engine,
+                                                   const pretrained::TokenizerFiles& files,
                                                    const std::string& tokenizer_class) {
   const Tokenizer& tokenizer = engine.tokenizer();
   const std::span<const std::string> tokens = tokenizer.vocabulary();
   pretrained::WrittenTokenizer written = {.tokenizer_class = tokenizer_class,
-                              .options = engine.experiment().tokenizer.options,
-                              .lines = engine.vocabulary_lines(),
-                              .specials = {},
-                              .special_numbers = {},
-                              .max_length = engine.experiment().data.max_length};
+                                          .options = engine.experiment().tokenizer.options,
+                                          .lines = engine.vocabulary_lines(),
+                                          .specials = {},
+                                          .special_numbers = {},
+                                          .max_length = engine.experiment().data.max_length};
   for (const Special role : all_specials)
     if (const std::optional<std::int32_t> token = tokenizer.find(role)) {
       written.specials[static_cast<std::size_t>(role)] = tokens[static_cast<std::size_t>(*token)];
@@ -211,7 +213,8 @@ ExportedModel export_to_hugging_face(const Engine& engine, const fs::path& folde
   std::vector<record::TensorSlice> tensors = tensors_of(target, values);
   if (stored != own)
     for (record::TensorSlice& tensor : tensors) values.convert(tensor, stored);
-  const record::SavedFile saved = record::save_safetensors(folder / pretrained::tensors_file, tensors, {{"format", "pt"}});
+  const record::SavedFile saved =
+      record::save_safetensors(folder / pretrained::tensors_file, tensors, {{"format", "pt"}});
   world::save_file(folder / pretrained::config_file, pretrained::json_file_text(config_json(target, stored)));
   for (const auto& [name, text] :
        tokenizer_texts(engine, *target.family.tokenizer, target.family.tokenizer_class))

@@ -21,9 +21,9 @@ struct ExportedModel {
   std::string pipeline;      ///< the name of its use on the hub: "token-classification"
   std::int64_t tensors = 0;
   std::int64_t parameters = 0;
-  record::StoredType dtype;            ///< of the weights in the file,
-  record::StoredType rounded_from;     ///< and in the model
-  std::string weights_sha256;  ///< of model.safetensors
+  record::StoredType dtype;         ///< of the weights in the file,
+  record::StoredType rounded_from;  ///< and in the model
+  std::string weights_sha256;       ///< of model.safetensors
 };
 
 /// Writes config.json, model.safetensors, vocab.txt, tokenizer_config.json and special_tokens_map.json into
@@ -35,7 +35,8 @@ ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem
 
 /// The content of each file of the engine's tokenizer, by name. tokenizer_class: the class in
 /// tokenizer_config.json, "" for the usual one.
-std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const pretrained::TokenizerFiles& files,
+std::map<std::string, std::string> tokenizer_texts(const Engine& engine,
+                                                   const pretrained::TokenizerFiles& files,
                                                    const std::string& tokenizer_class);
 
 }  // namespace encore::infer

@@ -70,7 +70,7 @@ std::vector<float> from_int8(std::span<const std::int8_t> integers, std::span<co
   const std::size_t width = scales.empty() ? 0 : integers.size() / scales.size();
   for (std::size_t row = 0; row < scales.size(); ++row)
     encore::kernels::from_int8(integers.data() + row * width, static_cast<std::int64_t>(width), scales[row],
-                      values.data() + row * width);
+                               values.data() + row * width);
   return values;
 }
 
@@ -103,15 +103,16 @@ std::span<const T> elements_of(const record::Safetensors::Entry& tensor) {
 /// Returns the values of a tensor of integers that is stored for a parameter of this shape. Throws Error if
 /// the tensor or its scales have another shape.
 std::vector<float> restored(const std::string& name, const std::vector<std::int64_t>& shape,
-                            const record::Safetensors::Entry& integers, const record::Safetensors::Entry* scales) {
+                            const record::Safetensors::Entry& integers,
+                            const record::Safetensors::Entry* scales) {
   using Shape = std::vector<std::int64_t>;
   const std::int64_t rows = shape.size() == 2 ? shape[0] : 0, columns = shape.size() == 2 ? shape[1] : 0;
   if (scales != nullptr && scales->dtype == record::StoredType::float32 && scales->shape == Shape{rows} &&
       integers.shape == shape)
     return from_int8(elements_of<std::int8_t>(integers), elements_of<float>(*scales));
   const std::int64_t groups = kernels::int4_groups(columns);
-  if (scales != nullptr && scales->dtype == record::StoredType::bfloat16 && scales->shape == Shape{rows, groups} &&
-      integers.shape == Shape{rows, groups * group_bytes})
+  if (scales != nullptr && scales->dtype == record::StoredType::bfloat16 &&
+      scales->shape == Shape{rows, groups} && integers.shape == Shape{rows, groups * group_bytes})
     return from_int4(elements_of<std::int8_t>(integers), elements_of<std::uint16_t>(*scales), columns);
   throw Error("tensor \"" + name + "\" has integers, but \"" + name + scales_suffix +
               "\" does not have one scale for each of its rows");
@@ -125,14 +126,16 @@ std::vector<float> rounded_to_integers(std::span<const float> values, std::int64
                    : from_int8(matrix.integers, matrix.row_scales);
 }
 
-record::SavedFile save_integer_weights(const std::filesystem::path& run_folder, const char* name, const model::Model& model,
-                               const IntegerBits& stored, record::WeightsFacts facts) {
+record::SavedFile save_integer_weights(const std::filesystem::path& run_folder, const char* name,
+                                       const model::Model& model, const IntegerBits& stored,
+                                       record::WeightsFacts facts) {
   const memory::ParameterBlock& parameters = model.parameters();
   std::deque<std::vector<float>> floats;
   std::deque<IntegerMatrix> matrices;
   std::vector<record::TensorSlice> tensors;
   for (const memory::ParameterSlice& slice : parameters.slices()) {
-    std::vector<float> values = model::floats_of(model.device(), memory::ParameterBlock::slice(parameters.values(), slice));
+    std::vector<float> values =
+        model::floats_of(model.device(), memory::ParameterBlock::slice(parameters.values(), slice));
     const auto bits = stored.find(slice.path);
     if (bits == stored.end()) {
       const std::vector<float>& kept = floats.emplace_back(std::move(values));
@@ -144,9 +147,9 @@ record::SavedFile save_integer_weights(const std::filesystem::path& run_folder, 
     const IntegerMatrix& matrix = matrices.emplace_back(to_integers(values, columns, bits->second));
     const bool groups = bits->second == 4;
     record::TensorSlice integers = {.name = slice.path,
-                            .dtype = record::StoredType::int8,
-                            .shape = slice.spec.shape,
-                            .bytes = std::as_bytes(std::span(matrix.integers))};
+                                    .dtype = record::StoredType::int8,
+                                    .shape = slice.spec.shape,
+                                    .bytes = std::as_bytes(std::span(matrix.integers))};
     record::TensorSlice scales = {.name = slice.path + scales_suffix, .shape = {rows}};
     scales.bytes = std::as_bytes(std::span(matrix.row_scales));
     if (groups) {
@@ -176,7 +179,8 @@ void load_integer_weights(model::Model& model, const record::WeightsFile& file) 
     found->second = {record::StoredType::float32, slice.spec.shape, std::as_bytes(std::span(values))};
     source.erase(scales);
   }
-  model::require_complete(model::load(model.device(), parameters, parameters.values(), source, model::same_name));
+  model::require_complete(
+      model::load(model.device(), parameters, parameters.values(), source, model::same_name));
   parameters.values_changed();
   IntegerBits products;
   for (const std::string& path : file.facts().int8)

@@ -20,8 +20,9 @@ using IntegerBits = std::map<std::string, int>;
 
 /// Writes the model's parameters, those in `stored` as integers; values that are already rounded
 /// (rounded_to_integers) are written unchanged. The model computes in memory of its own (Weights::copied).
-record::SavedFile save_integer_weights(const std::filesystem::path& run_folder, const char* name, const model::Model& model,
-                               const IntegerBits& stored, record::WeightsFacts facts);
+record::SavedFile save_integer_weights(const std::filesystem::path& run_folder, const char* name,
+                                       const model::Model& model, const IntegerBits& stored,
+                                       record::WeightsFacts facts);
 
 /// Fills the parameters from a file that is whole, and lets products use facts().int8. Throws Error
 /// if the file belongs to another model.

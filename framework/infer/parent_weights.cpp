@@ -30,8 +30,8 @@ PretrainedWeights load_parent(model::Model& model, const std::filesystem::path& 
     return fits || !is_of_head(path) ? model::same_name(path) : std::vector<model::SourceRows>{};
   };
   return tasks::with_file(weights, [&] {
-    const model::Loaded loaded = model::load(model.device(), model.parameters(), model.parameters().values(), tensors,
-                               names, model::SourceTypes::floats);
+    const model::Loaded loaded = model::load(model.device(), model.parameters(), model.parameters().values(),
+                                             tensors, names, model::SourceTypes::floats);
     for (const std::string& path : loaded.missing)
       if (!is_of_head(path) && !model.parameters().find(path).factor)
         throw Error("it lacks parameter \"" + path + "\" of the model");
@@ -46,8 +46,9 @@ PretrainedWeights load_parent(model::Model& model, const std::filesystem::path& 
   });
 }
 
-void require_classes_of_parent(const record::Specification& specification, const config::Experiment& experiment,
-                               const plugin_host::Registry& registry, const Task& task) {
+void require_classes_of_parent(const record::Specification& specification,
+                               const config::Experiment& experiment, const plugin_host::Registry& registry,
+                               const Task& task) {
   const auto from = specification.data.find(record::pretrained_role);
   if (experiment.train.retrains.empty() || from == specification.data.end() || !is_of_run(from->second.path))
     return;

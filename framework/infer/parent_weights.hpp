@@ -23,8 +23,9 @@ PretrainedWeights load_parent(model::Model& model, const std::filesystem::path& 
 /// Throws ConfigError if a run that retrains another one, and starts from the weights of a run, has other
 /// classes than these weights: rows of the head would have other meanings. The task must have read its
 /// training set.
-void require_classes_of_parent(const record::Specification& specification, const config::Experiment& experiment,
-                               const plugin_host::Registry& registry, const Task& task);
+void require_classes_of_parent(const record::Specification& specification,
+                               const config::Experiment& experiment, const plugin_host::Registry& registry,
+                               const Task& task);
 
 /// The tokens of the run's tokenizer, beside its weights. Throws Error if they differ from those of the
 /// weights.

@@ -39,7 +39,8 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 /// Returns the shape of tensors that are stacked row by row.
-std::vector<std::int64_t> joined_shape(const model::NamedTensors& source, const std::vector<pretrained::FamilyTensor>& tensors) {
+std::vector<std::int64_t> joined_shape(const model::NamedTensors& source,
+                                       const std::vector<pretrained::FamilyTensor>& tensors) {
   std::vector<std::int64_t> joined;
   for (const pretrained::FamilyTensor& tensor : tensors) {
     const std::vector<std::int64_t>& shape = source.at(tensor.name).shape;
@@ -75,7 +76,8 @@ class FolderTensors {
     if (is_of_head(path) && !fits(path, tensors)) return {};
     std::vector<model::SourceRows> rows;
     const std::int64_t first = path.ends_with(pretrained::position_table) ? first_position_ : 0;
-    for (const pretrained::FamilyTensor& tensor : tensors) rows.push_back({.name = tensor.name, .first = first});
+    for (const pretrained::FamilyTensor& tensor : tensors)
+      rows.push_back({.name = tensor.name, .first = first});
     return rows;
   }
 
@@ -110,8 +112,9 @@ class FolderTensors {
   /// Returns whether a tensor of the head has the shape that this model's head needs; a missing tensor does
   /// not.
   bool fits(const std::string& path, const std::vector<pretrained::FamilyTensor>& tensors) const {
-    return std::ranges::all_of(tensors,
-                               [&](const pretrained::FamilyTensor& tensor) { return tensors_.contains(tensor.name); }) &&
+    return std::ranges::all_of(
+               tensors,
+               [&](const pretrained::FamilyTensor& tensor) { return tensors_.contains(tensor.name); }) &&
            joined_shape(tensors_, tensors) == model_.parameters().find(path).spec.shape;
   }
 

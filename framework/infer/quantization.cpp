@@ -61,8 +61,8 @@ class RoundedModel {
       if (bits == std::exchange(matrix.bits, bits)) continue;
       if (bits != 0)
         memory::copy_from_host(model_.device(),
-                       rounded_to_integers(matrix.values, matrix.tensor.extent(1), bits).data(),
-                       matrix.tensor);
+                               rounded_to_integers(matrix.values, matrix.tensor.extent(1), bits).data(),
+                               matrix.tensor);
       else
         memory::copy_from_host(model_.device(), matrix.values.data(), matrix.tensor);
     }

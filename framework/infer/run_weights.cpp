@@ -123,9 +123,11 @@ std::int64_t RunWeights::load_file(model::Model& model) {
   const record::Safetensors& tensors = file_->tensors();
   memory::ParameterBlock& parameters = model.parameters();
   tasks::with_file(tensors.path(), [&] {
-    model::require_complete(which_ == Weights::copied
-                         ? model::load(model.device(), parameters, parameters.values(), tensors.tensors(), model::same_name)
-                         : model::load_in_place(model.device(), parameters, tensors.tensors(), model::same_name));
+    model::require_complete(
+        which_ == Weights::copied
+            ? model::load(model.device(), parameters, parameters.values(), tensors.tensors(),
+                          model::same_name)
+            : model::load_in_place(model.device(), parameters, tensors.tensors(), model::same_name));
   });
   model.parameters().values_changed();
   tuned_ = file_->facts().tuned;
@@ -133,10 +135,13 @@ std::int64_t RunWeights::load_file(model::Model& model) {
 }
 
 std::int64_t RunWeights::load_best_checkpoint(model::Model& model) {
-  const auto of_this_run = [&](const record::Safetensors& file) { record::require_checkpoint_of(file, question_); };
+  const auto of_this_run = [&](const record::Safetensors& file) {
+    record::require_checkpoint_of(file, question_);
+  };
   const std::string before = damage_.empty() ? "" : damage_ + "; and ";
   std::vector<record::DamagedCheckpoint> damaged;
-  std::optional<record::FoundCheckpoint> found = record::find_newest_checkpoint(folder_, &damaged, of_this_run);
+  std::optional<record::FoundCheckpoint> found =
+      record::find_newest_checkpoint(folder_, &damaged, of_this_run);
   if (!found && !damaged.empty())
     throw Error(before + "no checkpoint in " + folder_.string() + " is whole: " + damaged.front().reason +
                 remedy);
@@ -151,7 +156,8 @@ std::int64_t RunWeights::load_best_checkpoint(model::Model& model) {
   memory::ParameterBlock& parameters = model.parameters();
   const auto saved = model::tensors_below("parameter/", file);
   tasks::with_file(file.path(), [&] {
-    model::require_complete(model::load(model.device(), parameters, parameters.values(), saved, model::same_name));
+    model::require_complete(
+        model::load(model.device(), parameters, parameters.values(), saved, model::same_name));
   });
   parameters.values_changed();
   checkpoint_step_ = step;

@@ -98,7 +98,8 @@ std::string encoding_of(const config::TokenizerTable& table, const plugin_host::
       .dump();
 }
 
-tasks::TaskParts make_task_parts(const config::Experiment& experiment, const plugin_host::Registry& registry) {
+tasks::TaskParts make_task_parts(const config::Experiment& experiment,
+                                 const plugin_host::Registry& registry) {
   const config::PluginTable &task = experiment.task, &reader = experiment.data.reader;
   const auto identity = [&](Kind kind, const config::PluginTable& table) {
     return nlohmann::json{{"type", table.type},
@@ -122,7 +123,8 @@ tasks::TaskParts make_task_parts(const config::Experiment& experiment, const plu
           .remedy = [reader, &registry](std::span<const InputText> files,
                                         const std::vector<std::string>& fields) {
             const Offer& of_reader = registry.offer(Kind::reader, reader.type);
-            return plugin_host::reader_remedy(of_reader, plugin_host::settings_that_give(of_reader, reader.options, files, fields));
+            return plugin_host::reader_remedy(
+                of_reader, plugin_host::settings_that_give(of_reader, reader.options, files, fields));
           }};
 }
 
@@ -147,9 +149,10 @@ void require_unseen_targets(const config::ModelTable& model, const ExampleSet& s
     }
   }
   if (any)
-    throw config::ConfigError("model.causal",
-                      "the target of each row is the token behind it, which this model sees and would only "
-                      "copy; set [model] causal = true");
+    throw config::ConfigError(
+        "model.causal",
+        "the target of each row is the token behind it, which this model sees and would only "
+        "copy; set [model] causal = true");
 }
 
 model::ModelSize model_size(const Task& task, std::size_t vocabulary) {
@@ -165,11 +168,11 @@ bool always_there(const config::Selection& select, const std::vector<Measure>& m
 void take_max_length(config::Experiment& experiment, std::int64_t max_length) {
   const std::int64_t rows = experiment.model.max_positions;
   if (rows > 0 && max_length > rows)
-    throw config::ConfigError("data.max_length",
-                      "data.max_length = \"" + tasks::percent_text(experiment.data.max_length_percent) + "\" is " +
-                          std::to_string(max_length) + " tokens for this training set, and " +
-                          "model.max_positions = " + std::to_string(rows) +
-                          " has no row for those behind; set data.max_length = " + std::to_string(rows));
+    throw config::ConfigError(
+        "data.max_length", "data.max_length = \"" + tasks::percent_text(experiment.data.max_length_percent) +
+                               "\" is " + std::to_string(max_length) + " tokens for this training set, and " +
+                               "model.max_positions = " + std::to_string(rows) +
+                               " has no row for those behind; set data.max_length = " + std::to_string(rows));
   experiment.data.max_length = max_length;
 }
 
@@ -196,8 +199,9 @@ void require_selectable(const config::Selection& select, const tasks::TaskSets& 
   for (const auto& [name, value] : measure_values(sets.measures(), sets.measure(data::Split::dev, any)))
     names.push_back(dev_prefix + name);
   if (std::find(names.begin(), names.end(), select.metric) != names.end()) return;
-  throw config::ConfigError("train.select", "the development set has no measure \"" + select.metric + "\"" +
-                                        did_you_mean(select.metric, names, "; it has " + quoted_list(names)));
+  throw config::ConfigError("train.select",
+                            "the development set has no measure \"" + select.metric + "\"" +
+                                did_you_mean(select.metric, names, "; it has " + quoted_list(names)));
 }
 
 void require_generation(const Task& task, const model::Model& model) {
@@ -207,14 +211,14 @@ void require_generation(const Task& task, const model::Model& model) {
 void require_attention(const config::TrainTable& train, const model::Model& model) {
   if (train.show_attention > 0 && !model.has_attention())
     throw config::ConfigError("train.show_attention",
-                      "no layer of this model has attention weights to keep; leave it out");
+                              "no layer of this model has attention weights to keep; leave it out");
 }
 
 void require_selectable(const config::Selection& select, const model::Model& model) {
   if (!model.couples_sequences() || select.measure() != loss_measure().name) return;
-  throw config::ConfigError("train.select",
-                    "the loss of this head depends on which examples stand together in a batch, so \"" +
-                        select.metric + "\" cannot choose the best checkpoint; name a measure");
+  throw config::ConfigError(
+      "train.select", "the loss of this head depends on which examples stand together in a batch, so \"" +
+                          select.metric + "\" cannot choose the best checkpoint; name a measure");
 }
 
 tasks::ContentHashes content_hashes(const record::Specification& specification) {

@@ -52,13 +52,15 @@ std::unique_ptr<Engine> load_teacher(const record::Specification& student, const
   const auto weights = student.data.find(record::teacher_role);
   if (weights == student.data.end()) return nullptr;
   try {
-    record::require_planned(weights->second, record::teacher_role, pretrained::sha256_of_content(weights->second.path));
+    record::require_planned(weights->second, record::teacher_role,
+                            pretrained::sha256_of_content(weights->second.path));
     return std::make_unique<Engine>(std::filesystem::path(weights->second.path).parent_path(),
                                     student.plugin_folders, device);
   } catch (const config::ConfigError&) {
     throw;
   } catch (const Error& error) {
-    throw config::ConfigError(record::teacher_role, std::string("the teacher cannot be loaded: ") + error.what());
+    throw config::ConfigError(record::teacher_role,
+                              std::string("the teacher cannot be loaded: ") + error.what());
   }
 }
 

@@ -21,8 +21,8 @@ bool has_decoder(const model::Model& model) {
 
 }  // namespace
 
-std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
-                                        std::size_t sequence) {
+std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding,
+                                        const ExampleSet& set, std::size_t sequence) {
   // If the true target is known, the decoder may see only the tokens that are given.
   return has_decoder(model) ? set.target_ids(sequence).first(static_cast<std::size_t>(decoding.given))
                             : set.ids(sequence);

@@ -19,8 +19,8 @@ namespace encore::infer {
 
 /// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
 /// Of a target, the tokens that are given.
-std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
-                                        std::size_t sequence);
+std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding,
+                                        const ExampleSet& set, std::size_t sequence);
 
 class TextFeed {
  public:

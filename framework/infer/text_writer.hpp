@@ -58,8 +58,8 @@ class TextWriter {
     std::vector<Drawn> drawn = {};         ///< in place of a search
   };
 
-  static std::vector<Prompt> make_prompts(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
-                                          std::span<const std::size_t> sequences);
+  static std::vector<Prompt> make_prompts(const model::Model& model, const Decoding& decoding,
+                                          const ExampleSet& set, std::span<const std::size_t> sequences);
   std::int64_t capacity(const ExampleSet& set) const;  ///< rows of the longest text
   /// The place of a prompt's output among all outputs.
   std::size_t place(std::size_t prompt, std::size_t slot) const {

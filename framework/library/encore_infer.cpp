@@ -31,8 +31,8 @@ using encore::infer::Engine;
 /// The loaded model of a caller. The unpacked folder of a bundle is deleted after loading; mapped files stay
 /// readable without a name.
 struct encore_model {
-  encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::infer::Weights weights,
-               bool cuts)
+  encore_model(const std::string& folder, const std::vector<std::string>& plugins,
+               encore::infer::Weights weights, bool cuts)
       : engine(folder, plugins, device, weights), truncates(cuts) {
     engine.make_batch_invariant();
   }
@@ -111,8 +111,10 @@ std::vector<std::string> plugin_folders(const char* path) {
 /// Opens Kokkos with the first model. Kokkos stays open, because a process cannot open it twice.
 void open_kokkos(int threads) {
   encore::world::require_threads(threads);
-  static const auto* const session = new encore::KokkosSession(
-      threads > 0 ? threads : encore::world::default_threads(encore::world::usable_cores(), encore::world::openmp_wishes()));
+  static const auto* const session =
+      new encore::KokkosSession(threads > 0 ? threads
+                                            : encore::world::default_threads(encore::world::usable_cores(),
+                                                                             encore::world::openmp_wishes()));
   static_cast<void>(session);
 }
 
@@ -175,7 +177,8 @@ std::vector<std::string> texts_of(const char* const* texts, std::size_t count) {
   return all;
 }
 
-[[noreturn]] void refuse_length(const encore::infer::Engine& engine, std::size_t number, const std::string& what) {
+[[noreturn]] void refuse_length(const encore::infer::Engine& engine, std::size_t number,
+                                const std::string& what) {
   throw encore::Error("text " + std::to_string(number + 1) + " is longer than data.max_length = " +
                       std::to_string(engine.experiment().data.max_length) + " of the model" +
                       (what.empty() ? "" : ": " + what) +
@@ -190,7 +193,8 @@ void require_single_lines(const std::vector<std::string>& texts) {
                           " has a line break; each text is one line, as for exp predict");
 }
 
-std::string answers_to(encore_model& model, const std::vector<std::string>& texts, encore::infer::Scores scores) {
+std::string answers_to(encore_model& model, const std::vector<std::string>& texts,
+                       encore::infer::Scores scores) {
   encore::infer::Engine& engine = model.engine;
   require_single_lines(texts);
   if (texts.empty()) return {};

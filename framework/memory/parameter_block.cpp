@@ -296,7 +296,8 @@ void ParameterBlock::zero_gradients() {
 }
 
 void ParameterBlock::mark_rows(const RowSet& batch) {
-  for (const RowChunks& chunks : row_chunks_) encore::memory::mark_rows(device_, batch, chunks, chunk_gradients_);
+  for (const RowChunks& chunks : row_chunks_)
+    encore::memory::mark_rows(device_, batch, chunks, chunk_gradients_);
 }
 
 void ParameterBlock::mark_rows(const ChunkGradient* of_batch) {

@@ -68,17 +68,19 @@ template <class From>
 std::vector<std::byte> converted(std::span<const std::byte> bytes, record::StoredType to) {
   if (to == record::StoredType::float16) return converted<From, Float16>(bytes, to);
   if (to == record::StoredType::bfloat16) return converted<From, Bfloat16>(bytes, to);
-  return to == record::StoredType::float32 ? converted<From, float>(bytes, to) : converted<From, double>(bytes, to);
+  return to == record::StoredType::float32 ? converted<From, float>(bytes, to)
+                                           : converted<From, double>(bytes, to);
 }
 
 }  // namespace
 
 bool is_float(record::StoredType type) {
-  return type == record::StoredType::float32 || type == record::StoredType::float64 || type == record::StoredType::bfloat16 ||
-         type == record::StoredType::float16;
+  return type == record::StoredType::float32 || type == record::StoredType::float64 ||
+         type == record::StoredType::bfloat16 || type == record::StoredType::float16;
 }
 
-std::vector<std::byte> convert_elements(record::StoredType from, std::span<const std::byte> bytes, record::StoredType to) {
+std::vector<std::byte> convert_elements(record::StoredType from, std::span<const std::byte> bytes,
+                                        record::StoredType to) {
   ENCORE_REQUIRE(is_float(from) && is_float(to),
                  std::string(record::name_of(from)) + " cannot become " + record::name_of(to));
   if (from == record::StoredType::float16) return converted<Float16>(bytes, to);

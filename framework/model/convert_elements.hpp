@@ -17,6 +17,7 @@ bool is_float(record::StoredType type);
 
 /// Returns the numbers as `to`, each the nearest one, ties to even. `bytes` need no alignment. Throws Error
 /// if a finite number would become an infinity.
-std::vector<std::byte> convert_elements(record::StoredType from, std::span<const std::byte> bytes, record::StoredType to);
+std::vector<std::byte> convert_elements(record::StoredType from, std::span<const std::byte> bytes,
+                                        record::StoredType to);
 
 }  // namespace encore::model

@@ -78,7 +78,8 @@ DeviceBatch::DeviceBatch(const Device& device, const BatchSize& largest, const d
   ENCORE_REQUIRE(shards >= 1, "a batch has at least one shard");
   const std::size_t bytes = slot_bytes();
   memory_ = memory::DeviceBuffer("encore::batch", bytes);
-  if (!memory::host_reaches_device()) staging_ = memory::StagingBuffer("encore::batch_staging", ring_slots * bytes);
+  if (!memory::host_reaches_device())
+    staging_ = memory::StagingBuffer("encore::batch_staging", ring_slots * bytes);
   sort_keys_.reserve(static_cast<std::size_t>(std::max(largest.tokens, largest.target.tokens)));
   shards_.resize(static_cast<std::size_t>(shards));
   for (Shard& shard : shards_) shard.batch.columns.resize(needs_.columns.size());
@@ -131,8 +132,8 @@ void DeviceBatch::upload(const data::PackedBatch& batch, const ShardShare& share
   if (!memory::host_reaches_device()) memory::start_copy(device_, host, writer.used(), memory_.data());
 }
 
-void DeviceBatch::write_shard(const data::PackedBatch& packed, const data::SequenceRange& range, Writer& writer,
-                              Shard& shard) {
+void DeviceBatch::write_shard(const data::PackedBatch& packed, const data::SequenceRange& range,
+                              Writer& writer, Shard& shard) {
   write_rows(packed, packed, range, writer, shard.batch.tokens);
   write_rows(packed.target, packed, range, writer, shard.batch.target);
   const data::SequenceRange rows = rows_between(packed.offsets, range);
@@ -174,8 +175,8 @@ void DeviceBatch::write_shard(const data::PackedBatch& packed, const data::Seque
   }
 }
 
-void DeviceBatch::write_rows(const data::PackedRows& rows, const data::PackedBatch& packed, const data::SequenceRange& range,
-                             Writer& writer, RowSet& to) {
+void DeviceBatch::write_rows(const data::PackedRows& rows, const data::PackedBatch& packed,
+                             const data::SequenceRange& range, Writer& writer, RowSet& to) {
   to = {};
   if (rows.offsets.empty()) return;
   const auto first = static_cast<std::size_t>(range.first);

@@ -71,9 +71,10 @@ class DeviceBatch {
   class Writer;
 
   std::size_t slot_bytes() const;
-  void write_shard(const data::PackedBatch& packed, const data::SequenceRange& range, Writer& writer, Shard& shard);
-  void write_rows(const data::PackedRows& rows, const data::PackedBatch& packed, const data::SequenceRange& range,
-                  Writer& writer, RowSet& to);
+  void write_shard(const data::PackedBatch& packed, const data::SequenceRange& range, Writer& writer,
+                   Shard& shard);
+  void write_rows(const data::PackedRows& rows, const data::PackedBatch& packed,
+                  const data::SequenceRange& range, Writer& writer, RowSet& to);
 
   const Device& device_;
   BatchSize largest_;

@@ -51,14 +51,15 @@ class Embedding final : public Layer, public HasOnnxForm {
     if (options.positions == config::Positions::none) return;  // the buffer is zero-initialised
     if (width % 2 != 0)
       throw config::ConfigError(options.width_key,
-                        "must be even with sinusoidal positions (a sine and a cosine each), is " +
-                            std::to_string(width) + "; or set positions = \"learned\"");
+                                "must be even with sinusoidal positions (a sine and a cosine each), is " +
+                                    std::to_string(width) + "; or set positions = \"learned\"");
     kernels::sinusoidal_positions(device, fixed_positions());
     if (options.layout == config::PositionLayout::halves) part_halves(device, fixed_positions());
   }
 
   void declare(LayerPlan& plan) override {
-    const double deviation = options_.scale == config::EmbeddingScale::none ? unscaled_deviation : 1.0 / scale_;
+    const double deviation =
+        options_.scale == config::EmbeddingScale::none ? unscaled_deviation : 1.0 / scale_;
     tokens_ = plan.parameter({.name = "tokens",
                               .shape = {options_.vocabulary, width_},
                               .initializer = Initializer::normal,

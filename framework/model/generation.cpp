@@ -187,8 +187,8 @@ Tensor Generation::upload_rows(const std::vector<std::int32_t>& rows, std::size_
       static_cast<std::size_t>(std::max(plan_.largest.cache.tokens, plan_.largest.tokens));
   ENCORE_REQUIRE(rows.size() <= most, "no buffer has room for these rows");
   if (moved_.bytes() == 0)
-    moved_ =
-        memory::DeviceBuffer("encore::moved_rows", 2 * memory::aligned(most * sizeof(std::int32_t)), memory::Contents::undefined);
+    moved_ = memory::DeviceBuffer("encore::moved_rows", 2 * memory::aligned(most * sizeof(std::int32_t)),
+                                  memory::Contents::undefined);
   const Tensor list(moved_.data() + place * moved_.bytes() / 2, DType::int32, {std::ssize(rows)});
   memory::copy_from_host(device_, rows.data(), list);
   return list;

@@ -120,8 +120,8 @@ class Generation {
   memory::ParameterBlock& parameters_;
   const Device& device_;
   StepPlan plan_;
-  std::vector<int> kept_;  ///< the persistent buffers, as tensors of the plan
-  memory::DeviceBuffer& memory_;   ///< the source of the arena's memory, to which it returns
+  std::vector<int> kept_;         ///< the persistent buffers, as tensors of the plan
+  memory::DeviceBuffer& memory_;  ///< the source of the arena's memory, to which it returns
   memory::DeviceBuffer arena_;
   memory::DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
   memory::DeviceBuffer moved_;  ///< and for two lists of rows
@@ -131,7 +131,7 @@ class Generation {
   LaidOutWeights* laid_out_ = nullptr;
   LaidOutWeights* quantized_ = nullptr;
   data::PackedBatch sources_;  ///< those of the first pass, if it has some
-  Batch batch_;          ///< of the last pass
+  Batch batch_;                ///< of the last pass
   std::vector<std::int64_t> lengths_;
 };
 

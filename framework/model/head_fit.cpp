@@ -70,10 +70,10 @@ void require_segments(const config::Experiment& experiment, const std::vector<Co
   const auto found = std::ranges::find(given, std::string(segments_column), &ColumnRule::name);
   if (experiment.model.segments == 0 || found == given.end()) return;
   if (*found != ColumnRule{.name = segments_column})
-    throw config::ConfigError("model.segments",
-                      "the column \"" + found->name + "\" of the task " + quoted(experiment.task.type) +
-                          " is not one of integers over tokens, known at prediction; a model "
-                          "with segments cannot read it");
+    throw config::ConfigError(
+        "model.segments", "the column \"" + found->name + "\" of the task " + quoted(experiment.task.type) +
+                              " is not one of integers over tokens, known at prediction; a model "
+                              "with segments cannot read it");
 }
 
 const ParameterSpec* find_own(const std::vector<Node>& nodes, const std::string& path) {
@@ -91,13 +91,14 @@ void require_fit(const HeadPlan& head, const config::Experiment& experiment, con
   require_segments(experiment, size.columns);
   require_outputs(head, experiment, size.outputs);
   if (experiment.distil && !head.learns_from_teacher())
-    throw config::ConfigError("distil",
-                      "the head " + quoted(experiment.model.head.type) +
-                          " has no scores of classes by a softmax, so it cannot learn from a teacher; "
-                          "take [distil] out, or name a head that has such scores");
+    throw config::ConfigError(
+        "distil", "the head " + quoted(experiment.model.head.type) +
+                      " has no scores of classes by a softmax, so it cannot learn from a teacher; "
+                      "take [distil] out, or name a head that has such scores");
   if (head.couples_sequences() && experiment.train.gradient_shards > 1)
-    throw config::ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +
-                                                   " depends on whole batches, which cannot be cut; set 1");
+    throw config::ConfigError("train.gradient_shards",
+                              "the loss of the head " + quoted(experiment.model.head.type) +
+                                  " depends on whole batches, which cannot be cut; set 1");
 }
 
 void require_readers(const std::vector<Node>& nodes, const config::Experiment& experiment) {
@@ -107,10 +108,10 @@ void require_readers(const std::vector<Node>& nodes, const config::Experiment& e
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     if (is_read[i]) continue;
     if (nodes[i].space == Space::target)
-      throw config::ConfigError("model.decoder",
-                        "the head " + quoted(experiment.model.head.type) +
-                            " reads nothing of the decoder; leave [model.decoder] out, or name a head "
-                            "of the second text");
+      throw config::ConfigError(
+          "model.decoder", "the head " + quoted(experiment.model.head.type) +
+                               " reads nothing of the decoder; leave [model.decoder] out, or name a head "
+                               "of the second text");
     throw config::ConfigError(
         "model.decoder.block",
         "no sub-layer of the decoder reads the encoder; name one that does, such as a cross_attention");

@@ -20,8 +20,8 @@ namespace encore::model {
 
 /// A matrix (out, in) and the library whose layout it gets.
 struct LaidOutWeight {
-  Tensor seen;                     ///< the matrix as passes see it, by which products ask
-  Tensor values;                   ///< what is laid out: the same, or what it was rounded from
+  Tensor seen;                              ///< the matrix as passes see it, by which products ask
+  Tensor values;                            ///< what is laid out: the same, or what it was rounded from
   kernels::GemmLibrary* library = nullptr;  ///< the library whose layout it has
 };
 

@@ -155,8 +155,8 @@ std::vector<SourceRows> same_name(const std::string& path) {
   return {{.name = path}};
 }
 
-Loaded load(const Device& device, const memory::ParameterBlock& parameters, Tensor block, const NamedTensors& source,
-            const NameMap& names, SourceTypes types) {
+Loaded load(const Device& device, const memory::ParameterBlock& parameters, Tensor block,
+            const NamedTensors& source, const NameMap& names, SourceTypes types) {
   return place_all(parameters, block.dtype, source, names, types,
                    [&](const memory::ParameterSlice& parameter, const PiecesOf& pieces) {
                      pieces.copy(device, memory::ParameterBlock::slice(block, parameter));

@@ -60,8 +60,8 @@ struct Loaded {
 /// Fills `block` (values, or an optimizer state; of device memory) from `source`. Throws Error that names
 /// parameter and tensor if a type or shape does not fit. A caller that fills values or states reports it to
 /// the block afterwards (values_changed).
-Loaded load(const Device& device, const memory::ParameterBlock& parameters, Tensor block, const NamedTensors& source,
-            const NameMap& names, SourceTypes types = SourceTypes::equal);
+Loaded load(const Device& device, const memory::ParameterBlock& parameters, Tensor block,
+            const NamedTensors& source, const NameMap& names, SourceTypes types = SourceTypes::equal);
 
 /// Fills the values of a model for inference. Values that passes can read in `source` stay there (a mapped
 /// file needs no second copy in memory, and many processes share its pages), so `source` must outlive the

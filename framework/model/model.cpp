@@ -41,7 +41,7 @@ AttentionMap attention_map(const Device& device, const Node& node, const HasAtte
                      width = keys.size.tokens;
   const DType type = sum_type(precision);
   const memory::DeviceBuffer memory("encore::attention_weights",
-                            static_cast<std::size_t>(heads * height * width) * size_of(type));
+                                    static_cast<std::size_t>(heads * height * width) * size_of(type));
   const Tensor weights(memory.data(), type, {heads, height, width});
   layer.attention_weights(step, 0, weights);
   return {.layer = node.path,
@@ -57,14 +57,14 @@ AttentionMap attention_map(const Device& device, const Node& node, const HasAtte
 
 }  // namespace
 
-Model::Model(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry,
-             const Device& device, memory::Use use)
+Model::Model(const config::Experiment& experiment, const ModelSize& size,
+             const plugin_host::Registry& registry, const Device& device, memory::Use use)
     : device_(device),
       use_(use),
       network_(std::make_unique<Network>(experiment, size, registry, device)),
       needs_(network_->needs()),
-      parameters_(std::make_unique<memory::ParameterBlock>(device, network_->parameters(), network_->precision(),
-                                                   experiment.train.gradient_shards, use)),
+      parameters_(std::make_unique<memory::ParameterBlock>(
+          device, network_->parameters(), network_->precision(), experiment.train.gradient_shards, use)),
       training_plan_(use == memory::Use::training ? plan_step(*network_, PassMode::train) : StepPlan()),
       evaluation_plan_(plan_step(*network_, PassMode::score)),
       shards_(experiment.train.gradient_shards),
@@ -85,7 +85,8 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
   training_.reset();
   evaluation_.reset();
   arena_ = memory::DeviceBuffer();  // give the old arena back before taking the new one
-  arena_ = memory::DeviceBuffer("encore::arena", std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
+  arena_ = memory::DeviceBuffer("encore::arena",
+                                std::max(training_plan_.arena_bytes, evaluation_plan_.arena_bytes));
   if (use_ == memory::Use::training)
     training_ = std::make_unique<Pass>(*network_, training_plan_, *parameters_, device_, arena_.data());
   evaluation_ = std::make_unique<Pass>(*network_, evaluation_plan_, *parameters_, device_, arena_.data());
@@ -393,9 +394,9 @@ double Model::read(const double* loss) const {
 
 std::vector<double> Model::read_losses(const double* sums) const {
   std::vector<double> values(needs_.losses.size());
-  memory::copy_to_host(device_,
-               Tensor(const_cast<double*>(sums), DType::float64, {static_cast<std::int64_t>(values.size())}),
-               values.data());
+  memory::copy_to_host(
+      device_, Tensor(const_cast<double*>(sums), DType::float64, {static_cast<std::int64_t>(values.size())}),
+      values.data());
   return values;
 }
 

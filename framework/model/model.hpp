@@ -59,8 +59,8 @@ class Model {
   /// Throws ConfigError with the dotted key when an option is invalid for this model (`heads` that do not
   /// divide `width`). Parameters exist from here on. With `use` for inference a model only evaluates: it has
   /// neither gradients nor a training plan. The device must outlive the model, the registry need not.
-  Model(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry, const Device& device,
-        memory::Use use = memory::Use::training);
+  Model(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry,
+        const Device& device, memory::Use use = memory::Use::training);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -220,8 +220,8 @@ class Model {
   StepPlan evaluation_plan_;
   memory::DeviceBuffer arena_;
   std::int64_t shards_;
-  memory::DeviceBuffer losses_;                        ///< doubles: (S, L) sums of the shards, then (L + 1) totals
-  memory::DeviceBuffer generation_memory_;             ///< of generations, between them
+  memory::DeviceBuffer losses_;                ///< doubles: (S, L) sums of the shards, then (L + 1) totals
+  memory::DeviceBuffer generation_memory_;     ///< of generations, between them
   std::unique_ptr<LaidOutWeights> laid_out_;   ///< null: products read the matrices
   std::unique_ptr<LaidOutWeights> quantized_;  ///< null: no parameter is
   Model* teacher_ = nullptr;                   ///< null: there is none

@@ -62,8 +62,8 @@ DType element_type(config::Precision precision) {
 
 }  // namespace
 
-Network::Network(const config::Experiment& experiment, const ModelSize& size, const plugin_host::Registry& registry,
-                 const Device& device)
+Network::Network(const config::Experiment& experiment, const ModelSize& size,
+                 const plugin_host::Registry& registry, const Device& device)
     : head_(experiment.model.width),
       trained_(experiment.train),
       vocabulary_(size.vocabulary),
@@ -76,10 +76,10 @@ Network::Network(const config::Experiment& experiment, const ModelSize& size, co
       recompute_(experiment.train.recompute),
       relations_(experiment.distil ? experiment.distil->relations : config::Relations()) {
   if (!device.gemm().multiplies(precision_))
-    throw config::ConfigError("train.precision",
-                      device.gemm().name() + " has no products of " + name_of(precision_) +
-                          " matrices; set " +
-                          (device.gemm().multiplies(DType::bfloat16) ? "\"bfloat16\"" : "\"float32\""));
+    throw config::ConfigError(
+        "train.precision", device.gemm().name() + " has no products of " + name_of(precision_) +
+                               " matrices; set " +
+                               (device.gemm().multiplies(DType::bfloat16) ? "\"bfloat16\"" : "\"float32\""));
   const config::ModelTable& model = experiment.model;
   NodeBuilder builder(nodes_, width_, registry);
 

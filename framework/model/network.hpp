@@ -26,7 +26,6 @@ class Registry;
 
 namespace encore::model {
 
-
 /// The facts about the data that a model needs.
 struct ModelSize {
   std::int64_t vocabulary = 0;

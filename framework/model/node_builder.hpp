@@ -44,7 +44,7 @@ class NodeBuilder {
     if (node.plan.reads_memory()) {
       if (memory_ == no_value)
         throw config::ConfigError(table->key,
-                          path + " reads the rows of an encoder; it is for the blocks of a decoder");
+                                  path + " reads the rows of an encoder; it is for the blocks of a decoder");
       node.inputs.push_back(memory_);
     }
     return push(std::move(node));
@@ -189,8 +189,9 @@ class NodeBuilder {
     };
     if (!std::equal(owner->plan.parameters().begin(), owner->plan.parameters().end(),
                     node.plan.parameters().begin(), node.plan.parameters().end(), equal))
-      throw config::ConfigError("model.groups", node.path + " cannot share the parameters of " + owner->path +
-                                            ": it declares other names, shapes or types; set groups = 0");
+      throw config::ConfigError("model.groups",
+                                node.path + " cannot share the parameters of " + owner->path +
+                                    ": it declares other names, shapes or types; set groups = 0");
   }
 
   /// Runs a declaration and adds the dotted key of the experiment to an error: a layer knows its options only

@@ -31,7 +31,6 @@ class WeightLayouts;
 
 namespace encore::model {
 
-
 /// The gradients that a backward pass adds when rows learn from a teacher's rows (relation_distillation.hpp).
 struct TaughtPass {
   ValueIndex states = no_value;  ///< the node whose output learns; no_value: no states are learned
@@ -44,8 +43,8 @@ struct TaughtPass {
 class Pass {
  public:
   /// All arguments must outlive the pass. `arena` holds plan.arena_bytes of device memory.
-  Pass(const Network& network, const StepPlan& plan, const memory::ParameterBlock& parameters, const Device& device,
-       std::byte* arena);
+  Pass(const Network& network, const StepPlan& plan, const memory::ParameterBlock& parameters,
+       const Device& device, std::byte* arena);
 
   /// Makes the bits of a sequence independent of the sequences beside it, as they always are with a causal
   /// stack.

@@ -78,15 +78,15 @@ void require_relations(const Network& student, const config::Experiment& experim
   for (const auto& [weight, key, value] : {std::tuple(wanted.states, "distil.states", student.states()),
                                            std::tuple(wanted.attention, "distil.attention", attention)})
     if (weight > 0.0 && !learns(student, value))
-      throw config::ConfigError(key,
-                        "nothing learns from this: train.freeze freezes every parameter behind these rows");
+      throw config::ConfigError(
+          key, "nothing learns from this: train.freeze freezes every parameter behind these rows");
   if (experiment.train.batching == config::Batching::padded)
     throw config::ConfigError("train.batching",
-                      "states and attention are learned of packed batches, since padding "
-                      "would be learned too; set \"packed\"");
+                              "states and attention are learned of packed batches, since padding "
+                              "would be learned too; set \"packed\"");
   if (student.head().losses().size() == most_losses)
     throw config::ConfigError("distil", "the head has " + std::to_string(most_losses) +
-                                    " losses, and there is no room for that of states and attention");
+                                            " losses, and there is no room for that of states and attention");
 }
 
 RelationDistillation::RelationDistillation(const Network& student, const Network& teacher,

@@ -64,7 +64,9 @@ class Planner {
     int first_of_backward = -1;
     bool written_again = false;  ///< by the first call of the backward pass that uses it
 
-    memory::Ticks idle() const { return written_again ? memory::Ticks{last_of_forward + 1, first_of_backward - 1} : memory::Ticks(); }
+    memory::Ticks idle() const {
+      return written_again ? memory::Ticks{last_of_forward + 1, first_of_backward - 1} : memory::Ticks();
+    }
   };
   /// A second forward call of a node, in the backward pass (train.recompute).
   struct Again {

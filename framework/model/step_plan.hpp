@@ -29,7 +29,7 @@ struct PlanTensor {
   DType dtype = DType::float32;
   int first = 0;  ///< ticks
   int last = 0;
-  memory::Ticks idle = {};              ///< when it holds nothing
+  memory::Ticks idle = {};      ///< when it holds nothing
   Space space = Space::tokens;  ///< the space of the extents' rows: target in a decoder
   std::size_t bytes = 0;        ///< of the planned size
   std::size_t offset = 0;       ///< within the arena

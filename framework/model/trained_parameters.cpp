@@ -53,25 +53,25 @@ std::vector<memory::NamedParameter> TrainedParameters::parameters(const std::vec
 void TrainedParameters::add(const Node& node, const ParameterSpec& spec,
                             std::vector<memory::NamedParameter>& to) const {
   memory::NamedParameter parameter{.path = path_of(node, spec),
-                           .spec = spec,
-                           .frozen = is_frozen(path_of(node, spec)),
-                           .learning_rate = learning_rate(node)};
+                                   .spec = spec,
+                                   .frozen = is_frozen(path_of(node, spec)),
+                                   .learning_rate = learning_rate(node)};
   if (!is_adapted(parameter.path, spec)) {
     to.push_back(std::move(parameter));
     return;
   }
   const std::int64_t out = spec.shape[0], in = spec.shape[1];
   memory::NamedParameter a{.path = parameter.path + ".lora_a",
-                   .spec = {.name = spec.name + ".lora_a",
-                            .shape = {lora_rank_, in},
-                            .initializer = Initializer::normal,
-                            .deviation = 1.0 / std::sqrt(3.0 * static_cast<double>(in))},
-                   .learning_rate = parameter.learning_rate,
-                   .factor = true};
+                           .spec = {.name = spec.name + ".lora_a",
+                                    .shape = {lora_rank_, in},
+                                    .initializer = Initializer::normal,
+                                    .deviation = 1.0 / std::sqrt(3.0 * static_cast<double>(in))},
+                           .learning_rate = parameter.learning_rate,
+                           .factor = true};
   memory::NamedParameter b{.path = parameter.path + ".lora_b",
-                   .spec = {.name = spec.name + ".lora_b", .shape = {out, lora_rank_}},
-                   .learning_rate = parameter.learning_rate,
-                   .factor = true};
+                           .spec = {.name = spec.name + ".lora_b", .shape = {out, lora_rank_}},
+                           .learning_rate = parameter.learning_rate,
+                           .factor = true};
   parameter.frozen = true;
   parameter.adapter = {.a = a.path, .b = b.path, .scale = lora_scale_};
   to.push_back(std::move(parameter));
@@ -123,8 +123,10 @@ void TrainedParameters::require_freezable(const std::vector<Node>& nodes) const 
   }
   for (const std::string& part : freeze_)
     if (std::ranges::find(parts, part) == parts.end())
-      throw config::ConfigError("train.freeze", "the model has no part \"" + part + "\"" + did_you_mean(part, parts));
-  if (!trained) throw config::ConfigError("train.freeze", "every parameter is frozen; nothing is left to train");
+      throw config::ConfigError("train.freeze",
+                                "the model has no part \"" + part + "\"" + did_you_mean(part, parts));
+  if (!trained)
+    throw config::ConfigError("train.freeze", "every parameter is frozen; nothing is left to train");
 }
 
 void TrainedParameters::require_adaptable(const std::vector<Node>& nodes) const {
@@ -138,14 +140,15 @@ void TrainedParameters::require_adaptable(const std::vector<Node>& nodes) const 
       for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', dot + 1))
         ends.push_back(path.substr(dot + 1));
       if (is_adapted(path, spec) && lora_rank_ > std::min(spec.shape[0], spec.shape[1]))
-        throw config::ConfigError("train.lora_rank", "rank " + std::to_string(lora_rank_) + " is more than \"" +
-                                                 path + "\" itself can have: it is " +
-                                                 std::to_string(spec.shape[0]) + " x " +
-                                                 std::to_string(spec.shape[1]));
+        throw config::ConfigError("train.lora_rank",
+                                  "rank " + std::to_string(lora_rank_) + " is more than \"" + path +
+                                      "\" itself can have: it is " + std::to_string(spec.shape[0]) + " x " +
+                                      std::to_string(spec.shape[1]));
     }
   for (const std::string& end : lora_)
     if (std::ranges::find(ends, end) == ends.end())
-      throw config::ConfigError("train.lora", "the model has no matrix \"" + end + "\"" + did_you_mean(end, ends));
+      throw config::ConfigError("train.lora",
+                                "the model has no matrix \"" + end + "\"" + did_you_mean(end, ends));
 }
 
 }  // namespace encore::model

@@ -26,7 +26,8 @@ std::optional<double> mean_of(const record::StreamCounts& stream) {
 }
 
 /// Returns the counts of the reference's labels, in its order.
-std::vector<std::int64_t> label_counts(const record::TextHistograms& reference, const record::TextHistograms& of) {
+std::vector<std::int64_t> label_counts(const record::TextHistograms& reference,
+                                       const record::TextHistograms& of) {
   std::vector<std::int64_t> counts;
   for (const auto& [label, count] : reference.labels) {
     const auto found = of.labels.find(label);
@@ -88,7 +89,8 @@ Monitoring monitor(const record::TextReference& reference, const std::vector<sto
   said.alarm = test.alarm();
   if (texts.empty()) return said;
 
-  const std::span<const store::ServedText> window = std::span(texts).last(std::min(options.window, texts.size()));
+  const std::span<const store::ServedText> window =
+      std::span(texts).last(std::min(options.window, texts.size()));
   said.window = std::ssize(window);
   said.first = texts.front().time;
   said.last = texts.back().time;
@@ -106,7 +108,8 @@ Monitoring monitor(const record::TextReference& reference, const std::vector<sto
     const auto found = test.log_peaks().find(name);
     return found == test.log_peaks().end() ? 0.0 : found->second * log10_of_e;
   };
-  for (const char* name : {record::tokens_stream, record::unknown_stream, record::confidence_stream, record::distance_stream}) {
+  for (const char* name :
+       {record::tokens_stream, record::unknown_stream, record::confidence_stream, record::distance_stream}) {
     const auto known = before.streams.find(name);
     if (known == before.streams.end() || known->second.count() == 0) continue;
     const record::StreamCounts& now = live.streams[name];

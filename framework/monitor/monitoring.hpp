@@ -48,7 +48,7 @@ struct Monitoring {
   double log10_evidence_now = 0.0;         ///< their capital now
   std::vector<double> log10_path = {};     ///< their capital after each input
   std::optional<std::int64_t> alarm = {};  ///< number of inputs after which the capital was 1 / alpha
-  store::ServedVerdicts verdicts = {};            ///< of the described inputs with feedback
+  store::ServedVerdicts verdicts = {};     ///< of the described inputs with feedback
   double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;
 
   bool alert() const { return alarm.has_value(); }

@@ -30,7 +30,8 @@ onnx_graph::OnnxModel GraphWriter::write() {
           "ONNX graph" +
           std::string(other_ways));
     std::vector<OnnxValue> inputs;
-    for (const model::ValueIndex input : node.inputs) inputs.push_back(values[static_cast<std::size_t>(input)]);
+    for (const model::ValueIndex input : node.inputs)
+      inputs.push_back(values[static_cast<std::size_t>(input)]);
     node_ = &node;
     scope_ = node.path;
     values.push_back(value_of(node, inputs));

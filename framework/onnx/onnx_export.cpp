@@ -25,13 +25,15 @@ using nlohmann::json;
 /// Returns the family whose tokenizer files other programs read for this tokenizer; null if there is none.
 const pretrained::Family* family_of_tokenizer(const std::string& type) {
   for (const char* name : {"bert", "roberta"})
-    if (const pretrained::Family* family = pretrained::find_family(name); type == family->tokenizer->type) return family;
+    if (const pretrained::Family* family = pretrained::find_family(name); type == family->tokenizer->type)
+      return family;
   return nullptr;
 }
 
 void write_tokenizer(const infer::Engine& engine, const fs::path& folder) {
   if (const pretrained::Family* family = family_of_tokenizer(engine.experiment().tokenizer.type)) {
-    for (const auto& [name, text] : infer::tokenizer_texts(engine, *family->tokenizer, family->tokenizer_class))
+    for (const auto& [name, text] :
+         infer::tokenizer_texts(engine, *family->tokenizer, family->tokenizer_class))
       world::save_file(folder / name, text);
     return;
   }
@@ -103,10 +105,11 @@ std::string use_of(const infer::Engine& engine, const onnx_graph::OnnxModel& gra
   } else {
     const auto token = [&](Special role) { return std::to_string(engine.tokenizer().special(role)); };
     text += "# Each text: " + token(Special::start) + ", the numbers of its tokens (lines of " +
-            infer::vocabulary_file + ", from 0), " + token(Special::end) + ", and " + token(Special::padding) +
-            " up to the longest.\n" + "ids = numpy.array([[" + token(Special::start) + ", " +
-            token(Special::unknown) + ", " + token(Special::end) + "]])\n" + "encoded = {\"" + onnx_graph::ids_input +
-            "\": ids, \"" + onnx_graph::mask_input + "\": numpy.ones_like(ids)}\n";
+            infer::vocabulary_file + ", from 0), " + token(Special::end) + ", and " +
+            token(Special::padding) + " up to the longest.\n" + "ids = numpy.array([[" +
+            token(Special::start) + ", " + token(Special::unknown) + ", " + token(Special::end) + "]])\n" +
+            "encoded = {\"" + onnx_graph::ids_input + "\": ids, \"" + onnx_graph::mask_input +
+            "\": numpy.ones_like(ids)}\n";
   }
   if (!plain)
     text +=
@@ -121,21 +124,24 @@ std::string use_of(const infer::Engine& engine, const onnx_graph::OnnxModel& gra
 
 }  // namespace
 
-ExportedOnnx export_to_onnx(const infer::Engine& engine, const fs::path& folder, onnx_graph::OnnxWeights weights) {
+ExportedOnnx export_to_onnx(const infer::Engine& engine, const fs::path& folder,
+                            onnx_graph::OnnxWeights weights) {
   onnx_graph::OnnxModel graph = GraphWriter(engine.model()).write();
   const json facts = facts_json(engine, graph);
   for (const char* name : {"task", "max_length", "labels"})
     graph.metadata[name] = facts[name].is_string()
                                ? facts[name].get<std::string>()
                                : facts[name].dump(-1, ' ', false, json::error_handler_t::replace);
-  if (onnx_graph::constant_bytes(graph) > onnx_graph::most_onnx_bytes) weights = onnx_graph::OnnxWeights::beside;
+  if (onnx_graph::constant_bytes(graph) > onnx_graph::most_onnx_bytes)
+    weights = onnx_graph::OnnxWeights::beside;
   const record::SavedFile saved = onnx_graph::save_onnx(folder, graph, weights);
   world::save_file(folder / onnx_facts_file, pretrained::json_file_text(facts));
   write_tokenizer(engine, folder);
   return {.pipeline = pipeline_of(engine, graph),
           .tensors = static_cast<std::int64_t>(graph.constants.size()),
           .parameters = engine.model().parameters().count(),
-          .weights_file = weights == onnx_graph::OnnxWeights::beside ? onnx_graph::onnx_data_file : onnx_graph::onnx_file,
+          .weights_file =
+              weights == onnx_graph::OnnxWeights::beside ? onnx_graph::onnx_data_file : onnx_graph::onnx_file,
           .weights_sha256 = saved.sha256,
           .use = use_of(engine, graph)};
 }

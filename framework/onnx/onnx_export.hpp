@@ -27,6 +27,7 @@ struct ExportedOnnx {
 
 /// Fills an existing `folder`. Models that do not fit inside one file also get `beside`. Throws Error that
 /// names the part of the model without an ONNX form; then nothing is written.
-ExportedOnnx export_to_onnx(const infer::Engine& engine, const std::filesystem::path& folder, onnx_graph::OnnxWeights weights);
+ExportedOnnx export_to_onnx(const infer::Engine& engine, const std::filesystem::path& folder,
+                            onnx_graph::OnnxWeights weights);
 
 }  // namespace encore::onnx

@@ -163,7 +163,7 @@ ProtoMessage head_of_model(const OnnxModel& model) {
 }
 
 record::SavedFile save_graph(const std::filesystem::path& path, const OnnxModel& model,
-                     const std::vector<Constant>& constants) {
+                             const std::vector<Constant>& constants) {
   ProtoMessage first, last;
   for (const OnnxNode& node : model.nodes) first.message(1, node_message(node));
   first.text(2, "encore");
@@ -196,7 +196,8 @@ std::uint64_t constant_bytes(const OnnxModel& model) {
   return bytes;
 }
 
-record::SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model, OnnxWeights weights) {
+record::SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model,
+                            OnnxWeights weights) {
   if (weights == OnnxWeights::inside) {
     if (const std::uint64_t bytes = constant_bytes(model); bytes > most_onnx_bytes)
       throw Error(

@@ -30,7 +30,8 @@ bool asks_about(const ConditionalOption& option, const ConditionalOption& other)
 
 class ConditionReader {
  public:
-  ConditionReader(const std::string& owner, const std::map<std::string, config::Place>& varied, config::Problems& problems)
+  ConditionReader(const std::string& owner, const std::map<std::string, config::Place>& varied,
+                  config::Problems& problems)
       : owner_(owner), table_("[" + owner + ".when]"), varied_(varied), problems_(problems) {}
 
   void read(const config::Value& table, const std::vector<std::string>& prefix) {

@@ -50,7 +50,8 @@ std::string canonical(const OptionValue& value) {
 std::string content_text(const std::string& key, const std::map<std::string, std::string>& files) {
   std::string text;
   std::size_t count = 0;
-  for (auto file = files.find(key); file != files.end(); file = files.find(record::numbered_file(key, count))) {
+  for (auto file = files.find(key); file != files.end();
+       file = files.find(record::numbered_file(key, count))) {
     text += (count > 0 ? "," : "") + quoted("sha256:" + file->second);
     ++count;
   }
@@ -92,8 +93,8 @@ std::map<std::string, std::string> content_hashes(const config::Resolved& resolv
 /// table that names them.
 std::map<std::string, std::string> parent_identities(const record::Specification& specification) {
   std::map<std::string, std::string> identities;
-  for (const auto& [role, pointer] :
-       {std::pair(record::pretrained_role, "/model/from"), std::pair(record::teacher_role, "/distil/teacher")}) {
+  for (const auto& [role, pointer] : {std::pair(record::pretrained_role, "/model/from"),
+                                      std::pair(record::teacher_role, "/distil/teacher")}) {
     const json link = specification.config.value(json::json_pointer(pointer), json());
     if (!link.is_object()) continue;
     const auto weights = specification.data.find(role);
@@ -120,12 +121,14 @@ std::string other_types(const std::map<std::string, int>& planned, const std::ma
 
 }  // namespace
 
-CanonicalText::CanonicalText(const config::Resolved& resolved, const std::map<std::string, std::string>& files,
+CanonicalText::CanonicalText(const config::Resolved& resolved,
+                             const std::map<std::string, std::string>& files,
                              const std::map<std::string, std::string>& parents) {
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
   for (const auto& [key, parent] : parents) entries.emplace_back(key, quoted(parent));
   for (const auto& [key, table] : resolved.tables) {
-    if (key == record::pretrained_role || key == record::teacher_role) continue;  // a run was found by these names and paths
+    if (key == record::pretrained_role || key == record::teacher_role)
+      continue;  // a run was found by these names and paths
     if (table.offer != nullptr) entries.emplace_back(key + ".type", quoted(type_text(*table.offer)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);
@@ -169,11 +172,12 @@ std::map<std::string, int> type_versions(const config::Resolved& resolved) {
   return versions;
 }
 
-RecomputedIdentity recompute_identity(const record::Specification& specification, const config::Catalogue& catalogue) {
+RecomputedIdentity recompute_identity(const record::Specification& specification,
+                                      const config::Catalogue& catalogue) {
   try {
     config::Problems problems;
-    const config::Resolved resolved =
-        config::resolve(config::value_from_json(specification.config, "", specification.origin), catalogue, problems);
+    const config::Resolved resolved = config::resolve(
+        config::value_from_json(specification.config, "", specification.origin), catalogue, problems);
     if (!problems.empty()) return {.uncertain = problems.all().front().message};
     const CanonicalText text(resolved, content_hashes(resolved, specification),
                              parent_identities(specification));

@@ -52,6 +52,7 @@ struct RecomputedIdentity {
   std::string uncertain = {};
 };
 /// Both hashes are empty if the settings cannot be checked with this catalogue.
-RecomputedIdentity recompute_identity(const record::Specification& specification, const config::Catalogue& catalogue);
+RecomputedIdentity recompute_identity(const record::Specification& specification,
+                                      const config::Catalogue& catalogue);
 
 }  // namespace encore::plan

@@ -29,8 +29,8 @@ std::vector<std::string> differing_options(const Values& tables) {
     for (const config::Value::Member& member : table->table()) {
       if (member.key == "type" || std::ranges::find(keys, member.key) != keys.end()) continue;
       const std::string first = option_text(*tables.front(), member.key);
-      if (std::ranges::any_of(tables,
-                              [&](const config::Value* other) { return option_text(*other, member.key) != first; }))
+      if (std::ranges::any_of(
+              tables, [&](const config::Value* other) { return option_text(*other, member.key) != first; }))
         keys.push_back(member.key);
     }
   return keys;
@@ -45,7 +45,8 @@ std::string label_of(const config::Value& value) {
   } else if (value.is_table()) {
     text = "table";
   } else if (value.is_array()) {
-    for (const config::Value& element : value.array()) text += (text.empty() ? "" : "+") + config::to_text(element);
+    for (const config::Value& element : value.array())
+      text += (text.empty() ? "" : "+") + config::to_text(element);
   } else {
     text = config::to_text(value);
   }

@@ -47,7 +47,9 @@ bool may_differ(const std::string& option) {
 class ParentFilling : private pretrained::OptionFiller {
  public:
   ParentFilling(const Parent& parent, config::Value& root, config::Problems& problems)
-      : pretrained::OptionFiller(root, problems), parent_(parent), title_{config::Source::file, {parent.title, 0, 0}} {}
+      : pretrained::OptionFiller(root, problems),
+        parent_(parent),
+        title_{config::Source::file, {parent.title, 0, 0}} {}
 
   void run() {
     model();
@@ -58,9 +60,9 @@ class ParentFilling : private pretrained::OptionFiller {
   bool put(std::vector<std::string> path, const json& value, std::string reason, bool is_default) {
     const std::string key = config::dotted(path);
     pretrained::ImpliedOption option{.path = std::move(path),
-                         .value = config::value_from_json(value, key, {}),
-                         .reason = std::move(reason),
-                         .is_default = is_default};
+                                     .value = config::value_from_json(value, key, {}),
+                                     .reason = std::move(reason),
+                                     .is_default = is_default};
     option.may_differ = may_differ(option.path.back());
     return pretrained::OptionFiller::put(option, title_);
   }
@@ -68,7 +70,8 @@ class ParentFilling : private pretrained::OptionFiller {
   bool put(const std::vector<std::string>& path, const json& value) {
     const std::string key = config::dotted(path);
     const auto origin = parent_.origin.find(key);
-    const bool is_default = origin == parent_.origin.end() || origin->second.source == config::Source::fallback;
+    const bool is_default =
+        origin == parent_.origin.end() || origin->second.source == config::Source::fallback;
     return put(path, value,
                key + " = " + (value.is_string() ? "\"" + value.get<std::string>() + "\"" : value.dump()),
                is_default);
@@ -129,7 +132,8 @@ class ParentFilling : private pretrained::OptionFiller {
     if (const config::Value* given = root_.at({"tokenizer", "vocab"}))
       refuse(
           *given, "tokenizer.vocab",
-          "tokenizer.vocab = " + config::to_text(*given) + ", but the tokens that model.from was trained with are " +
+          "tokenizer.vocab = " + config::to_text(*given) +
+              ", but the tokens that model.from was trained with are " +
               (vocabulary.empty() ? "those that " + parent_.title + " trains" : "in " + vocabulary.string()) +
               "; leave it out");
   }
@@ -154,7 +158,8 @@ class ParentFilling : private pretrained::OptionFiller {
 };
 
 /// Returns whether the table names exactly one run. Adds to `problems` otherwise.
-bool is_sound(const config::Value& from, const Options& options, const LinkTable& table, config::Problems& problems) {
+bool is_sound(const config::Value& from, const Options& options, const LinkTable& table,
+              config::Problems& problems) {
   const auto refuse = [&](const std::string& message) {
     problems.add(from.origin.place, table.key, table.title + " " + message);
     return false;
@@ -173,7 +178,8 @@ bool is_sound(const config::Value& from, const Options& options, const LinkTable
 
 /// Finds the run that the table names, and writes the table as the resolved schema has it. Returns null if
 /// there is no such run, and adds the reason to `problems`.
-const Parent* link(config::Value& root, const LinkTable& table, ParentSource* source, config::Problems& problems) {
+const Parent* link(config::Value& root, const LinkTable& table, ParentSource* source,
+                   config::Problems& problems) {
   const config::Value* from = root.at(table.path);
   ENCORE_REQUIRE(from != nullptr, "an experiment that names another run");
   config::Problems own;
@@ -238,7 +244,8 @@ const Parent* link_teacher(config::Value& root, ParentSource* source, config::Pr
 void require_same_texts(const json& config, const config::Origins& origins, const Parent& teacher,
                         config::Problems& problems) {
   const auto refuse = [&](const std::string& key, const std::string& message) {
-    problems.add(config::place_of(origins, key), key, message + "; " + teacher.title + " cannot teach this model");
+    problems.add(config::place_of(origins, key), key,
+                 message + "; " + teacher.title + " cannot teach this model");
   };
   const json &own = config.at("tokenizer"), &its = teacher.config.at("tokenizer");
   if (own.at("type") != its.at("type"))

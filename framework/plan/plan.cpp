@@ -26,8 +26,8 @@ config::Place sweep_place(const config::ExperimentFile& document, const config::
 
 // Reads the sweep. If it is wrong, returns an empty one, so that the file itself is checked for more
 // problems.
-Sweep sound_sweep(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
-                  config::Problems& problems) {
+Sweep sound_sweep(const config::Value& root, const config::ExperimentFile& document,
+                  const config::OptionPlaces& places, config::Problems& problems) {
   config::Problems own;
   Sweep sweep = read_sweep(root, document, places, own);
   problems.add(own.all());
@@ -43,8 +43,9 @@ std::string unique_name(const std::string& name, std::unordered_set<std::string>
 
 }  // namespace
 
-Plan make_plan(const config::ExperimentFile& document, const config::Catalogue& catalogue, const ContentHash& hash,
-               const std::function<void(std::size_t, std::size_t)>& made, ParentSource* parents) {
+Plan make_plan(const config::ExperimentFile& document, const config::Catalogue& catalogue,
+               const ContentHash& hash, const std::function<void(std::size_t, std::size_t)>& made,
+               ParentSource* parents) {
   config::Problems problems;
   config::Value root = document.root;
   config::apply_overrides(root, document.overrides, problems);

@@ -18,7 +18,8 @@ constexpr std::size_t longest_note = std::size_t{64} << 10;
 constexpr std::size_t most_tags = 100;
 
 /// Adds the seeds to `header`; `valid` holds the option "seed", with its default.
-void read_seeds(const config::Value& root, const config::ValidTable& valid, PlanHeader& header, config::Problems& problems) {
+void read_seeds(const config::Value& root, const config::ValidTable& valid, PlanHeader& header,
+                config::Problems& problems) {
   const auto add = [&](std::int64_t seed, const config::Origin& origin) {
     header.seeds.push_back(seed);
     header.seed_origin.emplace(seed, origin);
@@ -35,7 +36,8 @@ void read_seeds(const config::Value& root, const config::ValidTable& valid, Plan
     refuse(seeds->key_origin.place, "\"seed\" and \"seeds\" say the same thing twice; keep one of them");
   if (!seeds->value.is_array() || seeds->value.array().empty()) {
     refuse(seeds->value.origin.place,
-           "option \"seeds\" of the experiment must be a list of integers, found " + config::describe(seeds->value));
+           "option \"seeds\" of the experiment must be a list of integers, found " +
+               config::describe(seeds->value));
     return;
   }
   for (const config::Value& entry : seeds->value.array()) {
@@ -74,11 +76,12 @@ void check_sizes(const PlanHeader& header, const config::Origins& origin, config
 
 }  // namespace
 
-PlanHeader read_header(const config::ExperimentFile& document, const config::Value& root, const config::OptionPlaces& places,
-                       config::Problems& problems) {
+PlanHeader read_header(const config::ExperimentFile& document, const config::Value& root,
+                       const config::OptionPlaces& places, config::Problems& problems) {
   std::vector<std::string> others = config::top_tables();
   others.emplace_back("seeds");
-  const config::ValidTable valid = config::validate(root, config::top_schema(), {"", "the experiment"}, problems, others, {}, places);
+  const config::ValidTable valid =
+      config::validate(root, config::top_schema(), {"", "the experiment"}, problems, others, {}, places);
   const Options& options = valid.options;
   PlanHeader header;
   const std::string stem = document.file.stem().string();

@@ -28,7 +28,7 @@ struct PlanHeader {
 
 /// Reads the header from `root`, the root of the document after the overrides were applied. Adds what is
 /// wrong to `problems`.
-PlanHeader read_header(const config::ExperimentFile& document, const config::Value& root, const config::OptionPlaces& places,
-                       config::Problems& problems);
+PlanHeader read_header(const config::ExperimentFile& document, const config::Value& root,
+                       const config::OptionPlaces& places, config::Problems& problems);
 
 }  // namespace encore::plan

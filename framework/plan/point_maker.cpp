@@ -56,8 +56,9 @@ bool condition_holds(const std::string& word, const Condition& condition, const 
 
 }  // namespace
 
-PointMaker::PointMaker(const config::ExperimentFile& document, config::Value root, const config::Catalogue& catalogue,
-                       const Sweep& sweep, PlanHeader header, ContentHash hash, ParentSource* parents)
+PointMaker::PointMaker(const config::ExperimentFile& document, config::Value root,
+                       const config::Catalogue& catalogue, const Sweep& sweep, PlanHeader header,
+                       ContentHash hash, ParentSource* parents)
     : document_(document),
       root_(std::move(root)),
       parents_(parents),
@@ -182,7 +183,8 @@ const config::Value& PointMaker::assigned(const Proposal& proposal, config::Prob
   config::apply_overrides(assigned_, document_.overrides, problems);
   from_is_usable_ = true;
   parent_ = teacher_ = nullptr;
-  const bool has_parent = named_parent(assigned_) != nullptr, has_folder = pretrained::named_folder(assigned_) != nullptr,
+  const bool has_parent = named_parent(assigned_) != nullptr,
+             has_folder = pretrained::named_folder(assigned_) != nullptr,
              has_teacher = named_teacher(assigned_) != nullptr;
   if (!has_parent && !has_folder && !has_teacher) return assigned_;
   filled_ = assigned_;
@@ -222,7 +224,8 @@ bool PointMaker::is_excluded(const nlohmann::json& config, config::Problems& pro
   return excluded;
 }
 
-std::map<std::string, ContentFile> PointMaker::hash_files(const config::Resolved& resolved, config::Problems& problems) {
+std::map<std::string, ContentFile> PointMaker::hash_files(const config::Resolved& resolved,
+                                                          config::Problems& problems) {
   std::map<std::string, ContentFile> files;
   for (const auto& [key, table] : resolved.tables)
     for (const Option& option : table.schema->options()) {
@@ -285,8 +288,9 @@ std::vector<config::Problem> PointMaker::warnings() const {
   for (const Condition& exclusion : sweep_.exclusions)
     if (!met_exclusions_.contains(&exclusion) &&
         std::ranges::none_of(exclusion.expression.keys(), is_left_open))
-      warnings.push_back({exclusion.place, "sweep.exclude",
-                          "exclude \"" + config::shortened(exclusion.text) + "\" meets no point of the sweep"});
+      warnings.push_back(
+          {exclusion.place, "sweep.exclude",
+           "exclude \"" + config::shortened(exclusion.text) + "\" meets no point of the sweep"});
   return warnings;
 }
 

@@ -28,8 +28,8 @@ class PointMaker {
  public:
   /// `root` is the root of the document after the overrides were applied. Document, catalogue, sweep and
   /// parents outlive the maker; `parents` may be null.
-  PointMaker(const config::ExperimentFile& document, config::Value root, const config::Catalogue& catalogue, const Sweep& sweep,
-             PlanHeader header, ContentHash hash, ParentSource* parents);
+  PointMaker(const config::ExperimentFile& document, config::Value root, const config::Catalogue& catalogue,
+             const Sweep& sweep, PlanHeader header, ContentHash hash, ParentSource* parents);
 
   /// Returns one run per seed of the file, or none if the proposal is excluded or wrong. Adds what is wrong
   /// to `problems`.
@@ -59,12 +59,12 @@ class PointMaker {
   std::map<std::string, ContentFile> hash_files(const config::Resolved& resolved, config::Problems& problems);
 
   const config::ExperimentFile& document_;
-  config::Value root_;                              // without [sweep], of which a point needs nothing
-  config::Value assigned_;                          // root_ with what the last point set
+  config::Value root_;                      // without [sweep], of which a point needs nothing
+  config::Value assigned_;                  // root_ with what the last point set
   std::vector<std::string> assigned_keys_;  // what that was
   pretrained::FolderFiller filler_;
   ParentSource* parents_;
-  config::Value filled_;                                         // assigned_ and what model.from decides
+  config::Value filled_;                                 // assigned_ and what model.from decides
   bool from_is_usable_ = true;                           // and so is distil.teacher, or there is none
   const Parent *parent_ = nullptr, *teacher_ = nullptr;  // of the last point
   const config::Catalogue& catalogue_;

@@ -16,8 +16,8 @@ struct Sweep;
 struct Assignment {
   std::vector<std::string> path;  ///< {"model", "layers"}
   std::string key;                ///< "model.layers"
-  config::Origin key_origin;              ///< where the sweep names the option
-  config::Value value;                    ///< with the origin "sweep"; a table replaces a table
+  config::Origin key_origin;      ///< where the sweep names the option
+  config::Value value;            ///< with the origin "sweep"; a table replaces a table
   std::string label;              ///< the value in a run's name: "4", "alibi_attention"
 };
 

@@ -47,7 +47,8 @@ void mark_as_sweep(config::Value& value) {
     for (config::Value& element : *array) mark_as_sweep(element);
 }
 
-bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable, config::Problems& problems) {
+bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable,
+              config::Problems& problems) {
   using Law = RandomVariable::Law;
   static const std::map<std::string, Law> laws = {{"uniform", Law::uniform},
                                                   {"log_uniform", Law::log_uniform},

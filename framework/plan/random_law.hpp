@@ -14,7 +14,8 @@ namespace encore::plan {
 
 /// Reads the distribution, its bounds or its values into `variable`. Returns false and adds to `problems` if
 /// something is wrong. `table` is the name of the table in messages.
-bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable, config::Problems& problems);
+bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable,
+              config::Problems& problems);
 
 /// Gives a value and everything in it the origin "sweep".
 void mark_as_sweep(config::Value& value);

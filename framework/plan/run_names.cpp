@@ -92,7 +92,8 @@ std::string label_of_option(const OptionValue& value) {
 }
 
 /// Returns the options of a run that the placeholder may mean, by key, with their labels.
-std::map<std::string, std::string> meant_options(const config::Resolved& resolved, const std::string& placeholder) {
+std::map<std::string, std::string> meant_options(const config::Resolved& resolved,
+                                                 const std::string& placeholder) {
   std::map<std::string, std::string> found;
   for (const auto& [key, table] : resolved.tables) {
     if (table.offer != nullptr && is_meant(key + ".type", placeholder))
@@ -124,8 +125,8 @@ RunNames::RunNames(NamePattern pattern, const Sweep& sweep) : pattern_(std::move
     prefixes_[option.key] = stands_alone(option, options) ? "" : short_key(option, options) + "=";
 }
 
-std::string RunNames::of_group(const Proposal& applied, const config::Resolved& resolved, const std::string& group,
-                               config::Problems& problems) {
+std::string RunNames::of_group(const Proposal& applied, const config::Resolved& resolved,
+                               const std::string& group, config::Problems& problems) {
   std::string name;
   std::set<std::string> mentioned;
   for (const NamePart& part : pattern_.parts)

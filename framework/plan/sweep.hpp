@@ -43,7 +43,7 @@ struct RandomVariable {
   config::Origin origin;
   Law law = Law::uniform;
   double low = 0.0;
-  double high = 0.0;          ///< inclusive
+  double high = 0.0;                  ///< inclusive
   std::vector<config::Value> values;  ///< of Law::choice
 };
 
@@ -65,13 +65,14 @@ struct Sweep {
 /// Reads [sweep] of `root`, the root of the document after the overrides were applied, and the grid of the
 /// command line. The file no longer varies an option that the command line sets or varies. `places` finds the
 /// table to which an unknown option belongs.
-Sweep read_sweep(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
-                 config::Problems& problems);
+Sweep read_sweep(const config::Value& root, const config::ExperimentFile& document,
+                 const config::OptionPlaces& places, config::Problems& problems);
 
 /// Reads the tables [search.space] and [search.when] of `table`, which is [search], and its exclusions if it
 /// has them, as a sweep that only draws.
-Sweep read_search_space(const config::Value& table, bool has_exclusions, const config::ExperimentFile& document,
-                        const config::OptionPlaces& places, config::Problems& problems);
+Sweep read_search_space(const config::Value& table, bool has_exclusions,
+                        const config::ExperimentFile& document, const config::OptionPlaces& places,
+                        config::Problems& problems);
 
 /// Returns a number in [0, 1) with 53 bits. It is a pure function of its arguments.
 double uniform_draw(std::int64_t seed, std::int64_t number, const std::string& key);

@@ -27,12 +27,14 @@ std::string count_text(const SweepAxis& axis) {
 
 class SweepReader {
  public:
-  SweepReader(const config::ExperimentFile& document, const config::OptionPlaces& places, config::Problems& problems)
+  SweepReader(const config::ExperimentFile& document, const config::OptionPlaces& places,
+              config::Problems& problems)
       : document_(document), places_(places), problems_(problems) {}
 
   Sweep read(const config::Value& table) {
-    const config::ValidTable valid = config::validate(table, config::sweep_schema(), {"sweep", "[sweep]"}, problems_,
-                                      {"grid", "zip", "random", "when"}, {}, places_);
+    const config::ValidTable valid =
+        config::validate(table, config::sweep_schema(), {"sweep", "[sweep]"}, problems_,
+                         {"grid", "zip", "random", "when"}, {}, places_);
     if (valid.options.has("seed")) sweep_.seed = valid.options.integer("seed");
     if (valid.options.has("draws")) sweep_.draws = valid.options.integer("draws");
     if (const config::Value::Member* grid = table.find("grid")) read_grid(*grid);
@@ -61,7 +63,8 @@ class SweepReader {
  private:
   /// Reads a name in a table of the sweep into the parts of its path. Returns false for an option that cannot
   /// be varied.
-  bool read_path(const config::Value::Member& member, const std::string& table, std::vector<std::string>& path) {
+  bool read_path(const config::Value::Member& member, const std::string& table,
+                 std::vector<std::string>& path) {
     try {
       for (std::string& part : config::parse_key(member.key)) path.push_back(std::move(part));
       return true;
@@ -107,7 +110,7 @@ class SweepReader {
 
   /// Returns the override that names the option, alone or as part of a table, or null.
   static const config::Override* covering(const std::vector<config::Override>& overrides,
-                                  const std::vector<std::string>& path) {
+                                          const std::vector<std::string>& path) {
     const auto found = std::ranges::find_if(overrides, [&](const config::Override& set) {
       return set.path.size() <= path.size() && std::equal(set.path.begin(), set.path.end(), path.begin());
     });
@@ -140,9 +143,9 @@ class SweepReader {
       if (!can_vary(path, member.key_origin.place, name)) continue;
       SweepAxis axis{config::dotted(path), path, {config::Source::sweep, member.key_origin.place}, {}, {}};
       if (!member.value.is_array() || member.value.array().empty()) {
-        problems_.add(
-            member.value.origin.place, axis.key,
-            "\"" + axis.key + "\" of " + name + " must be a list of values, found " + config::describe(member.value));
+        problems_.add(member.value.origin.place, axis.key,
+                      "\"" + axis.key + "\" of " + name + " must be a list of values, found " +
+                          config::describe(member.value));
         continue;
       }
       axis.values = member.value.array();
@@ -199,8 +202,9 @@ class SweepReader {
 
   void read_zips(const config::Value::Member& member) {
     if (!member.value.is_array()) {
-      problems_.add(member.value.origin.place, "sweep.zip",
-                    "\"zip\" of [sweep] must be written [[sweep.zip]], found " + config::describe(member.value));
+      problems_.add(
+          member.value.origin.place, "sweep.zip",
+          "\"zip\" of [sweep] must be written [[sweep.zip]], found " + config::describe(member.value));
       return;
     }
     for (const config::Value& table : member.value.array()) {
@@ -276,8 +280,8 @@ class SweepReader {
 
 }  // namespace
 
-Sweep read_sweep(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
-                 config::Problems& problems) {
+Sweep read_sweep(const config::Value& root, const config::ExperimentFile& document,
+                 const config::OptionPlaces& places, config::Problems& problems) {
   const config::Value::Member* member = root.find("sweep");
   const config::Value nothing{config::Value::Table{}, root.origin};
   if (member == nullptr) return SweepReader(document, places, problems).read(nothing);
@@ -289,8 +293,9 @@ Sweep read_sweep(const config::Value& root, const config::ExperimentFile& docume
   return SweepReader(document, places, problems).read(member->value);
 }
 
-Sweep read_search_space(const config::Value& table, bool has_exclusions, const config::ExperimentFile& document,
-                        const config::OptionPlaces& places, config::Problems& problems) {
+Sweep read_search_space(const config::Value& table, bool has_exclusions,
+                        const config::ExperimentFile& document, const config::OptionPlaces& places,
+                        config::Problems& problems) {
   return SweepReader(document, places, problems).read_search(table, has_exclusions);
 }
 

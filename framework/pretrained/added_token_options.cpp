@@ -64,7 +64,8 @@ class TokenReader {
     const NamedTokens decoded = tokens_;
     for (const json& token : files_.whole.value("added_tokens", json::array())) {
       if (!token.is_object())
-        refuse(tokenizer_file, "an added token must be a JSON object, found " + config::shortened(token.dump()));
+        refuse(tokenizer_file,
+               "an added token must be a JSON object, found " + config::shortened(token.dump()));
       const std::string content = content_of(token);
       if (decides && (!decoded.contains(content) || decoded.at(content) != token_of(token, "")))
         refuse(tokenizer_file, "the added token " + config::shortened(token.dump()) +
@@ -92,7 +93,8 @@ class TokenReader {
     const std::optional<std::int64_t> own = files_.number_of(content);
     if (!own || number != std::to_string(*own))
       refuse(file,
-             "the added token \"" + config::shortened(content) + "\" has the number " + config::shortened(number) + ", but " +
+             "the added token \"" + config::shortened(content) + "\" has the number " +
+                 config::shortened(number) + ", but " +
                  (own ? "it is token " + std::to_string(*own) : std::string("no token has this name")) +
                  " in " + folder_.tokenizer.vocabulary.string() +
                  "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all tokens");
@@ -189,8 +191,8 @@ void require_gaps(const TokenizerJson& files) {
       if (const std::string content = content_of(token); is_gap(content)) listed.insert(content);
     if (std::ssize(listed) != gaps)
       throw Error(files.file(tokenizer_config_file).string() + ": " + name + " names " +
-                  std::to_string(listed.size()) + " tokens <extra_id_...>, but " + data::extra_ids_name + " is " +
-                  std::to_string(gaps) + "; name all of them there, or leave " + name + " out");
+                  std::to_string(listed.size()) + " tokens <extra_id_...>, but " + data::extra_ids_name +
+                  " is " + std::to_string(gaps) + "; name all of them there, or leave " + name + " out");
   }
 }
 

@@ -66,7 +66,8 @@ void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag
                 "; supported is \"WordPiece\"");
   if (model.value("continuing_subword_prefix", json("##")) != "##")
     throw Error(file.string() + ": continuing_subword_prefix is " +
-                config::shortened(model.at("continuing_subword_prefix").dump()) + ", but this tokenizer has \"##\"");
+                config::shortened(model.at("continuing_subword_prefix").dump()) +
+                ", but this tokenizer has \"##\"");
   const json normalizer = all.value("normalizer", json());
   if (!decides || !normalizer.is_object()) return;
   flag.value = json_flag(normalizer, "lowercase", file).value_or(true);
@@ -138,7 +139,8 @@ std::optional<bool> json_flag(const json& object, const char* name, const fs::pa
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return std::nullopt;
   if (!found->is_boolean())
-    throw Error(file.string() + ": " + name + " must be true or false, found " + config::shortened(found->dump()));
+    throw Error(file.string() + ": " + name + " must be true or false, found " +
+                config::shortened(found->dump()));
   return found->get<bool>();
 }
 

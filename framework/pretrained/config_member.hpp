@@ -37,7 +37,8 @@ std::optional<T> member(const nlohmann::json& config, const char* name, const ch
                     : std::is_same_v<T, bool>         ? found->is_boolean()
                     : std::is_same_v<T, std::int64_t> ? found->is_number_integer() && !is_beyond
                                                       : found->is_number();
-  if (!fits) throw Error(std::string(name) + " must be " + kind + ", found " + config::shortened(found->dump()));
+  if (!fits)
+    throw Error(std::string(name) + " must be " + kind + ", found " + config::shortened(found->dump()));
   return found->get<T>();
 }
 

@@ -45,7 +45,8 @@ class Stack {
     const FamilyShape& shape = family_.shape;
     const auto quoted = [](const char* name) { return "\"" + std::string(name) + "\""; };
     if (model_.positions != shape.positions)
-      refuse("positions", quoted(config::name_of(model_.positions)), quoted(config::name_of(shape.positions)) + " positions");
+      refuse("positions", quoted(config::name_of(model_.positions)),
+             quoted(config::name_of(shape.positions)) + " positions");
     if (model_.position_layout != shape.position_layout)
       refuse("position_layout", quoted(config::name_of(model_.position_layout)),
              quoted(config::name_of(shape.position_layout)) + " in this place");
@@ -102,7 +103,8 @@ class Stack {
   /// Requires equal layers in both stacks: config.json has numbers for each stack, but an imported model has
   /// one number for both.
   void require_same_layers() const {
-    const auto compare = [&](const config::LayerTable& ours, const config::LayerTable& theirs, const char* option) {
+    const auto compare = [&](const config::LayerTable& ours, const config::LayerTable& theirs,
+                             const char* option) {
       const auto number = [&](const Options& of) { return of.has(option) ? of.integer(option) : 0; };
       if (number(theirs.options) != number(ours.options))
         refuse("layer." + theirs.name + "." + option, std::to_string(number(theirs.options)),
@@ -137,8 +139,8 @@ class Stack {
 
 }  // namespace
 
-PretrainedConfig pretrained_config_of(const Family& family, const config::ModelTable& model, std::int64_t tokens,
-                                      std::int64_t max_length) {
+PretrainedConfig pretrained_config_of(const Family& family, const config::ModelTable& model,
+                                      std::int64_t tokens, std::int64_t max_length) {
   const Stack stack(family, model);
   stack.require_shape();
   stack.require_common();

@@ -70,8 +70,8 @@ const Family& family_in(const nlohmann::json& config) {
   if (type == config.end() || type->is_null()) throw Error("\"model_type\" is missing; " + supported());
   if (!type->is_string()) throw Error("model_type must be a text, found " + config::shortened(type->dump()));
   if (const Family* family = find_family(type->get<std::string>())) return *family;
-  throw Error("model_type is \"" + config::shortened(type->get<std::string>()) + "\"" + architecture_of(config) +
-              ", which is another architecture; " + supported());
+  throw Error("model_type is \"" + config::shortened(type->get<std::string>()) + "\"" +
+              architecture_of(config) + ", which is another architecture; " + supported());
 }
 
 const Family& family_to_write(const std::string& tokenizer_type, const config::ModelTable& model) {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 /// Fills the document of one run from one folder.
 class Filling : private OptionFiller {
  public:
-  Filling(const HuggingFaceFolder& folder, const FolderSettings& settings, config::Value& root, config::Problems& problems)
+  Filling(const HuggingFaceFolder& folder, const FolderSettings& settings, config::Value& root,
+          config::Problems& problems)
       : OptionFiller(root, problems), folder_(folder), settings_(settings) {}
 
   void run() {
@@ -68,8 +69,8 @@ class Filling : private OptionFiller {
   void tokenizer(const fs::path& config) {
     const PretrainedTokenizer& tokenizer = folder_.tokenizer;
     const std::string type = "model_type = \"" + folder_.config.model_type + "\"";
-    const bool is_other =
-        !put({.path = {"tokenizer", "type"}, .value = config::Value{tokenizer.type, {}}, .reason = type}, config);
+    const bool is_other = !put(
+        {.path = {"tokenizer", "type"}, .value = config::Value{tokenizer.type, {}}, .reason = type}, config);
     if (is_other) return;  // the options of the tokenizer are its own
     for (const FolderSettings::Option& each : settings_.options)
       if (each.option.path.front() == "tokenizer" && counts(each)) put(each.option);
@@ -108,7 +109,8 @@ class Filling : private OptionFiller {
 };
 
 /// Throws Error if the folder decides options of [task] that the task does not have.
-void require_task(const HuggingFaceFolder& folder, const config::Value& root, const config::Catalogue& catalogue) {
+void require_task(const HuggingFaceFolder& folder, const config::Value& root,
+                  const config::Catalogue& catalogue) {
   const config::Value* named = root.at({"task", "type"});
   const config::ManifestOffer* task =
       named != nullptr && named->is_text() ? catalogue.find(Kind::task, named->text()) : nullptr;

@@ -127,8 +127,8 @@ class Collector {
           continue;
         const json& number = said.is_array() && said.size() == 1 ? said.front() : said;
         if (number != json(files.number_of(token).value_or(-1)))
-          refuse(file, std::string(name) + " is " + config::shortened(said.dump()) + ", but the token " + token +
-                           " has the number " + std::to_string(files.number_of(token).value_or(-1)));
+          refuse(file, std::string(name) + " is " + config::shortened(said.dump()) + ", but the token " +
+                           token + " has the number " + std::to_string(files.number_of(token).value_or(-1)));
       }
   }
 

@@ -64,7 +64,8 @@ bool OptionFiller::put(const ImpliedOption& option, const config::Origin& source
   return false;
 }
 
-void OptionFiller::set(const std::vector<std::string>& path, config::Value value, const config::Origin& of_value) {
+void OptionFiller::set(const std::vector<std::string>& path, config::Value value,
+                       const config::Origin& of_value) {
   const config::Origin origin = of_value;  // a copy, because it may be the origin of the replaced value
   set_origin(value, origin);
   root_.set(path, std::move(value), origin);

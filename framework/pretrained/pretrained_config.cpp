@@ -227,7 +227,8 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config) {
   std::vector<ImpliedOption> options;
   const auto add = [&](std::vector<std::string> path, auto data,
                        const std::string& reason) -> ImpliedOption& {
-    options.push_back({.path = std::move(path), .value = config::Value{std::move(data), {}}, .reason = reason});
+    options.push_back(
+        {.path = std::move(path), .value = config::Value{std::move(data), {}}, .reason = reason});
     return options.back();
   };
   const auto said = [](const char* name, const std::string& value) {

@@ -83,7 +83,7 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config);
 
 /// Converts a model to the config.json of a family, with `tokens` rows in its table of tokens. Throws Error
 /// that names the option that the family cannot express.
-PretrainedConfig pretrained_config_of(const Family& family, const config::ModelTable& model, std::int64_t tokens,
-                                      std::int64_t max_length);
+PretrainedConfig pretrained_config_of(const Family& family, const config::ModelTable& model,
+                                      std::int64_t tokens, std::int64_t max_length);
 
 }  // namespace encore::pretrained

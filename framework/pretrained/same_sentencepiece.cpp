@@ -42,7 +42,8 @@ bool is_entry(const json& entry) {
 }  // namespace
 
 void require_same_sentencepiece(const TokenizerJson& files, const std::filesystem::path& model) {
-  const data::SentencepieceContents own = data::sentencepiece_contents(data::sentencepiece_model(files.lines, "model"));
+  const data::SentencepieceContents own =
+      data::sentencepiece_contents(data::sentencepiece_model(files.lines, "model"));
   const std::span<const std::string> tokens = files.tokens();
   const std::string place = files.file(tokenizer_file).string() + ": ";
   const std::string other = model.string() + "; they belong to different models";
@@ -56,8 +57,8 @@ void require_same_sentencepiece(const TokenizerJson& files, const std::filesyste
         is_entry(entry) && i < tokens.size() && entry[0] == tokens[i];  // the gaps follow behind the tokens
     if (same && i < own.tokens.size()) same = entry[1].get<float>() == own.tokens[i].second;
     if (!same)
-      throw Error(place + "token " + std::to_string(i) + " of model.vocab is " + config::shortened(entry.dump()) +
-                  ", but not in " + other);
+      throw Error(place + "token " + std::to_string(i) + " of model.vocab is " +
+                  config::shortened(entry.dump()) + ", but not in " + other);
   }
   if (charsmap_in(member_or_null(files.whole, "normalizer")) != to_base64(own.charsmap))
     throw Error(place + "the precompiled_charsmap of the normalizer is not that of " + other);

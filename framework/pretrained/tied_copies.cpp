@@ -46,7 +46,8 @@ void require_equal_copies(const std::filesystem::path& folder, const Family& fam
   for (const auto& [copy, original] : pairs_of(family, which)) {
     const auto one = names.find(copy), other = names.find(original);
     if (one == names.end() || other == names.end()) continue;
-    const record::Safetensors::Entry &a = file.tensors().at(one->second), &b = file.tensors().at(other->second);
+    const record::Safetensors::Entry &a = file.tensors().at(one->second),
+                                     &b = file.tensors().at(other->second);
     if (a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes)) continue;
     throw Error(
         file.path().string() + " holds \"" + one->second + "\" and \"" + other->second +

@@ -164,10 +164,10 @@ class Settings {
       const json& normalizer = member_of(files_.whole, "normalizer");
       const Cleaning said = cleaning_in(normalizer, whole, "lowercase", "handle_chinese_chars");
       if (!whole_ && said != cleaning)
-        throw Error(whole.string() + ": the normalizer " + config::shortened(normalizer.dump()) + " contradicts " +
-                    config.string() + ": do_lower_case = " + word(cleaning.lowercase) + ", strip_accents = " +
-                    word(cleaning.strip_accents) + ", tokenize_chinese_chars = " + word(cleaning.chinese) +
-                    " (defaults included); make both equal");
+        throw Error(whole.string() + ": the normalizer " + config::shortened(normalizer.dump()) +
+                    " contradicts " + config.string() + ": do_lower_case = " + word(cleaning.lowercase) +
+                    ", strip_accents = " + word(cleaning.strip_accents) + ", tokenize_chinese_chars = " +
+                    word(cleaning.chinese) + " (defaults included); make both equal");
       cleaning = said;
     }
     const auto option = [&](const char* name, bool value, const char* member, bool is_default) {
@@ -198,8 +198,8 @@ class Settings {
   static const char* word(bool value) { return value ? "true" : "false"; }
 
   [[noreturn]] void refuse_part(const char* name, const json& part, const std::string& supported) const {
-    throw Error(place(tokenizer_file) + "the " + name + " is " + config::shortened(part.dump()) + "; supported is " +
-                supported);
+    throw Error(place(tokenizer_file) + "the " + name + " is " + config::shortened(part.dump()) +
+                "; supported is " + supported);
   }
 
   void require_wordpiece_file() const {

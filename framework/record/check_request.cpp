@@ -75,7 +75,8 @@ CheckRequest CheckRequest::parse(const std::string& text) try {
 config::Origins CheckRequest::origins(const Run& run) const {
   config::Origins result;
   for (const auto& [name, number] : run.defaults)
-    for (const nlohmann::json& key : part(number)) result[key.get<std::string>()].source = config::Source::fallback;
+    for (const nlohmann::json& key : part(number))
+      result[key.get<std::string>()].source = config::Source::fallback;
   return result;
 }
 

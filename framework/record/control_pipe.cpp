@@ -56,8 +56,8 @@ const char* name_of(ControlCommand command) {
 }
 
 std::optional<ControlCommand> control_command_from(std::string_view name) {
-  for (ControlCommand command : {ControlCommand::stop, ControlCommand::checkpoint, ControlCommand::prune,
-                                 ControlCommand::measure}) {
+  for (ControlCommand command :
+       {ControlCommand::stop, ControlCommand::checkpoint, ControlCommand::prune, ControlCommand::measure}) {
     if (name == name_of(command)) return command;
   }
   return std::nullopt;

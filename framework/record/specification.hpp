@@ -59,7 +59,7 @@ struct Specification {
   Ties ties = Ties::first;  ///< not in the question: a change does not train complete runs again
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
-  config::Origins origin;                ///< by dotted key
+  config::Origins origin;        ///< by dotted key
   /// The versions of its types when it was planned, by the table that names them. With types of the same
   /// versions the question follows from the settings. Empty in specifications of earlier versions.
   std::map<std::string, int> types = {};

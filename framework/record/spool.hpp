@@ -25,7 +25,6 @@ struct Measure;
 
 namespace encore::record {
 
-
 enum class SpoolKind : std::uint8_t {
   metric = 1,  ///< u32 number, three strings (u16 length, bytes): name, unit, meaning (a measure as JSON
                ///< without its help, or empty; from format 3 on): before the first point of that name

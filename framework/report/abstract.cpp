@@ -17,9 +17,9 @@ namespace encore::report {
 namespace {
 
 std::size_t completed(const ReportData& data) {
-  return static_cast<std::size_t>(std::count_if(data.runs.begin(), data.runs.end(), [](const store::RunRow& run) {
-    return run.state == store::RunState::completed;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(data.runs.begin(), data.runs.end(),
+                    [](const store::RunRow& run) { return run.state == store::RunState::completed; }));
 }
 
 /// Returns a factor with its levels: "model.layers (1, 2, 4)".
@@ -90,8 +90,8 @@ std::string set_text(const ReportData& data, const Runs& runs, const std::string
     const record::SetFacts* facts = data.facts(*run, set);
     const auto files = data.datasets.find(run->number);
     if (facts == nullptr || files == data.datasets.end()) return "";
-    const bool has_own =
-        std::ranges::any_of(files->second, [&](const store::DatasetRow& file) { return is_of_set(file, set); });
+    const bool has_own = std::ranges::any_of(
+        files->second, [&](const store::DatasetRow& file) { return is_of_set(file, set); });
     std::vector<std::string> names;
     for (const store::DatasetRow& file : files->second)
       if (is_of_set(file, has_own ? set : "train"))  // or a share of it
@@ -149,8 +149,8 @@ std::string group_text(const ReportData& data, const OriginGroup& group, bool is
   const ModelOrigin& origin = group.origins.front();
   const std::string train = set_text(data, group.runs, "train"), test = set_text(data, group.runs, "test"),
                     task = common_text(data, group.runs, "task.type");
-  const bool is_scored =
-      std::ranges::all_of(group.runs, [](const store::RunRow* run) { return run->state == store::RunState::completed; });
+  const bool is_scored = std::ranges::all_of(
+      group.runs, [](const store::RunRow* run) { return run->state == store::RunState::completed; });
   std::string text = origin.is_trained ? "Trained" : "Taken over without training";
   if (!is_all) text += " (" + counted(group.runs.size(), "run") + ")";
   text += ": " + model_text(data, group.runs, origin.kind) + (task.empty() ? "" : " for the task " + task) +
@@ -264,8 +264,9 @@ struct Verified {
 Verified verified(const ReportData& data) {
   Verified sums;
   for (const auto& [run, verifications] : data.verifications) {
-    const auto own = std::find_if(verifications.rbegin(), verifications.rend(),
-                                  [](const store::VerificationRow& verification) { return !verification.origin; });
+    const auto own =
+        std::find_if(verifications.rbegin(), verifications.rend(),
+                     [](const store::VerificationRow& verification) { return !verification.origin; });
     if (own == verifications.rend())
       ++sums.claimed;
     else
@@ -310,7 +311,8 @@ std::vector<document::Block> abstract_blocks(const ReportData& data) {
   for (const std::string& asked : asked_texts(data)) blocks.push_back(document::Paragraph{asked});
   for (const std::string& trained : trained_texts(data)) blocks.push_back(document::Paragraph{trained});
   blocks.push_back(document::Paragraph{run_text(data)});
-  for (const Question& question : data.questions) blocks.push_back(document::Paragraph{answer_text(question)});
+  for (const Question& question : data.questions)
+    blocks.push_back(document::Paragraph{answer_text(question)});
   blocks.push_back(document::Paragraph{verified_text(data)});
   std::set<std::string> dirty;
   for (const auto& [run, attempts] : data.attempts)
@@ -318,11 +320,11 @@ std::vector<document::Block> abstract_blocks(const ReportData& data) {
       if (!attempt.diff.empty() || (attempt.source && !attempt.source->diff.empty()))
         dirty.insert(attempt.commit_hash);
   if (!dirty.empty())
-    blocks.push_back(
-        document::Notice{document::Text({{"The source of Encore, or the repository of the experiment, had changes that were not "
-                      "committed; they are attached in "},
-                     reference("Code", "code"),
-                     {"."}})});
+    blocks.push_back(document::Notice{document::Text(
+        {{"The source of Encore, or the repository of the experiment, had changes that were not "
+          "committed; they are attached in "},
+         reference("Code", "code"),
+         {"."}})});
   return blocks;
 }
 

@@ -183,26 +183,28 @@ document::TableBlock result_table(const ReportData& data, const ReportData& old,
   for (std::size_t i = 0; i < news.size(); ++i) {
     const analysis::Candidate& side = news[i].get();
     if (!partners[i]) {
-      rows.push_back({side.name, document::TableCell(), document::TableCell(), n(side), value_cell(metric, side.mean),
-                      document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(), "only new"});
+      rows.push_back({side.name, document::TableCell(), document::TableCell(), n(side),
+                      value_cell(metric, side.mean), document::TableCell(), document::TableCell(),
+                      document::TableCell(), document::TableCell(), "only new"});
       continue;
     }
     const analysis::Pair& pair = comparison.pairs[tested++];
     const analysis::Candidate& before = olds[*partners[i]].get();
     const bool seeds = pair.seeds.has_value();
-    rows.push_back({side.name == before.name ? side.name : before.name + " → " + side.name, n(before),
-                    value_cell(metric, before.mean), n(side), value_cell(metric, side.mean),
-                    value_cell(metric, pair.difference),
-                    seeds ? value_cell(metric, pair.seeds->interval.low) : document::TableCell(),
-                    seeds ? value_cell(metric, pair.seeds->interval.high) : document::TableCell(),
-                    seeds ? document::TableCell(p_value_text(pair.corrected), pair.corrected) : document::TableCell(),
-                    change_text(pair)});
+    rows.push_back(
+        {side.name == before.name ? side.name : before.name + " → " + side.name, n(before),
+         value_cell(metric, before.mean), n(side), value_cell(metric, side.mean),
+         value_cell(metric, pair.difference),
+         seeds ? value_cell(metric, pair.seeds->interval.low) : document::TableCell(),
+         seeds ? value_cell(metric, pair.seeds->interval.high) : document::TableCell(),
+         seeds ? document::TableCell(p_value_text(pair.corrected), pair.corrected) : document::TableCell(),
+         change_text(pair)});
   }
   for (std::size_t i = 0; i < olds.size(); ++i)
     if (!met[i])
       rows.push_back({olds[i].get().name, n(olds[i].get()), value_cell(metric, olds[i].get().mean),
-                      document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(), document::TableCell(),
-                      "only old"});
+                      document::TableCell(), document::TableCell(), document::TableCell(),
+                      document::TableCell(), document::TableCell(), document::TableCell(), "only old"});
   const std::size_t shown = data.rows_of(rows.size());
   table.rows.assign(std::make_move_iterator(rows.begin()),
                     std::make_move_iterator(rows.begin() + static_cast<std::ptrdiff_t>(shown)));
@@ -212,7 +214,8 @@ document::TableBlock result_table(const ReportData& data, const ReportData& old,
   return table;
 }
 
-void add_environment_notice(const ReportData& data, const ReportData& old, std::vector<document::Block>& blocks) {
+void add_environment_notice(const ReportData& data, const ReportData& old,
+                            std::vector<document::Block>& blocks) {
   const auto first = [](const ReportData& side) -> nlohmann::json {
     for (const store::RunRow& run : side.runs)
       if (const store::AttemptRow* told = side.told(run); told != nullptr) return told->environment;
@@ -222,8 +225,8 @@ void add_environment_notice(const ReportData& data, const ReportData& old, std::
   if (!found.empty())
     blocks.push_back(
         document::Notice{"The two sides were computed in different numeric environments, so a difference of "
-               "the result need not come from a setting: " +
-               listed(found) + "."});
+                         "the result need not come from a setting: " +
+                         listed(found) + "."});
 }
 
 }  // namespace
@@ -231,7 +234,8 @@ void add_environment_notice(const ReportData& data, const ReportData& old, std::
 document::Section against_section(const ReportData& data, const ReportData& old, const std::string& what) {
   document::Section section{"against", "Against " + what};
   section.blocks.push_back(document::Paragraph{"Old: " + counted(old.runs.size(), "run") + " (" + what +
-                                     "); new: " + counted(data.runs.size(), "run") + " of this report."});
+                                               "); new: " + counted(data.runs.size(), "run") +
+                                               " of this report."});
   for (const std::string& metric : data.metric_names())
     if (std::ranges::none_of(old.questions, [&](const Question& question) {
           return question.metric().name == metric && question.first().has_value();

@@ -64,14 +64,15 @@ void add_test(const Question& question, std::size_t candidate, std::vector<docum
   const std::string extreme = lower_wins(question) ? "lowest" : "highest";
   const analysis::Pair* pair = candidate == first ? nullptr : pair_of(question, first, candidate);
   if (candidate == first) {
-    row.insert(row.end(),
-               {document::TableCell(), document::TableCell(), question.best(candidate) ? "best: " + extreme : extreme + " mean"});
+    row.insert(row.end(), {document::TableCell(), document::TableCell(),
+                           question.best(candidate) ? "best: " + extreme : extreme + " mean"});
   } else if (pair == nullptr) {
     row.insert(row.end(), {document::TableCell(), document::TableCell(), "no value"});
   } else {
     row.push_back(value_cell(question.comparison.options.metric,
                              pair->a == candidate ? pair->difference : -pair->difference));
-    row.push_back(pair->seeds ? document::TableCell(p_value_text(pair->corrected), pair->corrected) : document::TableCell());
+    row.push_back(pair->seeds ? document::TableCell(p_value_text(pair->corrected), pair->corrected)
+                              : document::TableCell());
     row.emplace_back(verdict_text(*pair, candidate));
   }
 }
@@ -199,7 +200,8 @@ document::Figure answer_figure(const Question& question) {
     const std::size_t index = question.order[i];
     const analysis::Candidate& candidate = question.comparison.candidates[index];
     chart.categories.push_back(question.key.legend(index));
-    document::ScatterChart::Point mean{static_cast<double>(i), unit.factor * candidate.mean, {}, {}, candidate.name};
+    document::ScatterChart::Point mean{
+        static_cast<double>(i), unit.factor * candidate.mean, {}, {}, candidate.name};
     if (candidate.t) {
       mean.low = unit.factor * candidate.t->low;
       mean.high = unit.factor * candidate.t->high;

@@ -11,7 +11,8 @@ namespace {
 
 class Drawer {
  public:
-  Drawer(const ReportData& data, const store::RunRow& run) : data_(data), run_(run), started_(data.started(run)) {
+  Drawer(const ReportData& data, const store::RunRow& run)
+      : data_(data), run_(run), started_(data.started(run)) {
     if (started_ != nullptr) layers_ = started_->parameter_layers;
   }
 
@@ -91,7 +92,7 @@ class Drawer {
 
   const ReportData& data_;
   const store::RunRow& run_;
-  const record::Started* started_;                      ///< null: no worker reported a start
+  const record::Started* started_;              ///< null: no worker reported a start
   std::map<std::string, std::int64_t> layers_;  ///< parameters
   document::FlowChart chart_;
 };

@@ -38,7 +38,8 @@ std::string largest_weight(const document::HeatMapChart& chart) {
   return where;
 }
 
-document::Figure figure_of(const record::AttentionText& text, const AttentionGroup& group, const std::string& id) {
+document::Figure figure_of(const record::AttentionText& text, const AttentionGroup& group,
+                           const std::string& id) {
   record::AttentionLayer last = *group.layers.back();
   if (last.heads.size() > most_heads) {
     last.heads.resize(most_heads);
@@ -51,16 +52,17 @@ document::Figure figure_of(const record::AttentionText& text, const AttentionGro
   const std::string what = group.title + " of " + text.name + ": " + last.layer;
   return {.id = id,
           .caption = document::Text({{group.title + " of " + text.name + ", "},
-                           code(last.layer),
-                           {last.heads.size() < group.layers.back()->heads.size()
-                                ? ", its first " + std::to_string(last.heads.size()) + " heads. "
-                                : ". "},
-                           {group.what}}),
+                                     code(last.layer),
+                                     {last.heads.size() < group.layers.back()->heads.size()
+                                          ? ", its first " + std::to_string(last.heads.size()) + " heads. "
+                                          : ". "},
+                                     {group.what}}),
           .alternative = what + ". The largest weight: " + largest_weight(chart) + ".",
           .chart = chart};
 }
 
-void add_figures(const record::AttentionTexts& kept, const Question& question, std::vector<document::Block>& blocks) {
+void add_figures(const record::AttentionTexts& kept, const Question& question,
+                 std::vector<document::Block>& blocks) {
   std::size_t shown = 0;
   for (const record::AttentionText& text : kept.texts) {
     if (!fits(text) || shown == most_texts) continue;
@@ -73,7 +75,7 @@ void add_figures(const record::AttentionTexts& kept, const Question& question, s
   }
   if (shown == 0)
     blocks.push_back(document::Notice{"No kept example has at most " + std::to_string(most_tokens) +
-                            " tokens; exp attention shows longer ones."});
+                                      " tokens; exp attention shows longer ones."});
 }
 
 bool has_kept(const ReportData& data, const store::RunRow& run) {
@@ -92,13 +94,15 @@ void add_attention(const ReportData& data, const Question& question, std::vector
     if (!has_kept(data, replicate.run)) continue;
     try {
       const record::AttentionTexts kept = record::AttentionTexts::parse(
-          load_file(analysis::recorded_artifact(data.store, replicate.run, record::attention_artifact), "kept attention"));
-      blocks.push_back(document::Paragraph{document::Text({{"Attention of "},
-                                       code(replicate.run.name),
-                                       {" (step " + std::to_string(kept.step) +
-                                        ") in the first examples of dev, not chosen by hand. A "
-                                        "row of weights sums to 1; the share of a token in another "
-                                        "one does not explain the answer of the model."}})});
+          load_file(analysis::recorded_artifact(data.store, replicate.run, record::attention_artifact),
+                    "kept attention"));
+      blocks.push_back(
+          document::Paragraph{document::Text({{"Attention of "},
+                                              code(replicate.run.name),
+                                              {" (step " + std::to_string(kept.step) +
+                                               ") in the first examples of dev, not chosen by hand. A "
+                                               "row of weights sums to 1; the share of a token in another "
+                                               "one does not explain the answer of the model."}})});
       return add_figures(kept, question, blocks);
     } catch (const Error& error) {
       blocks.push_back(document::Notice{"There is no attention to show: " + std::string(error.what()) + "."});

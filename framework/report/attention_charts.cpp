@@ -126,11 +126,12 @@ document::Drawing attention_drawing(const record::AttentionText& text, const std
   const std::vector<AttentionGroup> groups = attention_groups(text);
   document::Drawing all;
   for (const AttentionGroup& group : groups)
-    all.width = std::max({all.width, least_width, document::heat_map_width(attention_chart(text, group), cell)});
+    all.width =
+        std::max({all.width, least_width, document::heat_map_width(attention_chart(text, group), cell)});
   double top = margin + title_size;
   const auto line = [&](const std::string& words, double size, document::Tone tone, bool strong) {
-    all.shapes.push_back(
-        document::Label{0, top, document::shortened(words, all.width, size, strong), document::Label::Anchor::start, size, tone, strong});
+    all.shapes.push_back(document::Label{0, top, document::shortened(words, all.width, size, strong),
+                                         document::Label::Anchor::start, size, tone, strong});
     top += size + 7.0;
   };
   line(title, title_size, document::Tone::ink, true);
@@ -141,7 +142,8 @@ document::Drawing attention_drawing(const record::AttentionText& text, const std
     top += margin;
     if (groups.size() > 1) line(group.title, 13.0, document::Tone::ink, true);
     const document::HeatMapChart chart = attention_chart(text, group);
-    const document::Drawing part = document::draw(chart, std::min(all.width, std::max(least_width, document::heat_map_width(chart, cell))));
+    const document::Drawing part = document::draw(
+        chart, std::min(all.width, std::max(least_width, document::heat_map_width(chart, cell))));
     for (const document::Shape2d& shape : part.shapes) all.shapes.push_back(std::visit(Lowered{top}, shape));
     top += part.height + margin;
   }

@@ -91,11 +91,12 @@ std::string data_of(const record::AttentionTexts& texts) {
 std::string header_of(const AttentionPageHead& head) {
   std::string text = "<h1>" + document::html_line(head.title) + "</h1>\n";
   for (const auto& [name, words] : head.texts)
-    text += "<p class=\"text\"><span class=\"label\">" + document::html_line(name) + "</span>" + document::html_line(words) +
-            "</p>\n";
+    text += "<p class=\"text\"><span class=\"label\">" + document::html_line(name) + "</span>" +
+            document::html_line(words) + "</p>\n";
   text += "<dl class=\"facts\">\n";
   for (const auto& [name, value] : head.facts)
-    text += "<div><dt>" + document::html_line(name) + "</dt><dd>" + document::html_line(value) + "</dd></div>\n";
+    text +=
+        "<div><dt>" + document::html_line(name) + "</dt><dd>" + document::html_line(value) + "</dd></div>\n";
   return text + "</dl>\n";
 }
 
@@ -115,19 +116,19 @@ std::string footer_of(const record::AttentionTexts& texts, const AttentionPageHe
 
 std::string attention_page(const record::AttentionTexts& texts, const AttentionPageHead& head,
                            const document::Templates& templates) {
-  const std::string style =
-      document::fill(templates.find("attention.css"),
-           {{"light_colours", document::palette_css(document::Paper::light)}, {"dark_colours", document::palette_css(document::Paper::dark)}});
+  const std::string style = document::fill(templates.find("attention.css"),
+                                           {{"light_colours", document::palette_css(document::Paper::light)},
+                                            {"dark_colours", document::palette_css(document::Paper::dark)}});
   const std::string script = templates.find("attention.js").text;
   return document::fill(templates.find("attention.html"),
-              {{"title", document::html_text(head.title)},
-               {"policy", document::content_policy(style, script)},
-               {"style", style},
-               {"script", script},
-               {"header", header_of(head)},
-               {"footer", footer_of(texts, head)},
-               {"data", data_of(texts)}},
-              {"policy", "data", "script"});
+                        {{"title", document::html_text(head.title)},
+                         {"policy", document::content_policy(style, script)},
+                         {"style", style},
+                         {"script", script},
+                         {"header", header_of(head)},
+                         {"footer", footer_of(texts, head)},
+                         {"data", data_of(texts)}},
+                        {"policy", "data", "script"});
 }
 
 }  // namespace encore::report

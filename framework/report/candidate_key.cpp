@@ -97,9 +97,10 @@ std::string CandidateKey::legend(std::size_t candidate) const {
   return letters[candidate] + (what.empty() || what.size() > most_in_picture ? "" : ": " + what);
 }
 
-CandidateKey make_key(const std::vector<analysis::Candidate>& candidates, const std::vector<std::size_t>& order,
-                      const std::vector<std::string>& names, const std::vector<store::RunRow>& runs,
-                      const std::vector<analysis::Factor>& factors, std::size_t first) {
+CandidateKey make_key(const std::vector<analysis::Candidate>& candidates,
+                      const std::vector<std::size_t>& order, const std::vector<std::string>& names,
+                      const std::vector<store::RunRow>& runs, const std::vector<analysis::Factor>& factors,
+                      std::size_t first) {
   CandidateKey key;
   key.values.resize(candidates.size());
   if (candidates.size() == 1) {

@@ -28,9 +28,10 @@ struct CandidateKey {
 /// Makes the key. `factors` are those of `runs`. Letters follow `order` (all candidates, each once) and begin
 /// with the `first`-th letter. If the options do not distinguish all candidates, the first column holds
 /// `names`.
-CandidateKey make_key(const std::vector<analysis::Candidate>& candidates, const std::vector<std::size_t>& order,
-                      const std::vector<std::string>& names, const std::vector<store::RunRow>& runs,
-                      const std::vector<analysis::Factor>& factors, std::size_t first = 0);
+CandidateKey make_key(const std::vector<analysis::Candidate>& candidates,
+                      const std::vector<std::size_t>& order, const std::vector<std::string>& names,
+                      const std::vector<store::RunRow>& runs, const std::vector<analysis::Factor>& factors,
+                      std::size_t first = 0);
 
 /// Returns "A" for 0, "Z" for 25, "AA" for 26.
 std::string letter_of(std::size_t number);

@@ -36,10 +36,11 @@ std::string joined(const std::vector<std::string>& texts, const std::string& bet
 }
 
 document::TableBlock answer_table(const Checklist& checklist) {
-  document::TableBlock table{.id = "answered",
-                   .caption = "Answers from the record of these runs, with their sources.",
-                   .columns = {{"item"}, {"asked"}, {"answer of the record"}, {"where"}, {"left for you"}},
-                   .rows = {}};
+  document::TableBlock table{
+      .id = "answered",
+      .caption = "Answers from the record of these runs, with their sources.",
+      .columns = {{"item"}, {"asked"}, {"answer of the record"}, {"where"}, {"left for you"}},
+      .rows = {}};
   for (const ChecklistItem& item : checklist.items)
     if (!item.answers.empty())
       table.rows.push_back({item.number + " " + item.title, item.question, joined(item.answers, " "),
@@ -50,9 +51,9 @@ document::TableBlock answer_table(const Checklist& checklist) {
 
 document::TableBlock person_table(const Checklist& checklist) {
   document::TableBlock table{.id = "person",
-                   .caption = "Questions that no run answers.",
-                   .columns = {{"item"}, {"asked"}, {"what to do"}},
-                   .rows = {}};
+                             .caption = "Questions that no run answers.",
+                             .columns = {{"item"}, {"asked"}, {"what to do"}},
+                             .rows = {}};
   for (const ChecklistItem& item : checklist.items)
     if (item.answers.empty())
       table.rows.push_back({item.number + " " + item.title, item.question, item.person});
@@ -98,12 +99,14 @@ document::Document checklist_document(const Checklist& checklist) {
   document.subtitle = checklist.source;
   document.facts = {{"items", std::to_string(checklist.answered()) + " of " +
                                   std::to_string(checklist.items.size()) + " have an answer in the record"}};
-  document.abstract = {
-      document::Paragraph{"Questions are reworded: read the original list, and these answers, before you "
-                "submit them. Sections are those of exp report of the same runs, tables those of the "
-                "database."}};
-  document::Section answered{.id = "record", .title = "What the record answers", .blocks = {answer_table(checklist)}};
-  document::Section person{.id = "yours", .title = "What you have to answer", .blocks = {person_table(checklist)}};
+  document.abstract = {document::Paragraph{
+      "Questions are reworded: read the original list, and these answers, before you "
+      "submit them. Sections are those of exp report of the same runs, tables those of the "
+      "database."}};
+  document::Section answered{
+      .id = "record", .title = "What the record answers", .blocks = {answer_table(checklist)}};
+  document::Section person{
+      .id = "yours", .title = "What you have to answer", .blocks = {person_table(checklist)}};
   if (checklist.answered() > 0) document.sections.push_back(std::move(answered));
   if (checklist.answered() < checklist.items.size()) document.sections.push_back(std::move(person));
   return document;

@@ -147,7 +147,8 @@ std::optional<ChecklistFact> spread_fact(const ReportData& data) {
       fewest = candidates == 0 ? candidate.values.size() : std::min(fewest, candidate.values.size());
       ++candidates;
     }
-    for (const analysis::Pair& pair : question.comparison.pairs) tested = tested || pair.verdict != analysis::Verdict::refused;
+    for (const analysis::Pair& pair : question.comparison.pairs)
+      tested = tested || pair.verdict != analysis::Verdict::refused;
   }
   if (candidates == 0) return std::nullopt;
   std::string text =
@@ -193,7 +194,8 @@ std::optional<ChecklistFact> time_fact(const ReportData& data) {
   const Compute compute = compute_of(data);
   if (compute.attempts == 0) return std::nullopt;
   std::string text = counted(compute.attempts, "attempt") +
-                     ", including those that failed or were pruned, took " + document::duration_text(compute.seconds);
+                     ", including those that failed or were pruned, took " +
+                     document::duration_text(compute.seconds);
   if (compute.unthreaded < compute.attempts)
     text += " (" + document::duration_text(compute.thread_seconds) + " of threads)";
   if (compute.untimed > 0)
@@ -262,7 +264,8 @@ std::optional<ChecklistFact> code_fact(const ReportData& data) {
 std::optional<ChecklistFact> software_fact(const ReportData& data) {
   std::set<std::string> plugins;
   for (const store::AttemptRow* attempt : all_attempts(data))
-    for (const store::PluginRow& plugin : attempt->plugins) plugins.insert(plugin.name + " " + plugin.version);
+    for (const store::PluginRow& plugin : attempt->plugins)
+      plugins.insert(plugin.name + " " + plugin.version);
   const std::vector<std::string> compilers = members_of(data, &store::AttemptRow::environment, "compiler");
   const std::vector<std::string> libraries = members_of(data, &store::AttemptRow::environment, "gemm");
   if (plugins.empty() && compilers.empty()) return std::nullopt;
@@ -350,8 +353,8 @@ std::optional<ChecklistFact> start_fact(const ReportData& data) {
 std::optional<ChecklistFact> log_fact(const ReportData& data) {
   const std::vector<const store::AttemptRow*> attempts = all_attempts(data);
   if (attempts.empty()) return std::nullopt;
-  const auto damaged =
-      std::ranges::count_if(attempts, [](const store::AttemptRow* one) { return !one->spool_problem.empty(); });
+  const auto damaged = std::ranges::count_if(
+      attempts, [](const store::AttemptRow* one) { return !one->spool_problem.empty(); });
   return ChecklistFact{"For each of " + counted(attempts.size(), "attempt") +
                            " the worker's own report is kept, with the time of every event" +
                            (damaged == 0 ? std::string(".")

@@ -36,8 +36,9 @@ Families families_of(const Question& question) {
   std::set<std::string> seen;
   const std::string split = question.metric().split();
   const auto has_value = [&](const Metric& metric) {
-    return std::ranges::any_of(
-        question.runs, [&](const store::RunRow& run) { return store::result_measure(run, metric.name).has_value(); });
+    return std::ranges::any_of(question.runs, [&](const store::RunRow& run) {
+      return store::result_measure(run, metric.name).has_value();
+    });
   };
   for (const Metric& metric : question.metrics.all()) {
     const std::optional<std::string> key = metric.key();
@@ -57,8 +58,9 @@ std::string title_of_family(const Metric& member) {
 }
 
 /// Returns the values of a candidate's complete runs for one label; nothing if no run has any.
-std::optional<std::vector<document::TableCell>> class_row(const analysis::Candidate& candidate, const std::string& split,
-                                                const Families& families, const std::string& key) {
+std::optional<std::vector<document::TableCell>> class_row(const analysis::Candidate& candidate,
+                                                          const std::string& split, const Families& families,
+                                                          const std::string& key) {
   std::vector<document::TableCell> cells = {key, document::TableCell()};
   std::vector<double> values;
   std::size_t runs = 0;  // a label may have a value of one family and none of another
@@ -112,7 +114,8 @@ document::TableBlock class_table(const ReportData& data, const Question& questio
 
 /// Returns a table with one row for each label, a column for each candidate with the leading measure, and the
 /// difference between the second candidate and the first.
-document::TableBlock class_differences(const ReportData& data, const Question& question, const Families& families) {
+document::TableBlock class_differences(const ReportData& data, const Question& question,
+                                       const Families& families) {
   const Metric& leading = families.members.back();
   const std::string split = question.metric().split(), unit = unit_of(leading).name;
   const std::size_t shown = shown_candidates(data, question);
@@ -132,8 +135,8 @@ document::TableBlock class_differences(const ReportData& data, const Question& q
     std::vector<document::TableCell> row = {key};
     std::vector<double> means;
     for (std::size_t i = 0; i < shown; ++i) {
-      const std::vector<double> values = analysis::values_of(question.comparison.candidates[question.order[i]],
-                                                   split + "/" + member_name(leading.meaning, key));
+      const std::vector<double> values = analysis::values_of(
+          question.comparison.candidates[question.order[i]], split + "/" + member_name(leading.meaning, key));
       means.push_back(analysis::mean_of(values));
       row.push_back(mean_cell(leading, values));
     }
@@ -146,7 +149,8 @@ document::TableBlock class_differences(const ReportData& data, const Question& q
 }
 
 /// Adds the tables of classes. Returns whether there is any.
-bool add_class_tables(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
+bool add_class_tables(const ReportData& data, const Question& question,
+                      std::vector<document::Block>& blocks) {
   const Families families = families_of(question);
   if (families.members.empty()) return false;
   const std::size_t before = blocks.size();
@@ -180,8 +184,8 @@ std::string counted_text(const Question& question, const Counted& counted_measur
 }
 
 /// Returns the table of pairs of a true label and another predicted one, the most frequent first.
-document::TableBlock confusion_table(const ReportData& data, const Question& question, const Counted& counted_measure,
-                           const CountedRuns& of) {
+document::TableBlock confusion_table(const ReportData& data, const Question& question,
+                                     const Counted& counted_measure, const CountedRuns& of) {
   struct Confusion {
     std::string truth, predicted;
     double count = 0.0;
@@ -205,7 +209,8 @@ document::TableBlock confusion_table(const ReportData& data, const Question& que
   for (std::size_t i = 0; i < shown; ++i) {
     const Confusion& one = confusions[i];
     const double share = 100.0 * one.count / true_counts.at(one.truth);
-    table.rows.push_back({one.truth, one.predicted, document::TableCell(thousands(std::llround(one.count)), one.count),
+    table.rows.push_back({one.truth, one.predicted,
+                          document::TableCell(thousands(std::llround(one.count)), one.count),
                           document::TableCell(fixed_text(share, 1), share)});
   }
   if (shown < confusions.size())
@@ -214,8 +219,8 @@ document::TableBlock confusion_table(const ReportData& data, const Question& que
   return table;
 }
 
-document::Figure confusion_figure(const ReportData& data, const Question& question, const Counted& counted_measure,
-                        const CountedRuns& of) {
+document::Figure confusion_figure(const ReportData& data, const Question& question,
+                                  const Counted& counted_measure, const CountedRuns& of) {
   document::MatrixChart chart{"truth", "prediction", counted_measure.matrix.names(), {}};
   double right = 0.0, all = 0.0, most = 0.0;
   std::string mistake;
@@ -247,8 +252,8 @@ document::Figure confusion_figure(const ReportData& data, const Question& questi
 /// Adds the counts of a run's predictions to the tables of counts.
 void add_counts(const ReportData& data, const store::RunRow& run, const std::string& split,
                 std::vector<Counted>& tables) {
-  const analysis::PredictedStatistics read =
-      analysis::read_statistics(analysis::recorded_artifact(data.store, run, analysis::predictions_name(split)));
+  const analysis::PredictedStatistics read = analysis::read_statistics(
+      analysis::recorded_artifact(data.store, run, analysis::predictions_name(split)));
   std::vector<Measure> measures;
   for (const Metric& matrix : store::read_metrics(data.store.database(), {run}).matrices(split))
     measures.push_back(matrix.meaning);
@@ -285,13 +290,14 @@ void add_confusion(const ReportData& data, const Question& question, std::vector
     if (table.matrix.empty()) continue;
     if (data.complete() || table.matrix.names().size() <= document::most_matrix_labels)
       blocks.push_back(confusion_figure(data, question, table, of));
-    if (document::TableBlock confusions = confusion_table(data, question, table, of); !confusions.rows.empty())
+    if (document::TableBlock confusions = confusion_table(data, question, table, of);
+        !confusions.rows.empty())
       blocks.push_back(std::move(confusions));
   }
   if (!problems.empty())
-    blocks.push_back(document::Notice{"Predictions that could not be counted: " + problems.front() +
-                            (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") +
-                            "."});
+    blocks.push_back(
+        document::Notice{"Predictions that could not be counted: " + problems.front() +
+                         (problems.size() > 1 ? ", and " + counted(problems.size() - 1, "more") : "") + "."});
 }
 
 }  // namespace

@@ -86,7 +86,8 @@ std::optional<document::Block> starts_block(const ReportData& data) {
   for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
     const auto& [run, need, parent] = starts[i];
     list.items.push_back(
-        run.name + (need == store::Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
+        run.name +
+        (need == store::Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
         parent.run->name + " (" + parent.run->id + ")" +
         (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
         (parent.experiment.empty() ? ", which has to be trained before it under that name."
@@ -113,7 +114,8 @@ std::optional<document::Block> retraining_block(const ReportData& data) {
     if (recorded.is_null())
       text += "; it was not compared with it yet";
     else
-      for (const std::string& sentence : analysis::sentences(analysis::retraining_in(recorded))) text += "; " + sentence;
+      for (const std::string& sentence : analysis::sentences(analysis::retraining_in(recorded)))
+        text += "; " + sentence;
     list.items.push_back(text + ".");
   }
   if (list.items.empty()) return std::nullopt;
@@ -181,8 +183,8 @@ void add_file(const AttachedFile& file, std::vector<document::Block>& blocks) {
       {AttachedFile::Kind::own, "The experiment file "},
       {AttachedFile::Kind::parent, "The file of a run from which others start, "},
       {AttachedFile::Kind::base, "The base file "}};
-  blocks.push_back(
-      document::Paragraph{document::Text({{titles.at(file.kind)}, code(file.name), {" as it was on " + file.when + ":"}})});
+  blocks.push_back(document::Paragraph{
+      document::Text({{titles.at(file.kind)}, code(file.name), {" as it was on " + file.when + ":"}})});
   blocks.push_back(document::Listing{"toml", file.text, file.name});
 }
 
@@ -208,10 +210,10 @@ document::Section command_section(const ReportData& data) {
   for (std::size_t i = 0; i < std::min(most_files, files.size()); ++i) add_file(files[i], section.blocks);
   if (files.size() > most_files)
     section.blocks.push_back(document::Notice{counted(files.size() - most_files, "more experiment file") +
-                                    " are in the database (table sweep)."});
+                                              " are in the database (table sweep)."});
   if (lacks_base(data))
-    section.blocks.push_back(
-        document::Paragraph{document::Text({{"A file that "},
+    section.blocks.push_back(document::Paragraph{
+        document::Text({{"A file that "},
                         code("base"),
                         {" names was not recorded with these runs: its settings stand with all others in "},
                         reference("", "settings"),

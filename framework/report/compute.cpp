@@ -51,7 +51,8 @@ JobsUsed jobs_used(const ReportData& data) {
   for (const store::RunRow& run : data.runs) {
     const auto attempts = data.attempts.find(run.number);
     if (attempts == data.attempts.end() ||
-        std::ranges::none_of(attempts->second, [](const store::AttemptRow& one) { return one.holder.is_job(); }))
+        std::ranges::none_of(attempts->second,
+                             [](const store::AttemptRow& one) { return one.holder.is_job(); }))
       continue;
     std::map<int, std::string> holders;
     for (const store::AttemptRow& attempt : attempts->second) holders[attempt.ordinal] = attempt.holder.host;
@@ -67,7 +68,8 @@ JobsUsed jobs_used(const ReportData& data) {
 
 std::map<std::string, Compute> compute_by_state(const ReportData& data) {
   std::map<std::string, Compute> sums;
-  for_each_attempt(data, [&](const store::AttemptRow& attempt) { add(sums[store::name_of(attempt.state)], attempt); });
+  for_each_attempt(
+      data, [&](const store::AttemptRow& attempt) { add(sums[store::name_of(attempt.state)], attempt); });
   return sums;
 }
 

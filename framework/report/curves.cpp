@@ -136,7 +136,8 @@ Drawn drawn_of(const ReportData& data) {
 
 /// Returns the metrics by which checkpoints are chosen, each once, in the order of the questions.
 std::vector<std::string> choosers_of(const ReportData& data) {
-  if (std::string selected = store::selected_metric(data.select); !selected.empty()) return {std::move(selected)};
+  if (std::string selected = store::selected_metric(data.select); !selected.empty())
+    return {std::move(selected)};
   std::vector<std::string> names;
   for (const Question& question : data.questions)
     if (std::string name = "dev/" + question.metric().measure_name();
@@ -145,7 +146,8 @@ std::vector<std::string> choosers_of(const ReportData& data) {
   return names;
 }
 
-std::optional<document::Figure> figure_of(store::RunBatch& batch, const Drawn& drawn, const Curve& curve, bool explained) {
+std::optional<document::Figure> figure_of(store::RunBatch& batch, const Drawn& drawn, const Curve& curve,
+                                          bool explained) {
   const store::BinnedCurves curves = batch.curves(curve.metric.name, most_points);
   if (curves.runs.empty()) return std::nullopt;
   const Unit shown = unit_of(curve.metric);
@@ -205,8 +207,8 @@ document::Section curves_section(const ReportData& data) {
   if (section.blocks.empty())
     section.blocks.push_back(document::Notice{"No measurements over the steps were recorded."});
   else if (several)
-    section.blocks.insert(section.blocks.begin(),
-                          document::Paragraph{"Each curve of a candidate is " + std::string(band_text) + "."});
+    section.blocks.insert(section.blocks.begin(), document::Paragraph{"Each curve of a candidate is " +
+                                                                      std::string(band_text) + "."});
   return section;
 }
 

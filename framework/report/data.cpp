@@ -19,7 +19,8 @@ struct Set {
 };
 
 /// Returns the files of a run; for each set that data.split cut from the training file, that file once more.
-std::vector<store::DatasetRow> with_shares(std::vector<store::DatasetRow> files, const record::Started* started) {
+std::vector<store::DatasetRow> with_shares(std::vector<store::DatasetRow> files,
+                                           const record::Started* started) {
   const auto train = std::ranges::find(files, "train", &store::DatasetRow::role);
   if (started == nullptr || train == files.end()) return files;
   const store::DatasetRow whole = *train;
@@ -108,14 +109,15 @@ document::TableBlock size_table(const std::vector<Set>& sets) {
   for (const std::string& name : names) table.columns.push_back({name, "", true});
   for (const Set& set : sets) {
     if (set.facts == nullptr) continue;
-    std::vector<document::TableCell> row = {
-        set.role,
-        config::setting_text(set.path),
-        count_cell(set.facts->examples),
-        cell_of(set.facts->tokens),
-        cell_of(set.facts->longest),
-        set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : document::TableCell(),
-        cell_of(set.facts->unknown_tokens)};
+    std::vector<document::TableCell> row = {set.role,
+                                            config::setting_text(set.path),
+                                            count_cell(set.facts->examples),
+                                            cell_of(set.facts->tokens),
+                                            cell_of(set.facts->longest),
+                                            set.max_length.is_number_integer()
+                                                ? count_cell(set.max_length.get<std::int64_t>())
+                                                : document::TableCell(),
+                                            cell_of(set.facts->unknown_tokens)};
     for (const std::string& name : names) row.push_back(count_cell_of(*set.facts, name));
     table.rows.push_back(std::move(row));
   }
@@ -168,12 +170,12 @@ void add_histograms(const std::vector<Set>& sets, std::vector<document::Block>& 
       continue;
     const record::SetFacts& facts = *set.facts;
     document::Histogram chart{{"length of an example", "tokens"},
-                    {"examples", ""},
-                    0.5,
-                    static_cast<double>(facts.lengths.width),
-                    {facts.lengths.counts.begin(), facts.lengths.counts.end()},
-                    {},
-                    {}};
+                              {"examples", ""},
+                              0.5,
+                              static_cast<double>(facts.lengths.width),
+                              {facts.lengths.counts.begin(), facts.lengths.counts.end()},
+                              {},
+                              {}};
     if (set.max_length.is_number() &&
         set.max_length.get<double>() <= 1.5 * static_cast<double>(facts.longest.value_or(0))) {
       chart.mark = set.max_length.get<double>();
@@ -181,8 +183,8 @@ void add_histograms(const std::vector<Set>& sets, std::vector<document::Block>& 
     }
     document::Figure figure;
     figure.id = "lengths" + (++number > 1 ? "-" + std::to_string(number) : "");
-    figure.caption =
-        "Lengths of the training examples of " + config::setting_text(set.path) + ", in tokens, after cutting.";
+    figure.caption = "Lengths of the training examples of " + config::setting_text(set.path) +
+                     ", in tokens, after cutting.";
     figure.alternative = "A histogram of " + count_cell(facts.examples).text.plain() +
                          " examples; the longest has " + cell_of(facts.longest).text.plain() + " tokens.";
     figure.chart = std::move(chart);

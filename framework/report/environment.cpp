@@ -138,12 +138,12 @@ void add_states(const std::vector<Told>& states, const std::string& what, const 
   for (const Told& state : states) {
     const std::string diff = state.value["diff"];
     if (diff.empty()) continue;
-    blocks.push_back(
-        document::Notice{"Changes on top of " + state.value["state"].get<std::string>() + " that were not committed" +
-               (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
-                                              thousands(static_cast<std::int64_t>(diff.size())) +
-                                              " characters, the database (table " + table_name + ") has all:"
-                                        : ":")});
+    blocks.push_back(document::Notice{
+        "Changes on top of " + state.value["state"].get<std::string>() + " that were not committed" +
+        (diff.size() > most_diff ? "; the first " + thousands(most_diff) + " of " +
+                                       thousands(static_cast<std::int64_t>(diff.size())) +
+                                       " characters, the database (table " + table_name + ") has all:"
+                                 : ":")});
     blocks.push_back(document::Listing{"diff", diff.substr(0, most_diff), "Uncommitted changes"});
   }
 }
@@ -187,7 +187,8 @@ document::TableBlock plugin_table(const ReportData& data) {
   std::map<std::vector<std::string>, std::int64_t> used;
   for (const auto& [run, attempts] : data.attempts)
     for (const store::AttemptRow& attempt : attempts)
-      for (const store::PluginRow& plugin : attempt.plugins) ++used[{plugin.name, plugin.version, plugin.sha256}];
+      for (const store::PluginRow& plugin : attempt.plugins)
+        ++used[{plugin.name, plugin.version, plugin.sha256}];
   for (const auto& [plugin, count] : used)
     table.rows.push_back({plugin[0], plugin[1], code_cell(plugin[2]), count_cell(count)});
   return table;
@@ -216,7 +217,8 @@ document::Section compute_section(const ReportData& data) {
   const JobsUsed used = jobs_used(data);
   if (used.joules > 0.0)
     table.notes.push_back("Energy by the accounting of the scheduler, for " + counted(used.jobs, "job") +
-                          ": " + document::energy_text(used.joules) + ", with all that these jobs have worked on.");
+                          ": " + document::energy_text(used.joules) +
+                          ", with all that these jobs have worked on.");
   else
     table.notes.push_back("Energy is not recorded.");
   if (used.peak_bytes > 0)

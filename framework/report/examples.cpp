@@ -66,7 +66,8 @@ document::Text marked(const analysis::PredictedExample& sentence, const Judged& 
     if (at > 0) spans.push_back({" "});
     if (const auto found = covering(judged.predicted, at); found != judged.predicted.end()) {
       const bool right = std::find(judged.truth.begin(), judged.truth.end(), *found) != judged.truth.end();
-      spans.push_back({words(at, found->end), right ? document::Span::Kind::right : document::Span::Kind::wrong,
+      spans.push_back({words(at, found->end),
+                       right ? document::Span::Kind::right : document::Span::Kind::wrong,
                        right ? found->label : wrong_label(*found, judged.truth)});
       at = found->end;
       continue;
@@ -143,7 +144,9 @@ std::size_t words_in(const analysis::PredictedExample& example) {
 /// Returns a list of short examples; if all are long, as the contexts of questions are, excerpts of the first
 /// ones.
 document::ItemList plain_examples(const std::vector<analysis::PredictedExample>& examples, bool right) {
-  const auto is_short = [](const analysis::PredictedExample& example) { return words_in(example) <= most_words; };
+  const auto is_short = [](const analysis::PredictedExample& example) {
+    return words_in(example) <= most_words;
+  };
   const bool any = std::ranges::none_of(examples, is_short);
   document::ItemList list;
   for (const analysis::PredictedExample& example : examples) {
@@ -161,7 +164,8 @@ void add_list(const char* title, document::ItemList list, std::vector<document::
 }
 
 /// Returns the introduction: "Examples of test as a has them, ...".
-std::vector<document::Span> introduction(const std::string& what, const std::string& split, const store::RunRow& run) {
+std::vector<document::Span> introduction(const std::string& what, const std::string& split,
+                                         const store::RunRow& run) {
   return {{what + " of " + split + " as "},
           code(run.name),
           {" has them, from its stored predictions: the first few of each kind, in the order of the set and "
@@ -169,8 +173,8 @@ std::vector<document::Span> introduction(const std::string& what, const std::str
            std::to_string(most_words) + " words, not chosen by hand."}};
 }
 
-void add_blocks(const std::vector<analysis::PredictedExample>& examples, const std::string& split, const store::RunRow& run,
-                std::vector<document::Block>& blocks) {
+void add_blocks(const std::vector<analysis::PredictedExample>& examples, const std::string& split,
+                const store::RunRow& run, std::vector<document::Block>& blocks) {
   const bool labelled = std::all_of(examples.begin(), examples.end(),
                                     [](const analysis::PredictedExample& one) { return one.has_labels(); });
   if (!labelled) {
@@ -202,7 +206,8 @@ void add_examples(const ReportData& data, const Question& question, const std::s
   for (const analysis::Replicate& replicate : question.comparison.candidates[*first].runs) {
     if (!replicate.value) continue;
     try {
-      return add_blocks(analysis::read_predictions(data.store, replicate.run, split), split, replicate.run, blocks);
+      return add_blocks(analysis::read_predictions(data.store, replicate.run, split), split, replicate.run,
+                        blocks);
     } catch (const Error& error) {
       if (problem.empty()) problem = error.what();
     }
@@ -217,9 +222,10 @@ document::Section examples_section(const ReportData& data) {
   for (const Question& question : data.questions) {
     const std::string split = question.metric().split() == "dev" ? "dev" : "test";
     if (data.hides_texts(question, section.id))
-      section.blocks.push_back(document::Notice{document::Text({{"Sentences are left out: "},
-                                            code("[data] private = true"),
-                                            {" forbids showing the data of " + question.title + "."}})});
+      section.blocks.push_back(
+          document::Notice{document::Text({{"Sentences are left out: "},
+                                           code("[data] private = true"),
+                                           {" forbids showing the data of " + question.title + "."}})});
     else
       add_examples(data, question, split, section.blocks);
   }

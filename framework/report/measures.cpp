@@ -17,14 +17,15 @@ const std::vector<std::string> splits = {"dev", "test"};
 std::vector<Metric> metrics_of(const Question& question, const std::string& split) {
   std::vector<Metric> metrics = question.metrics.in_order(question.metric().name, {split});
   std::erase_if(metrics, [&](const Metric& metric) {
-    return std::none_of(question.runs.begin(), question.runs.end(),
-                        [&](const store::RunRow& run) { return store::result_measure(run, metric.name).has_value(); });
+    return std::none_of(question.runs.begin(), question.runs.end(), [&](const store::RunRow& run) {
+      return store::result_measure(run, metric.name).has_value();
+    });
   });
   return metrics;
 }
 
 document::TableBlock split_table(const ReportData& data, const Question& question, const std::string& split,
-                       const std::vector<Metric>& metrics) {
+                                 const std::vector<Metric>& metrics) {
   document::TableBlock table;
   table.id = "measures-" + split + "-" + question.id;
   table.caption = data.caption_of(
@@ -38,7 +39,8 @@ document::TableBlock split_table(const ReportData& data, const Question& questio
     const std::size_t index = question.order[i];
     std::vector<document::TableCell> row = {question.letter(index)};
     for (const Metric& metric : metrics)
-      row.push_back(mean_cell(metric, analysis::values_of(question.comparison.candidates[index], metric.name)));
+      row.push_back(
+          mean_cell(metric, analysis::values_of(question.comparison.candidates[index], metric.name)));
     table.rows.push_back(std::move(row));
   }
   if (shown < question.scored())
@@ -58,7 +60,8 @@ document::TableBlock long_table(const Question& question) {
   for (const std::size_t index : question.order)
     for (const std::string& split : splits)
       for (const Metric& metric : metrics_of(question, split)) {
-        const std::vector<double> values = analysis::values_of(question.comparison.candidates[index], metric.name);
+        const std::vector<double> values =
+            analysis::values_of(question.comparison.candidates[index], metric.name);
         if (values.empty()) continue;
         const double mean = analysis::mean_of(values), deviation = analysis::deviation_of(values);
         const analysis::MeanDigits digits(metric, mean, deviation);

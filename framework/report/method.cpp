@@ -154,20 +154,21 @@ document::Section training_section(const ReportData& data) {
       document::Text({strong("Tokenizer: "), {with_options("tokenizer") + vocabulary_text(data) + "."}}),
       document::Text({strong("Optimizer: "), {with_options("optimizer") + "."}}),
       document::Text({strong("Schedule: "),
-            {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
-            reference("Curves", "curves"),
-            {"."}}),
-      document::Text({strong("Batches: "),
-            {batch + ", " + text("train.batching") + ", gradient shards " + text("train.gradient_shards") +
-             "; " + length + ", patience " + text("train.patience") + " (0: off)."}}),
+                      {with_options("schedule") + "; the learning rate as it was logged is drawn in "},
+                      reference("Curves", "curves"),
+                      {"."}}),
+      document::Text(
+          {strong("Batches: "),
+           {batch + ", " + text("train.batching") + ", gradient shards " + text("train.gradient_shards") +
+            "; " + length + ", patience " + text("train.patience") + " (0: off)."}}),
       document::Text({strong("Loss: "),
-            {"that of the " + text("model.head.type") + " head, label smoothing " +
-             text("train.label_smoothing") + "; gradient clipped to norm " + text("train.clip_norm") +
-             " (0: not)."}}),
+                      {"that of the " + text("model.head.type") + " head, label smoothing " +
+                       text("train.label_smoothing") + "; gradient clipped to norm " +
+                       text("train.clip_norm") + " (0: not)."}}),
       document::Text({strong("Numbers: "),
-            {text("train.precision") + loss_scale +
-             "; random numbers from counters, keyed by seed, "
-             "tensor, step and position."}})};
+                      {text("train.precision") + loss_scale +
+                       "; random numbers from counters, keyed by seed, "
+                       "tensor, step and position."}})};
   section.blocks.push_back(std::move(list));
   return section;
 }
@@ -201,12 +202,13 @@ document::Section settings_section(const ReportData& data) {
   table.columns = {{"setting", "", false}, {"value", "", false}, {"from", "", false}};
   for (const auto& [key, param] : all) {
     const auto factor = varied.find(key);
-    const std::string at =
-        param->source == "default" || param->at.empty() ? param->source : line_of(config::setting_text(param->at));
-    table.rows.push_back(
-        {code_cell(key),
-         factor == varied.end() ? config::setting_text(param->value) : levels_text(*factor->second, key, data),
-         factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
+    const std::string at = param->source == "default" || param->at.empty()
+                               ? param->source
+                               : line_of(config::setting_text(param->at));
+    table.rows.push_back({code_cell(key),
+                          factor == varied.end() ? config::setting_text(param->value)
+                                                 : levels_text(*factor->second, key, data),
+                          factor == varied.end() ? at : at + (param->source == "default" ? "" : ", varied")});
   }
   if (table.rows.empty())
     section.blocks.push_back(document::Notice{"No settings were recorded."});

@@ -40,12 +40,14 @@ std::vector<Metric> metrics_of(store::Store& store, const store::RunRow& run) {
   return metrics;
 }
 
-std::string score_row(const Metric& metric, const store::RunRow& run, const std::vector<store::RunRow>& replicates) {
+std::string score_row(const Metric& metric, const store::RunRow& run,
+                      const std::vector<store::RunRow>& replicates) {
   std::vector<double> values;
   for (const store::RunRow& replicate : replicates)
     if (const auto value = store::result_measure(replicate, metric.name)) values.push_back(*value);
   const Unit unit = unit_of(metric);
-  const std::string name = in_code(metric.name) + (unit.name.empty() ? "" : ", " + document::markdown_text(unit.name));
+  const std::string name =
+      in_code(metric.name) + (unit.name.empty() ? "" : ", " + document::markdown_text(unit.name));
   const std::optional<analysis::Interval> interval = analysis::mean_interval(metric, values);
   const analysis::MeanDigits digits(metric, analysis::mean_of(values), analysis::deviation_of(values));
   const auto shown = [&](double value) { return document::markdown_text(digits.text(value)); };
@@ -53,7 +55,8 @@ std::string score_row(const Metric& metric, const store::RunRow& run, const std:
                  interval ? shown(interval->low) + " .. " + shown(interval->high) : "\u2013"});
 }
 
-std::string scores(store::Store& store, const store::RunRow& run, const std::vector<store::RunRow>& replicates) {
+std::string scores(store::Store& store, const store::RunRow& run,
+                   const std::vector<store::RunRow>& replicates) {
   std::string text = "## Scores\n\n";
   const std::vector<Metric> metrics = metrics_of(store, run);
   if (metrics.empty()) return text + "The database holds no score of this run.\n\n";
@@ -164,11 +167,13 @@ std::string origin_text(store::Store& store, const store::RunRow& run) {
 
 std::vector<store::RunRow> replicates_of(store::Store& store, const store::RunRow& run) {
   std::vector<store::RunRow> runs = store.list_runs({.states = {store::RunState::completed}});
-  std::erase_if(
-      runs, [&](const store::RunRow& other) { return other.group != run.group || other.backend != run.backend; });
+  std::erase_if(runs, [&](const store::RunRow& other) {
+    return other.group != run.group || other.backend != run.backend;
+  });
   if (std::ranges::find(runs, run.number, &store::RunRow::number) == runs.end()) return {run};
   std::vector<analysis::RunSource> sources;
-  for (const store::RunRow& other : runs) sources.push_back({&other, analysis::environments_of(store, other)});
+  for (const store::RunRow& other : runs)
+    sources.push_back({&other, analysis::environments_of(store, other)});
   const std::vector<std::string> keys = analysis::candidate_keys(sources, false);
   std::string key;
   for (std::size_t i = 0; i < runs.size(); ++i)
@@ -190,8 +195,8 @@ std::string model_card(store::Store& store, const store::RunRow& run, const reco
   const std::vector<store::RunRow> replicates = replicates_of(store, run);
   return "---\nlibrary_name: " + model.library + "\npipeline_tag: " + model.pipeline +
          "\ntags:\n- encore\n---\n\n# " + document::markdown_text(run.name) + "\n\nA " +
-         document::markdown_code(model.architecture, false) + " with " + thousands(model.parameters) + " parameters. " +
-         document::markdown_text(origin_text(store, run)) +
+         document::markdown_code(model.architecture, false) + " with " + thousands(model.parameters) +
+         " parameters. " + document::markdown_text(origin_text(store, run)) +
          " The rest of this page is from the database of the experiment.\n\n" + rounding(model) +
          scores(store, run, replicates) + data(store, run) + proof(store, run, model) + settings(store, run) +
          use(model);

@@ -38,8 +38,8 @@ std::string kind_of(const SettingOf& setting) {
 
 /// Returns the name of the run that the table `key` names, "base"; for a run of an experiment "base of
 /// base.toml".
-std::string named_run(store::Store& store, const store::RunRow& run, const SettingOf& setting, const std::string& key,
-                      store::Need need) {
+std::string named_run(store::Store& store, const store::RunRow& run, const SettingOf& setting,
+                      const std::string& key, store::Need need) {
   const std::string id = text_setting(setting, key + ".run"),
                     question = text_setting(setting, key + ".question");
   if (id.empty() && question.empty()) return "";
@@ -53,7 +53,8 @@ std::string named_run(store::Store& store, const store::RunRow& run, const Setti
 std::string restrictions_of(const SettingOf& setting) {
   std::vector<std::string> parts;
   if (const std::string lora = list_setting(setting, "train.lora"); !lora.empty())
-    parts.push_back("low-rank adapters of rank " + config::setting_text(setting("train.lora_rank")) + " on " + lora);
+    parts.push_back("low-rank adapters of rank " + config::setting_text(setting("train.lora_rank")) + " on " +
+                    lora);
   if (const std::string frozen = list_setting(setting, "train.freeze"); !frozen.empty())
     parts.push_back(frozen + " frozen");
   return parts.empty() ? "" : "with " + listed(parts);

@@ -10,7 +10,8 @@ namespace encore::report {
 
 namespace {
 
-std::vector<document::TableCell> candidate_row(const ReportData& data, const Question& question, std::size_t index) {
+std::vector<document::TableCell> candidate_row(const ReportData& data, const Question& question,
+                                               std::size_t index) {
   const analysis::Candidate& candidate = question.comparison.candidates[index];
   const Metric& metric = question.comparison.options.metric;
   const analysis::MeanDigits digits(metric, candidate.mean, candidate.deviation);
@@ -21,14 +22,14 @@ std::vector<document::TableCell> candidate_row(const ReportData& data, const Que
     return interval ? value_cell(metric, digits, interval->high) : document::TableCell();
   };
   std::vector<document::TableCell> row = {question.letter(index),
-                                count_cell(static_cast<std::int64_t>(candidate.runs.size())),
-                                count_cell(static_cast<std::int64_t>(candidate.values.size())),
-                                value_cell(metric, digits, candidate.mean),
-                                value_cell(metric, digits, candidate.deviation),
-                                low(candidate.t),
-                                high(candidate.t),
-                                low(candidate.bootstrap),
-                                high(candidate.bootstrap)};
+                                          count_cell(static_cast<std::int64_t>(candidate.runs.size())),
+                                          count_cell(static_cast<std::int64_t>(candidate.values.size())),
+                                          value_cell(metric, digits, candidate.mean),
+                                          value_cell(metric, digits, candidate.deviation),
+                                          low(candidate.t),
+                                          high(candidate.t),
+                                          low(candidate.bootstrap),
+                                          high(candidate.bootstrap)};
   row[3].best = question.best(index);
   if (data.complete()) row.emplace_back(candidate.name);
   return row;

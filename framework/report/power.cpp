@@ -24,7 +24,8 @@ std::string seeds_text(std::vector<const analysis::Pair*> pairs, const std::vect
     return pair->needed ? static_cast<double>(*pair->needed) : HUGE_VAL;
   };
   const auto [least, most] = std::minmax_element(
-      pairs.begin(), pairs.end(), [&](const analysis::Pair* a, const analysis::Pair* b) { return needs(a) < needs(b); });
+      pairs.begin(), pairs.end(),
+      [&](const analysis::Pair* a, const analysis::Pair* b) { return needs(a) < needs(b); });
   const auto text = [](const analysis::Pair* pair) {
     return pair->needed ? thousands(static_cast<std::int64_t>(*pair->needed)) : std::string("a million");
   };
@@ -43,7 +44,8 @@ std::string power_text(const analysis::Comparison& comparison, const std::vector
     if (pair.verdict == analysis::Verdict::undecided) open.push_back(&pair);
   if (open.empty()) return "";
   const std::string at =
-      document::number_text(100.0 * options.power) + " % power at alpha " + document::number_text(options.alpha) +
+      document::number_text(100.0 * options.power) + " % power at alpha " +
+      document::number_text(options.alpha) +
       (comparison.family > 1 ? " over " + std::to_string(comparison.family) + " pairs" : "");
   const std::string who = comparison.pairs.size() == 1
                               ? pair_name(*open.front(), letters) + " are not distinguished"

@@ -17,6 +17,7 @@ namespace encore::report {
 std::string power_text(const analysis::Comparison& comparison, const std::vector<std::string>& letters);
 
 /// Returns the reasons why pairs were not tested, each once: "No test of A and B, A and C: ...".
-std::vector<std::string> refusal_texts(const analysis::Comparison& comparison, const std::vector<std::string>& letters);
+std::vector<std::string> refusal_texts(const analysis::Comparison& comparison,
+                                       const std::vector<std::string>& letters);
 
 }  // namespace encore::report

@@ -128,8 +128,8 @@ std::map<std::pair<std::string, std::string>, std::vector<store::RunRow>> by_fil
     const store::DatasetRow* file = nullptr;
     for (const std::string& role : roles)
       if (file == nullptr) file = set_of(data, run, role);
-    groups[{file == nullptr ? "" : config::setting_text(file->path), file == nullptr ? "" : file->sha256}].push_back(
-        run);
+    groups[{file == nullptr ? "" : config::setting_text(file->path), file == nullptr ? "" : file->sha256}]
+        .push_back(run);
   }
   return groups;
 }
@@ -198,8 +198,10 @@ std::optional<std::size_t> Question::first() const {
 }
 
 bool Question::best(std::size_t candidate) const {
-  const analysis::Verdict won = comparison.options.metric.lower_is_better() ? analysis::Verdict::lower : analysis::Verdict::higher;
-  const analysis::Verdict lost = won == analysis::Verdict::higher ? analysis::Verdict::lower : analysis::Verdict::higher;
+  const analysis::Verdict won =
+      comparison.options.metric.lower_is_better() ? analysis::Verdict::lower : analysis::Verdict::higher;
+  const analysis::Verdict lost =
+      won == analysis::Verdict::higher ? analysis::Verdict::lower : analysis::Verdict::higher;
   std::size_t beaten = 0;
   for (const analysis::Pair& pair : comparison.pairs)
     if ((pair.a == candidate && pair.verdict == won) || (pair.b == candidate && pair.verdict == lost))

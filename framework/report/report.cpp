@@ -30,7 +30,7 @@ Chosen choose(store::Store& store, const store::RunSelection& selection) {
   const std::vector<std::string>& words = selection.words;
   if (runs.empty())
     throw store::UnknownRun("there is no run in " + store.path().string() + " to report" +
-                     (words.empty() && !selection.narrows() ? "" : " that fits"));
+                            (words.empty() && !selection.narrows() ? "" : " that fits"));
   const bool all = (words.empty() && !selection.narrows()) || words == std::vector<std::string>{"all"};
   const bool is_sweep = !selected.sweep.empty();
   const bool is_search = is_sweep && store::find_search_called(store, words.front()).has_value();

@@ -16,7 +16,8 @@ namespace {
 /// Returns how checkpoints are chosen, "max dev/f1", if all runs agree; else "".
 std::string selection_of(const ReportData& data) {
   std::set<std::string> rules;
-  for (const store::RunRow& run : data.runs) rules.insert(config::setting_text(data.setting(run, "train.select")));
+  for (const store::RunRow& run : data.runs)
+    rules.insert(config::setting_text(data.setting(run, "train.select")));
   return rules.size() == 1 ? *rules.begin() : "";
 }
 
@@ -31,11 +32,13 @@ std::vector<std::string> ReportData::metric_names() const {
 }
 
 bool ReportData::all_searched(const Question& question) const {
-  return std::ranges::all_of(question.runs, [&](const store::RunRow& run) { return searched.contains(run.number); });
+  return std::ranges::all_of(question.runs,
+                             [&](const store::RunRow& run) { return searched.contains(run.number); });
 }
 
 bool ReportData::any_searched(const Question& question) const {
-  return std::ranges::any_of(question.runs, [&](const store::RunRow& run) { return searched.contains(run.number); });
+  return std::ranges::any_of(question.runs,
+                             [&](const store::RunRow& run) { return searched.contains(run.number); });
 }
 
 const store::AttemptRow* ReportData::told(const store::RunRow& run) const {
@@ -61,9 +64,9 @@ const record::SetFacts* ReportData::facts(const store::RunRow& run, const std::s
 nlohmann::json ReportData::setting(const store::RunRow& run, const std::string& key) const {
   const auto own = params.find(run.number);
   if (own == params.end()) return nullptr;
-  const auto found =
-      std::lower_bound(own->second.begin(), own->second.end(), key,
-                       [](const store::ParamRow& param, const std::string& name) { return param.key < name; });
+  const auto found = std::lower_bound(
+      own->second.begin(), own->second.end(), key,
+      [](const store::ParamRow& param, const std::string& name) { return param.key < name; });
   return found != own->second.end() && found->key == key ? found->value : nlohmann::json();
 }
 
@@ -71,8 +74,9 @@ bool ReportData::hides_texts(const Question& question, const std::string& sectio
   const std::vector<std::string>& named = options.sections;
   if (std::find(named.begin(), named.end(), section) != named.end()) return false;
   // The facts of one run about a set hold for every run that was scored on it.
-  return std::any_of(question.runs.begin(), question.runs.end(),
-                     [&](const store::RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
+  return std::any_of(question.runs.begin(), question.runs.end(), [&](const store::RunRow& run) {
+    return setting(run, "data.private") == nlohmann::json(true);
+  });
 }
 
 std::string ReportData::caption_of(const Question& question, const std::string& text) const {
@@ -83,8 +87,8 @@ std::size_t ReportData::rows_of(std::size_t all) const {
   return options.most_rows == 0 ? all : std::min(all, options.most_rows);
 }
 
-ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& subject,
-                            const ReportOptions& options) {
+ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs,
+                            const std::string& subject, const ReportOptions& options) {
   ReportData data{store,
                   options,
                   subject,

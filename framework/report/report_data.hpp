@@ -21,10 +21,10 @@ namespace encore::report {
 
 /// A comparison: the candidates that were scored on the same data, by one metric.
 struct Question {
-  std::string id;                    ///< "test-f1", "test-f1-2"
-  std::string title;                 ///< "test/f1 on wnut17/test.conll"
-  std::vector<store::RunRow> runs = {};     ///< in the order of the report
-  store::Metrics metrics = {};              ///< of these runs
+  std::string id;                              ///< "test-f1", "test-f1-2"
+  std::string title;                           ///< "test/f1 on wnut17/test.conll"
+  std::vector<store::RunRow> runs = {};        ///< in the order of the report
+  store::Metrics metrics = {};                 ///< of these runs
   std::vector<analysis::Factor> factors = {};  ///< in which these runs differ, without the seed
   analysis::Comparison comparison = {};
   CandidateKey key = {};                ///< the letters of the candidates
@@ -44,9 +44,9 @@ struct Question {
 struct ReportData {
   store::Store& store;
   ReportOptions options;
-  std::string subject;       ///< "run a", "sweep b", "all runs"
+  std::string subject;              ///< "run a", "sweep b", "all runs"
   store::Metrics metrics;           ///< of the runs, with their meaning there
-  std::string select;        ///< the choice of checkpoints: "max dev/f1"; empty if runs differ in it
+  std::string select;               ///< the choice of checkpoints: "max dev/f1"; empty if runs differ in it
   std::vector<store::RunRow> runs;  ///< by name, numbers in it by value
   store::RunBatch::ByRun<store::ParamRow> params;
   store::RunBatch::ByRun<store::DatasetRow> datasets;
@@ -88,7 +88,7 @@ struct ReportData {
 /// settings and data sets.
 std::vector<Question> questions_of(const ReportData& data);
 
-ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& subject,
-                            const ReportOptions& options);
+ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs,
+                            const std::string& subject, const ReportOptions& options);
 
 }  // namespace encore::report

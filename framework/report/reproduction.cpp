@@ -13,7 +13,8 @@ namespace encore::report {
 namespace {
 
 /// Returns the digest of the parameters after the last step that has one; null if there is none.
-const store::DigestRow* parameters_of(const store::RunBatch::ByRun<store::DigestRow>& digests, std::int64_t run) {
+const store::DigestRow* parameters_of(const store::RunBatch::ByRun<store::DigestRow>& digests,
+                                      std::int64_t run) {
   const auto own = digests.find(run);
   if (own == digests.end()) return nullptr;
   for (const store::DigestRow& digest : own->second)
@@ -69,9 +70,11 @@ document::Section digest_section(const ReportData& data) {
          count_cell(count == counts.end() ? 0 : count->second)});
     if (!with_verdicts) continue;
     std::vector<document::TableCell>& row = table.rows.back();
-    row.push_back(last == nullptr ? document::TableCell("not verified") : document::TableCell(verdict(*last)));
+    row.push_back(last == nullptr ? document::TableCell("not verified")
+                                  : document::TableCell(verdict(*last)));
     row.push_back(last == nullptr ? document::TableCell() : document::TableCell(utc_text(last->time)));
-    row.push_back(agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>()) : document::TableCell());
+    row.push_back(agreeing.is_number_integer() ? count_cell(agreeing.get<std::int64_t>())
+                                               : document::TableCell());
   }
   if (shown < data.runs.size())
     table.notes.push_back(counted(data.runs.size() - shown, "more run") +
@@ -117,7 +120,8 @@ document::Section missing_section(const ReportData& data) {
                 }),
         lacking(data, "The numeric environment",
                 [&](const store::RunRow& run) {
-                  return any(run, [](const store::AttemptRow& attempt) { return !attempt.environment.is_object(); });
+                  return any(
+                      run, [](const store::AttemptRow& attempt) { return !attempt.environment.is_object(); });
                 }),
         lacking(data, "When an attempt ended",
                 [&](const store::RunRow& run) {
@@ -138,9 +142,10 @@ document::Section missing_section(const ReportData& data) {
                   const auto own = data.artifacts.find(run.number);
                   return run.state == store::RunState::completed &&
                          (own == data.artifacts.end() ||
-                          std::none_of(own->second.begin(), own->second.end(), [](const store::ArtifactRow& file) {
-                            return file.name.starts_with("predictions/");
-                          }));
+                          std::none_of(own->second.begin(), own->second.end(),
+                                       [](const store::ArtifactRow& file) {
+                                         return file.name.starts_with("predictions/");
+                                       }));
                 }),
         lacking(data, "A spool that could be read to its end", [&](const store::RunRow& run) {
           return any(run, [](const store::AttemptRow& attempt) { return !attempt.spool_problem.empty(); });

@@ -18,7 +18,7 @@ void add_notices(const Question& question, std::vector<document::Block>& blocks)
     blocks.push_back(document::Notice{notices[i] + "."});
   if (notices.size() > most_notices)
     blocks.push_back(document::Notice{counted(notices.size() - most_notices, "more notice") +
-                            " of this kind; exp compare shows all."});
+                                      " of this kind; exp compare shows all."});
 }
 
 std::vector<document::Block> question_blocks(const ReportData& data, const Question& question) {
@@ -50,7 +50,7 @@ document::Section brief_results_section(const ReportData& data) {
     }
   if (data.questions.size() > most_questions)
     section.blocks.push_back(document::Paragraph{counted(data.questions.size() - most_questions, "more set") +
-                                       " of data are in the full report."});
+                                                 " of data are in the full report."});
   // A lone value has nothing to compare with: its origin is drawn.
   if (!drawn)
     if (auto figure = score_figure(data)) section.blocks.push_back(std::move(*figure));

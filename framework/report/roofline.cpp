@@ -58,7 +58,8 @@ std::vector<Point> points_of(const analysis::StepSummary& step) {
 }
 
 /// Draws the axes with a title above them, and leaves a margin inside all edges.
-document::Plot draw_axes(document::Drawing& drawing, const analysis::MachineSummary& machine, const std::vector<Point>& points) {
+document::Plot draw_axes(document::Drawing& drawing, const analysis::MachineSummary& machine,
+                         const std::vector<Point>& points) {
   document::AxisRange x{true}, y{true};
   const auto around = [](document::AxisRange& extent, double value, double factor) {
     extent.add(value / factor);
@@ -73,9 +74,9 @@ document::Plot draw_axes(document::Drawing& drawing, const analysis::MachineSumm
     around(y, peak / giga, 1.6);
   }
   document::PlotLayout layout{{"operations per byte", "FLOP/byte", document::Axis::Scale::logarithmic},
-                    {"speed", "GFLOP/s", document::Axis::Scale::logarithmic},
-                    {},
-                    {}};
+                              {"speed", "GFLOP/s", document::Axis::Scale::logarithmic},
+                              {},
+                              {}};
   layout.x_range = document::range_of(layout.x, x, false);
   layout.y_range = document::range_of(layout.y, y, false);
   layout.legend = {{"matrix product", document::Tone::first, document::LegendEntry::Sign::marker, 0, 0},
@@ -86,7 +87,8 @@ document::Plot draw_axes(document::Drawing& drawing, const analysis::MachineSumm
 
 /// Draws the limits of the machine with their names along the lines, as far as they lie in the plot. Returns
 /// the places of the names.
-std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& plot, const analysis::MachineSummary& machine) {
+std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& plot,
+                            const analysis::MachineSummary& machine) {
   const double bandwidth = machine.bandwidth() / giga;
   const double lowest = std::max(plot.x.range.low, plot.y.range.low / bandwidth);
   double highest_peak = 0.0;
@@ -94,7 +96,8 @@ std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& pl
   for (const auto& [precision, peak] : machine.peaks) {
     const double speed = peak / giga, ridge = speed / bandwidth, y = plot.y(speed);
     highest_peak = std::max(highest_peak, speed);
-    drawing.shapes.push_back(document::Polyline{{{plot.x(ridge), y}, {plot.right, y}}, {document::Tone::ink, 1.4}});
+    drawing.shapes.push_back(
+        document::Polyline{{{plot.x(ridge), y}, {plot.right, y}}, {document::Tone::ink, 1.4}});
     // Below its line beside the ridge, where hardly any kernel lies; above it if another roof lies close
     // below.
     const bool crowded = std::any_of(machine.peaks.begin(), machine.peaks.end(), [&](const auto& other) {
@@ -105,7 +108,8 @@ std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& pl
     const double width = document::text_width(name, document::label_size);
     const double left = std::min(plot.x(ridge) + 8, plot.right - width);
     const double base = crowded ? y - 5 : y + document::label_size + 3;
-    drawing.shapes.push_back(document::Label{left, base, name, document::Label::Anchor::start, document::label_size});
+    drawing.shapes.push_back(
+        document::Label{left, base, name, document::Label::Anchor::start, document::label_size});
     taken.push_back({left, base - document::label_size, left + width, base + 3});
   }
   const double ridge = highest_peak / bandwidth;
@@ -116,10 +120,11 @@ std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& pl
   const std::string name = "memory: " + rounded(bandwidth) + " GB/s";
   const double along = 0.3, x = x0 + along * (x1 - x0) - 6 * std::sin(slope),
                y = y0 + along * (y1 - y0) - 6 * std::cos(slope);
-  drawing.shapes.push_back(document::Label{x, y, name, document::Label::Anchor::start, document::label_size, document::Tone::ink, false,
-                                 slope * 180.0 / std::numbers::pi});
+  drawing.shapes.push_back(document::Label{x, y, name, document::Label::Anchor::start, document::label_size,
+                                           document::Tone::ink, false, slope * 180.0 / std::numbers::pi});
   const double width = document::text_width(name, document::label_size);
-  for (double step = 0.0; step < width; step += document::label_size) {  // a slanted name as a row of small boxes
+  for (double step = 0.0; step < width;
+       step += document::label_size) {  // a slanted name as a row of small boxes
     const double at = x + step * std::cos(slope), base = y - step * std::sin(slope);
     taken.push_back({at - 4, base - document::label_size - 4, at + document::label_size + 4, base + 6});
   }
@@ -159,16 +164,19 @@ void draw_points(document::Drawing& drawing, const document::Plot& plot, const s
         distance = far;
       }
     const double middle = (best.left + best.right) / 2, height = (best.top + best.bottom) / 2;
-    if (distance > 14) drawing.shapes.push_back(document::Polyline{{{x, y}, {middle, height}}, {document::Tone::faint, 0.6}});
     if (distance > 14)
-      drawing.shapes.push_back(
-          document::Rectangle{best.left, best.top, best.right - best.left, best.bottom - best.top, document::Tone::ground, 0.85});
+      drawing.shapes.push_back(document::Polyline{{{x, y}, {middle, height}}, {document::Tone::faint, 0.6}});
+    if (distance > 14)
+      drawing.shapes.push_back(document::Rectangle{best.left, best.top, best.right - best.left,
+                                                   best.bottom - best.top, document::Tone::ground, 0.85});
     taken.push_back(best);
-    drawing.shapes.push_back(
-        document::Label{middle, height + number_size * 0.36, number, document::Label::Anchor::middle, number_size, document::Tone::ink});
+    drawing.shapes.push_back(document::Label{middle, height + number_size * 0.36, number,
+                                             document::Label::Anchor::middle, number_size,
+                                             document::Tone::ink});
     drawing.shapes.push_back(document::Marker{x, y, 3.2, points[i].shape(), points[i].tone(),
-                                    points[i].kernel->label + ": " + rounded(points[i].speed) +
-                                        " GFLOP/s at " + rounded(points[i].intensity) + " FLOP/byte"});
+                                              points[i].kernel->label + ": " + rounded(points[i].speed) +
+                                                  " GFLOP/s at " + rounded(points[i].intensity) +
+                                                  " FLOP/byte"});
   }
 }
 
@@ -178,27 +186,32 @@ void draw_key(document::Drawing& drawing, const std::vector<Point>& points, std:
   const std::size_t rows = (points.size() + columns - 1) / columns;
   for (std::size_t column = 0; column < columns && column < points.size(); ++column) {
     const double right = width * static_cast<double>(column + 1) - 24;
-    drawing.shapes.push_back(document::Label{right - 62, top, "share", document::Label::Anchor::end, document::label_size, document::Tone::faint});
-    drawing.shapes.push_back(document::Label{right, top, "GFLOP/s", document::Label::Anchor::end, document::label_size, document::Tone::faint});
+    drawing.shapes.push_back(document::Label{right - 62, top, "share", document::Label::Anchor::end,
+                                             document::label_size, document::Tone::faint});
+    drawing.shapes.push_back(document::Label{right, top, "GFLOP/s", document::Label::Anchor::end,
+                                             document::label_size, document::Tone::faint});
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double left = width * static_cast<double>(i / rows), right = left + width - 24;
     const double y = top + document::line_height * static_cast<double>(i % rows + 1);
-    drawing.shapes.push_back(document::Label{left + 16, y, std::to_string(i + 1), document::Label::Anchor::end, document::label_size});
+    drawing.shapes.push_back(document::Label{left + 16, y, std::to_string(i + 1),
+                                             document::Label::Anchor::end, document::label_size});
     drawing.shapes.push_back(document::Marker{left + 26, y - 4, 3.2, points[i].shape(), points[i].tone()});
-    drawing.shapes.push_back(document::Label{left + 36, y,
-                                   document::shortened(points[i].kernel->label, right - 102 - left - 36, document::label_size),
-                                   document::Label::Anchor::start, document::label_size});
+    drawing.shapes.push_back(document::Label{
+        left + 36, y,
+        document::shortened(points[i].kernel->label, right - 102 - left - 36, document::label_size),
+        document::Label::Anchor::start, document::label_size});
     drawing.shapes.push_back(document::Label{right - 62, y, digits(100.0 * points[i].kernel->share, 1) + " %",
-                                   document::Label::Anchor::end, document::label_size});
-    drawing.shapes.push_back(document::Label{right, y, rounded(points[i].speed), document::Label::Anchor::end, document::label_size});
+                                             document::Label::Anchor::end, document::label_size});
+    drawing.shapes.push_back(document::Label{right, y, rounded(points[i].speed), document::Label::Anchor::end,
+                                             document::label_size});
   }
   drawing.height = top + document::line_height * static_cast<double>(rows) + 6;
   if (left_out == 0) return;
   drawing.height += document::line_height;
-  drawing.shapes.push_back(document::Label{0, drawing.height - 4,
-                                 "and " + std::to_string(left_out) + " more with smaller shares",
-                                 document::Label::Anchor::start, document::label_size, document::Tone::faint});
+  drawing.shapes.push_back(
+      document::Label{0, drawing.height - 4, "and " + std::to_string(left_out) + " more with smaller shares",
+                      document::Label::Anchor::start, document::label_size, document::Tone::faint});
 }
 
 void move(document::Drawing& drawing, double right, double down) {
@@ -236,10 +249,12 @@ document::Drawing draw_roofline(const analysis::BenchSummary& summary, const ana
   draw_key(drawing, points, left_out);
   const double head = title_size + margin;
   move(drawing, margin, margin + head - 8);
-  drawing.shapes.insert(drawing.shapes.begin(), document::Label{margin, margin + title_size - 2,
-                                                      document::shortened("Roofline of a step: " + step.measured->name,
-                                                                plot_width, title_size, true),
-                                                      document::Label::Anchor::start, title_size, document::Tone::ink, true});
+  drawing.shapes.insert(
+      drawing.shapes.begin(),
+      document::Label{
+          margin, margin + title_size - 2,
+          document::shortened("Roofline of a step: " + step.measured->name, plot_width, title_size, true),
+          document::Label::Anchor::start, title_size, document::Tone::ink, true});
   drawing.width = plot_width + 2 * margin;
   drawing.height += 2 * margin + head - 8;
   return drawing;

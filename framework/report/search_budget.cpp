@@ -31,7 +31,8 @@ std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const
       const bool varied = std::ranges::any_of(view.space, [&](const plan::RandomVariable& variable) {
         return param.key == variable.key || param.key.starts_with(variable.key + ".");
       });
-      if (!varied && param.key != "seed" && !config::only_describes(param.key)) constants[param.key] = param.value;
+      if (!varied && param.key != "seed" && !config::only_describes(param.key))
+        constants[param.key] = param.value;
     }
     break;
   }
@@ -61,7 +62,8 @@ struct Draws {
   bool pruned = false;  ///< there are draws, but a search with pruning has no final score of most of them
 };
 
-Draws random_draws(const ReportData& data, const analysis::SearchView& view, const std::deque<analysis::SearchView>& searches) {
+Draws random_draws(const ReportData& data, const analysis::SearchView& view,
+                   const std::deque<analysis::SearchView>& searches) {
   Draws draws;
   std::set<std::int64_t> seen;  // two searches with one seed draw the same runs
   for (const analysis::SearchView& other : searches) {
@@ -105,8 +107,8 @@ document::Series observed_series(const std::vector<analysis::BudgetPoint>& point
   return series;
 }
 
-document::TableBlock budget_table(const analysis::SearchView& view, const Metric& metric, const std::vector<analysis::BudgetPoint>& points,
-                        const std::string& id) {
+document::TableBlock budget_table(const analysis::SearchView& view, const Metric& metric,
+                                  const std::vector<analysis::BudgetPoint>& points, const std::string& id) {
   document::TableBlock table;
   table.id = "budget-" + id;
   table.caption = "Search " + view.row.name + ": the best " + metric.name +
@@ -120,8 +122,9 @@ document::TableBlock budget_table(const analysis::SearchView& view, const Metric
   return table;
 }
 
-document::TableBlock draws_table(const analysis::SearchView& view, const Metric& metric, const std::vector<double>& best,
-                       const std::vector<analysis::Interval>& intervals, const std::string& id) {
+document::TableBlock draws_table(const analysis::SearchView& view, const Metric& metric,
+                                 const std::vector<double>& best,
+                                 const std::vector<analysis::Interval>& intervals, const std::string& id) {
   document::TableBlock table;
   table.id = "random-best-" + id;
   table.caption = "Search " + view.row.name + ": the best " + metric.name +
@@ -173,7 +176,8 @@ std::string explanation(const analysis::SearchView& view, const Draws& draws) {
 }  // namespace
 
 std::vector<document::Block> budget_blocks(const ReportData& data, const analysis::SearchView& view,
-                                 const std::deque<analysis::SearchView>& searches, const std::string& id) {
+                                           const std::deque<analysis::SearchView>& searches,
+                                           const std::string& id) {
   if (view.options.objectives.size() != 1) return {};
   const std::vector<analysis::BudgetPoint> points = analysis::best_so_far(view);
   if (points.size() < 2) return {};
@@ -182,8 +186,9 @@ std::vector<document::Block> budget_blocks(const ReportData& data, const analysi
   const Unit unit = unit_of(metric);
   document::LineChart chart{{"trainings", ""}, {metric.name, unit.name}, {observed_series(points, unit)}};
   document::Figure figure;
-  figure.alternative = "A curve of the best so far, from " + analysis::metric_text(metric, points.front().best) +
-                       " to " + analysis::metric_text(metric, points.back().best) + " after " +
+  figure.alternative = "A curve of the best so far, from " +
+                       analysis::metric_text(metric, points.front().best) + " to " +
+                       analysis::metric_text(metric, points.back().best) + " after " +
                        document::number_text(points.back().trainings) + " trainings. ";
   std::vector<document::Block> tables;
   tables.push_back(budget_table(view, metric, points, id));
@@ -191,7 +196,8 @@ std::vector<document::Block> budget_blocks(const ReportData& data, const analysi
   if (draws.values.size() >= fewest_draws) {
     const std::size_t most = std::min(most_draws, draws.values.size());
     const std::vector<double> best = analysis::expected_best(draws.values, objective.maximize, most);
-    const std::vector<analysis::Interval> intervals = analysis::expected_best_intervals(draws.values, objective.maximize, most);
+    const std::vector<analysis::Interval> intervals =
+        analysis::expected_best_intervals(draws.values, objective.maximize, most);
     document::Series random{"random search, expected, 95 %", {}, {}};
     for (std::size_t n = 1; n <= most; ++n) {
       random.x.push_back(static_cast<double>(n));
@@ -199,8 +205,9 @@ std::vector<document::Block> budget_blocks(const ReportData& data, const analysi
       random.low.push_back(unit.factor * intervals[n - 1].low);
       random.high.push_back(unit.factor * intervals[n - 1].high);
     }
-    figure.alternative += "Random search: from " + analysis::metric_text(metric, best.front()) + " with one draw to " +
-                          analysis::metric_text(metric, best.back()) + " with " + std::to_string(most) + ".";
+    figure.alternative += "Random search: from " + analysis::metric_text(metric, best.front()) +
+                          " with one draw to " + analysis::metric_text(metric, best.back()) + " with " +
+                          std::to_string(most) + ".";
     chart.series.push_back(std::move(random));
     tables.push_back(draws_table(view, metric, best, intervals, id));
   }

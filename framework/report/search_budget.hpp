@@ -16,6 +16,7 @@ namespace encore::report {
 /// Returns the blocks for a search with one objective, otherwise none. Random draws are taken from all
 /// `searches` of the same space and experiment.
 std::vector<document::Block> budget_blocks(const ReportData& data, const analysis::SearchView& view,
-                                 const std::deque<analysis::SearchView>& searches, const std::string& id);
+                                           const std::deque<analysis::SearchView>& searches,
+                                           const std::string& id);
 
 }  // namespace encore::report

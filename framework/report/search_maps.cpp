@@ -52,8 +52,9 @@ double place_among(const plan::RandomVariable& variable, const MapSide& side, do
   return static_cast<double>(side.places.size()) * plan::search::Axis(variable).cell(value).center();
 }
 
-std::vector<document::HeatMapChart::Mark> marks_of(const SearchSubject& subject, std::size_t across, std::size_t down,
-                                         const MapSide& columns, const MapSide& rows) {
+std::vector<document::HeatMapChart::Mark> marks_of(const SearchSubject& subject, std::size_t across,
+                                                   std::size_t down, const MapSide& columns,
+                                                   const MapSide& rows) {
   const std::vector<std::size_t>& winners = subject.view.leaderboard.winners;
   std::vector<document::HeatMapChart::Mark> marks;
   for (std::size_t trial = 0; trial < subject.view.leaderboard.states.size(); ++trial) {
@@ -70,8 +71,8 @@ std::vector<document::HeatMapChart::Mark> marks_of(const SearchSubject& subject,
   return marks;
 }
 
-document::Figure map_figure(const SearchSubject& subject, const Found& found, std::size_t across, std::size_t down,
-                  std::size_t number) {
+document::Figure map_figure(const SearchSubject& subject, const Found& found, std::size_t across,
+                            std::size_t down, std::size_t number) {
   const MapSide columns = side_of(subject.view.space[across]), rows = side_of(subject.view.space[down]);
   document::HeatMapChart chart;
   chart.row_title = subject.labels[down];
@@ -98,7 +99,8 @@ document::Figure map_figure(const SearchSubject& subject, const Found& found, st
   figure.caption = subject.title() + ": " + subject.metric.name + " over " + subject.labels[across] +
                    " and " + subject.labels[down] +
                    ", by the forest of the importances. Dots: trials; the diamond: the best one.";
-  figure.alternative = "A map of shades from " + document::number_text(low) + " to " + document::number_text(high) + ".";
+  figure.alternative =
+      "A map of shades from " + document::number_text(low) + " to " + document::number_text(high) + ".";
   figure.chart = std::move(chart);
   return figure;
 }

@@ -14,6 +14,7 @@ namespace encore::report {
 
 /// Returns the maps of the pairs with the largest shares, in which effects of both variables and their
 /// interaction count.
-std::vector<document::Figure> search_maps(const SearchSubject& subject, const plan::search::Importance& found);
+std::vector<document::Figure> search_maps(const SearchSubject& subject,
+                                          const plan::search::Importance& found);
 
 }  // namespace encore::report

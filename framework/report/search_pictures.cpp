@@ -44,7 +44,8 @@ document::Figure importance_figure(const SearchSubject& subject, const Found& fo
     const plan::search::Share& share = found.alone()[variable];
     chart.bars.push_back({subject.labels[variable], share_percent(share.share), share_percent(share.low),
                           share_percent(share.high)});
-    figure.alternative += subject.labels[variable] + ": " + document::number_text(share_percent(share.share)) + " %. ";
+    figure.alternative +=
+        subject.labels[variable] + ": " + document::number_text(share_percent(share.share)) + " %. ";
   }
   figure.id = "figure-importance-" + subject.id;
   figure.caption = subject.title() + ": how much of the variance of " + subject.metric.name +
@@ -133,7 +134,8 @@ document::Figure parallel_figure(const SearchSubject& subject, const std::vector
   const analysis::SearchView& view = subject.view;
   document::ParallelChart chart;
   for (const std::size_t variable : variables) {
-    document::ParallelChart::Dimension dimension{subject.labels[variable], {}, is_logarithmic(view.space[variable])};
+    document::ParallelChart::Dimension dimension{
+        subject.labels[variable], {}, is_logarithmic(view.space[variable])};
     dimension.categories = names_of_values(view.space[variable]);
     chart.dimensions.push_back(std::move(dimension));
   }
@@ -178,13 +180,13 @@ void add_pictures(const SearchSubject& subject, std::vector<document::Block>& bl
     blocks.push_back(importance_table(subject, *found));
   } else {
     blocks.push_back(document::Paragraph{"The importance of variables needs at least " +
-                               std::to_string(plan::search::fewest_trials) + " different scores."});
+                                         std::to_string(plan::search::fewest_trials) + " different scores."});
   }
   for (std::size_t i = 0; i < std::min(most_slices, order.size()); ++i)
     blocks.push_back(slice_figure(subject, order[i], i + 1));
   if (order.size() > most_slices)
     blocks.push_back(document::Paragraph{counted(order.size() - most_slices, "more variable") +
-                               " that explain less are not drawn."});
+                                         " that explain less are not drawn."});
   if (found)
     for (document::Figure& map : search_maps(subject, *found)) blocks.push_back(std::move(map));
   if (order.size() > most_axes) order.resize(most_axes);
@@ -193,7 +195,8 @@ void add_pictures(const SearchSubject& subject, std::vector<document::Block>& bl
 
 }  // namespace
 
-std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view, const std::string& id) {
+std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view,
+                                             const std::string& id) {
   std::vector<document::Block> blocks;
   if (view.leaderboard.order.size() < 2) return blocks;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {

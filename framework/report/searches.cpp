@@ -77,13 +77,15 @@ document::TableBlock cost_table(const ReportData& data, const Searches& searches
                           plan::search::name_of(view.options.pruning), objectives_text(view.options),
                           count_cell(static_cast<std::int64_t>(view.leaderboard.states.size())),
                           count("complete"), count("pruned"), count("failed"), count("repeated"),
-                          count("excluded"), seconds_cell(plan::search::seconds_in(view.history()) - confirming),
+                          count("excluded"),
+                          seconds_cell(plan::search::seconds_in(view.history()) - confirming),
                           seconds_cell(confirming), best_cell(data, view)});
   }
   return table;
 }
 
-document::TableBlock best_table(const ReportData& data, const analysis::SearchView& view, const std::string& id) {
+document::TableBlock best_table(const ReportData& data, const analysis::SearchView& view,
+                                const std::string& id) {
   document::TableBlock table;
   table.id = "best-trials-" + id;
   table.caption = "Search " + view.row.name +
@@ -124,8 +126,10 @@ document::TableBlock best_table(const ReportData& data, const analysis::SearchVi
 
 // --- fresh seeds ---
 
-document::TableBlock confirmation_table(const ReportData& data, const analysis::SearchView& view, std::size_t objective,
-                              const std::vector<analysis::ConfirmedTrial>& confirmed, const std::string& id) {
+document::TableBlock confirmation_table(const ReportData& data, const analysis::SearchView& view,
+                                        std::size_t objective,
+                                        const std::vector<analysis::ConfirmedTrial>& confirmed,
+                                        const std::string& id) {
   const std::string& name = view.options.objectives[objective].metric;
   const Metric metric = data.metrics.of(name);
   const Metric on_test = data.metrics.of("test/" + name.substr(name.find('/') + 1));
@@ -149,27 +153,31 @@ document::TableBlock confirmation_table(const ReportData& data, const analysis::
                                   ? std::to_string(one.wanted)
                                   : std::to_string(one.fresh.size()) + " of " + std::to_string(one.wanted);
     const bool any = !one.fresh.empty();
-    table.rows.push_back({count_cell(static_cast<std::int64_t>(one.trial) + 1),
-                          value_cell(metric, one.selected),
-                          {seeds, static_cast<double>(one.fresh.size())},
-                          any ? value_cell(metric, one.mean()) : document::TableCell(),
-                          one.interval ? value_cell(metric, one.interval->low) : document::TableCell(),
-                          one.interval ? value_cell(metric, one.interval->high) : document::TableCell(),
-                          any ? value_cell(metric, one.mean() - one.selected) : document::TableCell(),
-                          one.tested.empty() ? document::TableCell() : value_cell(on_test, analysis::mean_of(one.tested))});
+    table.rows.push_back(
+        {count_cell(static_cast<std::int64_t>(one.trial) + 1),
+         value_cell(metric, one.selected),
+         {seeds, static_cast<double>(one.fresh.size())},
+         any ? value_cell(metric, one.mean()) : document::TableCell(),
+         one.interval ? value_cell(metric, one.interval->low) : document::TableCell(),
+         one.interval ? value_cell(metric, one.interval->high) : document::TableCell(),
+         any ? value_cell(metric, one.mean() - one.selected) : document::TableCell(),
+         one.tested.empty() ? document::TableCell() : value_cell(on_test, analysis::mean_of(one.tested))});
   }
   return table;
 }
 
 /// Returns the figure with the score at selection beside that of every fresh seed.
-document::Figure confirmation_figure(const ReportData& data, const analysis::SearchView& view, std::size_t objective,
-                           const std::vector<analysis::ConfirmedTrial>& confirmed, const std::string& id) {
+document::Figure confirmation_figure(const ReportData& data, const analysis::SearchView& view,
+                                     std::size_t objective,
+                                     const std::vector<analysis::ConfirmedTrial>& confirmed,
+                                     const std::string& id) {
   const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
   const Unit unit = unit_of(metric);
   document::ScatterChart chart;
   chart.x = {"trial", ""};
   chart.y = {metric.name, unit.name};
-  document::ScatterChart::Group selected{"selected", {}}, seeds{"fresh seeds", {}}, mean{"fresh mean, 95 %", {}};
+  document::ScatterChart::Group selected{"selected", {}}, seeds{"fresh seeds", {}},
+      mean{"fresh mean, 95 %", {}};
   document::Figure figure;
   figure.alternative = "Points. ";
   for (std::size_t i = 0; i < confirmed.size(); ++i) {
@@ -188,8 +196,8 @@ document::Figure confirmation_figure(const ReportData& data, const analysis::Sea
       point.high = unit.factor * one.interval->high;
     }
     mean.points.push_back(std::move(point));
-    figure.alternative += name + ": selected " + analysis::metric_text(metric, one.selected) + ", fresh mean " +
-                          analysis::metric_text(metric, one.mean()) + ". ";
+    figure.alternative += name + ": selected " + analysis::metric_text(metric, one.selected) +
+                          ", fresh mean " + analysis::metric_text(metric, one.mean()) + ". ";
   }
   chart.groups = {std::move(selected), std::move(mean), std::move(seeds)};
   figure.id = "figure-confirmed-" + id;
@@ -210,7 +218,7 @@ std::string best_text(const Metric& metric, const analysis::ConfirmedTrial& best
 }
 
 document::Paragraph curse_text(const ReportData& data, const analysis::SearchView& view,
-                     const std::vector<analysis::ConfirmedTrial>& confirmed) {
+                               const std::vector<analysis::ConfirmedTrial>& confirmed) {
   std::string text =
       "A later trial depends on the scores of earlier ones, and the best of many trials is partly luck: "
       "the "
@@ -239,7 +247,8 @@ void add_confirmations(const ReportData& data, const analysis::SearchView& view,
                        bool with_figure, std::vector<document::Block>& blocks) {
   std::vector<analysis::ConfirmedTrial> first;
   for (std::size_t objective = 0; objective < view.options.objectives.size(); ++objective) {
-    const std::vector<analysis::ConfirmedTrial> confirmed = analysis::confirmed_trials(data.store, view, objective);
+    const std::vector<analysis::ConfirmedTrial> confirmed =
+        analysis::confirmed_trials(data.store, view, objective);
     if (objective == 0) {
       first = confirmed;
       blocks.push_back(curse_text(data, view, confirmed));
@@ -271,7 +280,8 @@ document::Section searches_section(const ReportData& data) {
             : section.sections.emplace_back(document::Section{id_of(i), "Search " + view.row.name}).blocks;
     blocks.push_back(best_table(data, view, id_of(i)));
     add_confirmations(data, view, id_of(i), true, blocks);
-    for (document::Block& block : budget_blocks(data, view, searches, id_of(i))) blocks.push_back(std::move(block));
+    for (document::Block& block : budget_blocks(data, view, searches, id_of(i)))
+      blocks.push_back(std::move(block));
     for (document::Block& block : search_pictures(data, view, id_of(i))) blocks.push_back(std::move(block));
   }
   return section;

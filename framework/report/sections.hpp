@@ -43,7 +43,8 @@ document::Section searches_section(const ReportData& data);
 document::Section brief_searches_section(const ReportData& data);
 /// search_pictures.cpp: importance, every parameter against the score, two at once (search_maps.hpp), and all
 /// together.
-std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view, const std::string& id);
+std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view,
+                                             const std::string& id);
 /// classes.cpp: precision, recall and F1 of each class; confused classes.
 document::Section classes_section(const ReportData& data);
 /// curves.cpp: measurements over the steps, with a band over seeds.

@@ -27,14 +27,14 @@ std::string milliseconds(double seconds) {
 document::Paragraph what_was_kept(const store::RunRow& run, const monitor::Monitoring& said) {
   const std::string described =
       said.window < said.texts ? ", of which the last " + thousands(said.window) + " are described" : "";
-  return {
-      document::Text({code(run.name),
-            {": " + counted(static_cast<std::size_t>(said.texts), "input") + " from " + utc_text(said.first) +
-             " to " + utc_text(said.last) + described + ". They are compared with the " +
-             counted(static_cast<std::size_t>(said.reference_texts), "input") + " of " + said.source +
-             ". The time from the request to the answer was " + milliseconds(said.seconds_median) +
-             " (median), at p95 " + milliseconds(said.seconds_95) + ", at p99 " +
-             milliseconds(said.seconds_99) + "."}})};
+  return {document::Text(
+      {code(run.name),
+       {": " + counted(static_cast<std::size_t>(said.texts), "input") + " from " + utc_text(said.first) +
+        " to " + utc_text(said.last) + described + ". They are compared with the " +
+        counted(static_cast<std::size_t>(said.reference_texts), "input") + " of " + said.source +
+        ". The time from the request to the answer was " + milliseconds(said.seconds_median) +
+        " (median), at p95 " + milliseconds(said.seconds_95) + ", at p99 " + milliseconds(said.seconds_99) +
+        "."}})};
 }
 
 /// Returns the result of the test for a change, which is a sequence of bets.
@@ -44,9 +44,11 @@ document::Block verdict_on_change(const monitor::Monitoring& said) {
                             document::number_text(said.alpha);
   if (!said.alarm)
     return document::Paragraph{"No change was seen: the evidence for one was at most 10^" +
-                     document::number_text(said.log10_evidence) + " (an alert needs " + limit + ")."};
-  return document::Notice{"The inputs have changed: after " + counted(static_cast<std::size_t>(*said.alarm), "input") +
-                " the evidence for a change had reached " + limit + "."};
+                               document::number_text(said.log10_evidence) + " (an alert needs " + limit +
+                               ")."};
+  return document::Notice{"The inputs have changed: after " +
+                          counted(static_cast<std::size_t>(*said.alarm), "input") +
+                          " the evidence for a change had reached " + limit + "."};
 }
 
 document::Paragraph verdict_on_answers(const monitor::Monitoring& said) {
@@ -54,22 +56,24 @@ document::Paragraph verdict_on_answers(const monitor::Monitoring& said) {
   if (verdicts.all == 0) return {"The share of right answers is unknown: no feedback was sent."};
   const monitor::ShareInterval interval = monitor::interval_of(verdicts);
   return {"Of " + counted(static_cast<std::size_t>(verdicts.all), "input") + " with feedback " +
-          document::number_text(100.0 * static_cast<double>(verdicts.correct) / static_cast<double>(verdicts.all)) +
-          " % were answered correctly (95 % interval " + document::number_text(100.0 * interval.low) + " to " +
-          document::number_text(100.0 * interval.high) + ", Wilson's)."};
+          document::number_text(100.0 * static_cast<double>(verdicts.correct) /
+                                static_cast<double>(verdicts.all)) +
+          " % were answered correctly (95 % interval " + document::number_text(100.0 * interval.low) +
+          " to " + document::number_text(100.0 * interval.high) + ", Wilson's)."};
 }
 
-document::TableBlock measure_table(const store::RunRow& run, const monitor::Monitoring& said, const std::string& id) {
+document::TableBlock measure_table(const store::RunRow& run, const monitor::Monitoring& said,
+                                   const std::string& id) {
   document::TableBlock table;
   table.id = id;
-  table.caption =
-      document::Text({{"Inputs of "},
-            code(run.name),
-            {" compared with the reference: means over inputs, population stability index (PSI) and "
-             "Jensen-Shannon "
-             "divergence (JS, bits) of the last " +
-             thousands(said.window) +
-             ", and the largest result of the bets on a change of this number alone, as a power of ten."}});
+  table.caption = document::Text(
+      {{"Inputs of "},
+       code(run.name),
+       {" compared with the reference: means over inputs, population stability index (PSI) and "
+        "Jensen-Shannon "
+        "divergence (JS, bits) of the last " +
+        thousands(said.window) +
+        ", and the largest result of the bets on a change of this number alone, as a power of ten."}});
   table.columns = {{"measure"},       {"reference", "", true}, {"live", "", true},
                    {"PSI", "", true}, {"JS", "", true},        {"log10 evidence", "", true}};
   for (const monitor::MeasuredShift& each : said.measures)
@@ -79,12 +83,12 @@ document::TableBlock measure_table(const store::RunRow& run, const monitor::Moni
   return table;
 }
 
-document::TableBlock label_table(const ReportData& data, const store::RunRow& run, const monitor::Monitoring& said,
-                       const std::string& id) {
+document::TableBlock label_table(const ReportData& data, const store::RunRow& run,
+                                 const monitor::Monitoring& said, const std::string& id) {
   document::TableBlock table;
   table.id = id;
-  table.caption =
-      document::Text({{"How often the answers of "}, code(run.name), {" had a label, as a share of all labels."}});
+  table.caption = document::Text(
+      {{"How often the answers of "}, code(run.name), {" had a label, as a share of all labels."}});
   table.columns = {{"label"}, {"reference", "%", true}, {"live", "%", true}};
   const std::size_t shown = data.rows_of(said.labels.size());
   for (std::size_t i = 0; i < shown; ++i)
@@ -96,7 +100,8 @@ document::TableBlock label_table(const ReportData& data, const store::RunRow& ru
   return table;
 }
 
-document::Figure evidence_figure(const store::RunRow& run, const monitor::Monitoring& said, const std::string& id) {
+document::Figure evidence_figure(const store::RunRow& run, const monitor::Monitoring& said,
+                                 const std::string& id) {
   const double limit = -std::log10(said.alpha);
   const auto texts = static_cast<double>(said.texts);
   document::Series evidence;
@@ -107,10 +112,11 @@ document::Figure evidence_figure(const store::RunRow& run, const monitor::Monito
   }
   const std::string end = "10^" + document::number_text(said.log10_evidence_now);
   return {.id = id,
-          .caption = document::Text({{"Evidence that the inputs of "},
-                           code(run.name),
-                           {" have changed, after each of them, and the limit of an alert. It begins with 1 "
-                            "and does not grow without a change."}}),
+          .caption = document::Text(
+              {{"Evidence that the inputs of "},
+               code(run.name),
+               {" have changed, after each of them, and the limit of an alert. It begins with 1 "
+                "and does not grow without a change."}}),
           .alternative = "A curve from 1 to " + end + " after " + thousands(said.texts) +
                          " inputs; its limit is 10^" + document::number_text(limit) + ".",
           .chart = document::LineChart{
@@ -127,19 +133,20 @@ void add_service(const ReportData& data, const store::RunRow& run, const std::st
   try {
     reference = record::find_reference(data.store.run_folder(run.id));
   } catch (const Error& error) {
-    blocks.push_back(document::Notice{"The reference of run " + run.name + " cannot be read: " + error.what() + "."});
+    blocks.push_back(
+        document::Notice{"The reference of run " + run.name + " cannot be read: " + error.what() + "."});
     return;
   }
   if (!reference) {
     blocks.push_back(document::Notice{document::Text({{counted(texts.size(), "input") + " came to "},
-                                  code(run.name),
-                                  {", which has no reference to compare them with."}})});
+                                                      code(run.name),
+                                                      {", which has no reference to compare them with."}})});
     return;
   }
   const monitor::MonitorOptions options;
-  const monitor::Monitoring said =
-      monitor::monitor(*reference, texts,
-              store::read_verdicts(data.store, run.number, static_cast<std::int64_t>(options.window)), options);
+  const monitor::Monitoring said = monitor::monitor(
+      *reference, texts,
+      store::read_verdicts(data.store, run.number, static_cast<std::int64_t>(options.window)), options);
   blocks.push_back(what_was_kept(run, said));
   blocks.push_back(verdict_on_change(said));
   blocks.push_back(verdict_on_answers(said));

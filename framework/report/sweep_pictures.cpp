@@ -79,7 +79,8 @@ double adjusted_percent(const analysis::MainEffect& effect) {
   return std::max(0.0, 100.0 * effect.adjusted);
 }
 
-document::TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
+document::TableBlock importance_table(const Question& question, const std::vector<Importance>& all,
+                                      std::size_t runs) {
   document::TableBlock table;
   table.id = "importance-" + question.id;
   table.caption = question.title + ": how much of the variance of the score over " + counted(runs, "run") +
@@ -95,14 +96,14 @@ document::TableBlock importance_table(const Question& question, const std::vecto
                    {"explained", "%", true}, {"adjusted", "%", true}, {"F", "", true},
                    {"p", "", true}};
   for (const Importance& one : all)
-    table.rows.push_back(
-        {one.name,
-         count_cell(static_cast<std::int64_t>(one.effect.levels)),
-         count_cell(static_cast<std::int64_t>(one.effect.values)),
-         {document::number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
-         {document::number_text(adjusted_percent(one.effect)), adjusted_percent(one.effect)},
-         one.effect.f ? number_cell(*one.effect.f) : document::TableCell(),
-         one.effect.p ? document::TableCell(p_value_text(*one.effect.p), *one.effect.p) : document::TableCell()});
+    table.rows.push_back({one.name,
+                          count_cell(static_cast<std::int64_t>(one.effect.levels)),
+                          count_cell(static_cast<std::int64_t>(one.effect.values)),
+                          {document::number_text(100.0 * one.effect.share), 100.0 * one.effect.share},
+                          {document::number_text(adjusted_percent(one.effect)), adjusted_percent(one.effect)},
+                          one.effect.f ? number_cell(*one.effect.f) : document::TableCell(),
+                          one.effect.p ? document::TableCell(p_value_text(*one.effect.p), *one.effect.p)
+                                       : document::TableCell()});
   table.notes.push_back(
       "p is not corrected for the number of parameters, and the rest of the variance belongs to "
       "interactions and to constant settings. With fewer than about ten runs per value the shares "
@@ -144,8 +145,8 @@ bool spans_decades(const analysis::Factor& factor) {
   return low > 0.0 && high / low >= 20.0;
 }
 
-document::Figure scatter_figure(const Question& question, const Scored& scored, const analysis::Factor& factor,
-                      std::size_t number) {
+document::Figure scatter_figure(const Question& question, const Scored& scored,
+                                const analysis::Factor& factor, std::size_t number) {
   const Unit unit = unit_of(question.metric());
   document::ScatterChart chart;
   chart.x = {factor.label, ""};
@@ -192,18 +193,20 @@ std::string highest_text(const Question& question, const Scored& scored,
   for (const analysis::Factor* factor : factors)
     settings.push_back(factor->label + " " + analysis::level_text(factor->levels[factor->level[run]]));
   const std::string& unit = unit_of(question.metric()).name;
-  return "The highest score, " + analysis::metric_text(question.metric(), *highest) + (unit.empty() ? "" : " " + unit) +
-         ", has " + listed(settings) + ".";
+  return "The highest score, " + analysis::metric_text(question.metric(), *highest) +
+         (unit.empty() ? "" : " " + unit) + ", has " + listed(settings) + ".";
 }
 
 document::Figure parallel_figure(const Question& question, const Scored& scored,
-                       const std::vector<const analysis::Factor*>& factors) {
+                                 const std::vector<const analysis::Factor*>& factors) {
   const Unit unit = unit_of(question.metric());
   document::ParallelChart chart;
   for (const analysis::Factor* factor : factors) {
-    document::ParallelChart::Dimension dimension{factor->label, {}, factor->numeric && spans_decades(*factor)};
+    document::ParallelChart::Dimension dimension{
+        factor->label, {}, factor->numeric && spans_decades(*factor)};
     if (!factor->numeric)
-      for (const nlohmann::json& level : factor->levels) dimension.categories.push_back(analysis::level_text(level));
+      for (const nlohmann::json& level : factor->levels)
+        dimension.categories.push_back(analysis::level_text(level));
     chart.dimensions.push_back(std::move(dimension));
   }
   chart.dimensions.push_back(
@@ -253,7 +256,7 @@ void add_question(const ReportData& data, const Question& question, std::vector<
     if (++number <= most_scatters) blocks.push_back(scatter_figure(question, scored, *factor, number));
   if (factors.size() > most_scatters)
     blocks.push_back(document::Paragraph{counted(factors.size() - most_scatters, "more parameter") +
-                               " that explain less are not drawn."});
+                                         " that explain less are not drawn."});
   if (factors.size() > most_dimensions) factors.resize(most_dimensions);
   blocks.push_back(parallel_figure(question, scored, factors));
 }

@@ -77,9 +77,10 @@ document::TimelineChart timeline_of(const ReportData& data, std::size_t& untimed
     free[number] = entry.end;
     chart.bars.push_back({base + number, entry.begin - first, entry.end - first, entry.name, entry.tone});
   }
-  for (const auto& [tone, meaning] : {std::pair<document::Tone, std::string>{document::Tone::good, "completed"},
-                                      {document::Tone::bad, "failed"},
-                                      {document::Tone::missing, "interrupted, stopped, lost or running"}})
+  for (const auto& [tone, meaning] :
+       {std::pair<document::Tone, std::string>{document::Tone::good, "completed"},
+        {document::Tone::bad, "failed"},
+        {document::Tone::missing, "interrupted, stopped, lost or running"}})
     if (std::any_of(chart.bars.begin(), chart.bars.end(), [&](const auto& bar) { return bar.tone == tone; }))
       chart.legend.emplace_back(tone, meaning);
   return chart;

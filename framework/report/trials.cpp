@@ -35,8 +35,10 @@ document::TableBlock state_table(const ReportData& data) {
                           count_cell(static_cast<std::int64_t>(sum.attempts)), seconds_cell(sum.seconds),
                           count_cell(static_cast<std::int64_t>(sum.untimed))});
   };
-  for (const store::RunState state : {store::RunState::completed, store::RunState::failed, store::RunState::pruned, store::RunState::stopped,
-                               store::RunState::interrupted, store::RunState::lost, store::RunState::running, store::RunState::pending}) {
+  for (const store::RunState state :
+       {store::RunState::completed, store::RunState::failed, store::RunState::pruned,
+        store::RunState::stopped, store::RunState::interrupted, store::RunState::lost,
+        store::RunState::running, store::RunState::pending}) {
     const auto sum = compute.find(store::name_of(state));
     if (runs[store::name_of(state)] == 0 && sum == compute.end() && !data.complete()) continue;
     row(store::name_of(state), runs[store::name_of(state)], sum == compute.end() ? Compute() : sum->second);
@@ -118,11 +120,12 @@ document::TableBlock run_table(const ReportData& data) {
       value = run.state == store::RunState::completed ? "not finite" : "";
     const nlohmann::json step =
         run.result.is_object() ? run.result.value("best_step", nlohmann::json()) : nlohmann::json();
-    table.rows.push_back({letters[run.number],
-                          {std::to_string(run.seed), static_cast<double>(run.seed)},
-                          code_cell(run.id),
-                          store::name_of(run.state),
-                          step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : document::TableCell()});
+    table.rows.push_back(
+        {letters[run.number],
+         {std::to_string(run.seed), static_cast<double>(run.seed)},
+         code_cell(run.id),
+         store::name_of(run.state),
+         step.is_number_integer() ? count_cell(step.get<std::int64_t>()) : document::TableCell()});
     std::vector<document::TableCell>& row = table.rows.back();
     if (mixed) row.emplace_back(metric.name);
     row.push_back(std::move(value));
@@ -179,7 +182,8 @@ Scores scores_of(const Question& question, const std::string& metric) {
   return scores;
 }
 
-void add_expected_best(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
+void add_expected_best(const ReportData& data, const Question& question,
+                       std::vector<document::Block>& blocks) {
   const std::string& select = data.select;
   // Proposals of a search are not random draws: the section "searches" has its budget.
   if (store::selected_metric(select).empty() || data.any_searched(question)) return;
@@ -216,7 +220,8 @@ void add_expected_best(const ReportData& data, const Question& question, std::ve
                                              " of them ended without a score and count as the worst one seen."
                                        : ".");
   figure.alternative = "A curve from " + analysis::metric_text(metric, best.front()) + " with one trial to " +
-                       analysis::metric_text(metric, best.back()) + " with " + std::to_string(best.size()) + ".";
+                       analysis::metric_text(metric, best.back()) + " with " + std::to_string(best.size()) +
+                       ".";
   figure.chart = document::LineChart{{"trials", ""}, {metric.name, unit.name}, {std::move(series)}};
   blocks.push_back(std::move(figure));
   blocks.push_back(std::move(table));

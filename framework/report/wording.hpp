@@ -20,7 +20,6 @@ class MeanDigits;
 
 namespace encore::report {
 
-
 /// Returns "2026-01-31 23:59:59 UTC" for a time in seconds since 1970.
 std::string utc_text(double time);
 /// Returns the seconds since 1970 of the beginning of "2026-01-31" (UTC), or of "2026-01-31 23:59"; nothing

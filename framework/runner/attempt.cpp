@@ -19,8 +19,8 @@ constexpr auto dispossessed_patience = std::chrono::seconds(10);
 
 }  // namespace
 
-Attempt::Attempt(store::Store& store, const RunTask& task, const WorkerPlace& place, const store::Lease& lease,
-                 RunObserver& observer)
+Attempt::Attempt(store::Store& store, const RunTask& task, const WorkerPlace& place,
+                 const store::Lease& lease, RunObserver& observer)
     : store_(store),
       lease_(lease),
       observer_(observer),

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t log_tail_bytes = 2000;
 
-JudgedEnd judge_last_word(const KnownEnd& known, const record::Ended& last_word, const std::filesystem::path& log) {
+JudgedEnd judge_last_word(const KnownEnd& known, const record::Ended& last_word,
+                          const std::filesystem::path& log) {
   JudgedEnd judged{.reason = last_word.reason, .paused = last_word.epochs.has_value()};
   switch (last_word.ending) {
     case record::Ending::completed:
@@ -28,7 +29,8 @@ JudgedEnd judge_last_word(const KnownEnd& known, const record::Ended& last_word,
       judged.log_tail = tail_of(log);
       break;
     case record::Ending::interrupted:
-      judged.state = known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted;
+      judged.state =
+          known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted;
       if (known.asked == StopCause::failure) judged.reason += " because another run failed (--fail-fast)";
       break;
   }
@@ -38,8 +40,9 @@ JudgedEnd judge_last_word(const KnownEnd& known, const record::Ended& last_word,
 /// Judges an attempt whose worker never began: that does not count against the run, which can be started
 /// again.
 JudgedEnd judge_failed_launch(const KnownEnd& known) {
-  return {.state = known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted,
-          .reason = known.end.instead};
+  return {
+      .state = known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted,
+      .reason = known.end.instead};
 }
 
 }  // namespace
@@ -57,7 +60,8 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   if (timed_out) {
     judged.state = store::RunState::failed;
   } else if (known.asked) {
-    judged.state = *known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted;
+    judged.state =
+        *known.asked == StopCause::command ? store::RunState::stopped : store::RunState::interrupted;
   } else {
     // After a signal or a full disk the run can be resumed. A worker that exits before its first report
     // cannot run at all.

@@ -51,8 +51,8 @@ class Measuring {
       }
       if (stop_.load() > 0) throw Error("stopped; nothing was stored");
       if (ended_)
-        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() + ")\n" +
-                    tail_of(log_));
+        throw Error(worker_.name + ": the worker ended with " + ended_->text() + " (" + log_.string() +
+                    ")\n" + tail_of(log_));
       ended_ = process_->wait_for(std::chrono::milliseconds(5));  // what it wrote last is read once more
     }
   }
@@ -93,14 +93,16 @@ std::vector<store::BenchCase> make_cases(const BenchWorker& worker, const record
   return cases;
 }
 
-void take_round(const BenchWorker& worker, const record::BenchRound& round, std::vector<store::BenchCase>& cases) {
+void take_round(const BenchWorker& worker, const record::BenchRound& round,
+                std::vector<store::BenchCase>& cases) {
   if (round.warm_up) return;
   add_samples(cases.front(), round.machine);
   for (std::size_t k = 0; k < worker.request.cases.size(); ++k)
     add_samples(cases[k + 1], round.cases.at(worker.request.cases[k].name));
 }
 
-void take_facts(const BenchWorker& worker, const record::BenchFacts& facts, std::vector<store::BenchCase>& cases) {
+void take_facts(const BenchWorker& worker, const record::BenchFacts& facts,
+                std::vector<store::BenchCase>& cases) {
   cases.front().facts = facts.machine.value();
   cases.front().facts["peak_bytes"] = facts.peak_bytes;
   for (std::size_t k = 0; k < worker.request.cases.size(); ++k) {
@@ -113,8 +115,8 @@ void take_facts(const BenchWorker& worker, const record::BenchFacts& facts, std:
 }  // namespace
 
 store::BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
-                      const std::atomic<int>& stop,
-                      const std::function<void(const BenchProgress&)>& progress) {
+                             const std::atomic<int>& stop,
+                             const std::function<void(const BenchProgress&)>& progress) {
   ENCORE_REQUIRE(!workers.empty(), "somebody measures");
   store::BenchResult result;
   NoiseMeter noise;

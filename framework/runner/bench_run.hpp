@@ -35,7 +35,7 @@ struct BenchProgress {
 /// Returns cases with their samples and `noise`; the caller adds the rest. The folder keeps what the workers
 /// wrote. Throws Error with a worker's own words when one fails, and when `stop` becomes positive.
 store::BenchResult run_bench(const std::filesystem::path& folder, const std::vector<BenchWorker>& workers,
-                      const std::atomic<int>& stop,
-                      const std::function<void(const BenchProgress&)>& progress);
+                             const std::atomic<int>& stop,
+                             const std::function<void(const BenchProgress&)>& progress);
 
 }  // namespace encore::runner

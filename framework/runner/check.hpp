@@ -18,8 +18,8 @@ namespace encore::runner {
 /// was written. A problem that several runs share is reported once. `checked` is called from time to time
 /// with the number of runs that are checked and the number of all runs. Throws Error if the worker itself
 /// cannot run.
-std::vector<config::Problem> check_with_worker(const std::filesystem::path& worker,
-                                       const std::vector<const record::Specification*>& specifications,
-                                       const std::function<void(std::size_t, std::size_t)>& checked = {});
+std::vector<config::Problem> check_with_worker(
+    const std::filesystem::path& worker, const std::vector<const record::Specification*>& specifications,
+    const std::function<void(std::size_t, std::size_t)>& checked = {});
 
 }  // namespace encore::runner

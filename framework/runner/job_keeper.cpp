@@ -157,7 +157,8 @@ class JobKeeper {
   }
 
   void look() {
-    for (const record::ControlCommand command : {record::ControlCommand::checkpoint, record::ControlCommand::prune})
+    for (const record::ControlCommand command :
+         {record::ControlCommand::checkpoint, record::ControlCommand::prune})
       if (take_request(order_.run_folder, order_.attempt, command)) worker_->send(command);
     const StopWish wish = requested_stop(order_.run_folder, order_.attempt);
     if (wish != StopWish::none || signals_.stop > 0 || signals_.yield > 0) ask_to_stop();

@@ -148,7 +148,8 @@ class LaunchedRun {
              .over_since = before ? before->over_since : 0.0};
     const bool again = before && before->beats == now.beats && before->by == now.by;
     if (again) now.time = before->time;
-    if (unsubmitted && is_abandoned(status, again ? world::now_seconds() - now.time : 0.0)) return abandon(status);
+    if (unsubmitted && is_abandoned(status, again ? world::now_seconds() - now.time : 0.0))
+      return abandon(status);
     const bool begun = report != nullptr && !report->end;
     now.scheduler = {{"job", status.job.id},
                      {"state", status.job.state},

@@ -23,7 +23,8 @@ const nlohmann::json* link_of(const record::Specification& specification, store:
 
 /// Sets the role's weights to those in the stored specification, if the run resumes from a checkpoint.
 /// Returns false if it does not resume.
-bool take_earlier(store::Store& store, record::Specification& specification, const char* role, bool from_start) {
+bool take_earlier(store::Store& store, record::Specification& specification, const char* role,
+                  bool from_start) {
   const std::filesystem::path folder = store.run_folder(specification.run);
   if (from_start || record::list_checkpoints(folder).empty()) return false;
   const record::Specification before = record::Specification::load(folder);
@@ -34,7 +35,8 @@ bool take_earlier(store::Store& store, record::Specification& specification, con
 
 /// Sets the role's weights to those that the parent has now. Throws Error if the question names other
 /// weights.
-nlohmann::json take_present(store::Store& store, record::Specification& specification, store::Need need, const char* role) {
+nlohmann::json take_present(store::Store& store, record::Specification& specification, store::Need need,
+                            const char* role) {
   const std::optional<store::RunRow> parent = parent_of(store, specification, need);
   const record::DataFile weights = weights_of(store, *parent);
   if (!specification.data.contains(role)) specification.data[role] = weights;
@@ -47,7 +49,8 @@ std::string state_text(const store::RunRow& run) {
 
 }  // namespace
 
-std::optional<store::RunRow> parent_of(store::Store& store, const record::Specification& specification, store::Need need) {
+std::optional<store::RunRow> parent_of(store::Store& store, const record::Specification& specification,
+                                       store::Need need) {
   const nlohmann::json* link = link_of(specification, need);
   if (link == nullptr) return std::nullopt;
   if (link->contains("run")) return store.find_run(link->at("run").get<std::string>(), store::Sight::any);

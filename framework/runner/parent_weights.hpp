@@ -13,7 +13,8 @@ namespace encore::runner {
 
 /// Returns the run that a specification starts or learns from; none if it needs none. Throws Error if that
 /// run is not in the database.
-std::optional<store::RunRow> parent_of(store::Store& store, const record::Specification& specification, store::Need need = store::Need::start);
+std::optional<store::RunRow> parent_of(store::Store& store, const record::Specification& specification,
+                                       store::Need need = store::Need::start);
 
 /// Returns the weights file of a completed run, with the recorded digest. Throws Error that says why there is
 /// none.

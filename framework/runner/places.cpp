@@ -66,8 +66,10 @@ void pin_to_cores(const world::Cores& cores, WorkerPlace& place) {
 /// Returns the threads of each of N workers. A share is never less than one.
 int threads_of(const world::Cores& cores, const PlacesWanted& wanted) {
   if (wanted.threads > 0) return wanted.threads;
-  if (wanted.ranks > 1) return std::max(1, world::default_threads(cores, {}) / (wanted.workers * wanted.ranks));
-  if (wanted.workers == 1) return wanted.backend == "openmp" ? world::default_threads(cores, wanted.wishes) : 0;
+  if (wanted.ranks > 1)
+    return std::max(1, world::default_threads(cores, {}) / (wanted.workers * wanted.ranks));
+  if (wanted.workers == 1)
+    return wanted.backend == "openmp" ? world::default_threads(cores, wanted.wishes) : 0;
   const int share = std::max(1, world::default_threads(cores, {}) / wanted.workers);
   return wanted.wishes.threads > 0 ? std::min(share, wanted.wishes.threads) : share;
 }
@@ -88,7 +90,8 @@ std::vector<WorkerPlace> make_places(const world::Cores& cores, const PlacesWant
     place.threads = threads;
     place.ranks = wanted.ranks;
     if (threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(threads);
-    const world::Cores own = apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
+    const world::Cores own =
+        apart ? part_of(cores, index * count / workers, (index + 1) * count / workers) : cores;
     if (apart) place.cores = own.numbers;
     const bool alone = (apart || workers == 1) && wanted.ranks == 1;
     if (alone && wanted.backend == "openmp" && why_unpinned(cores, wanted.wishes).empty() &&
@@ -98,7 +101,7 @@ std::vector<WorkerPlace> make_places(const world::Cores& cores, const PlacesWant
     if (wanted.threads == 0 && threads > 1 && wanted.backend == "openmp")
       place.variables[record::thread_adaptation_variable] =
           record::name_of(place.variables.contains("OMP_PLACES") ? record::ThreadAdaptation::threads_and_pins
-                                                         : record::ThreadAdaptation::threads);
+                                                                 : record::ThreadAdaptation::threads);
     if (!wanted.devices.empty()) place.variables[device_variable(wanted.backend)] = wanted.devices[index];
   }
   return places;

@@ -28,7 +28,8 @@ record::Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
 
 }  // namespace
 
-WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Lease& lease, WorkerPlace& place) {
+WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Lease& lease,
+                       WorkerPlace& place) {
   const std::filesystem::path folder = store.run_folder(lease.run_id);
   forget_stop_requests_before(folder, lease.ordinal);
   if (task.from_start) record::prune_checkpoints(folder, {});

@@ -35,6 +35,7 @@ struct RunTask {
 
 /// Writes what the worker reads into the run's folder, and the events of the control program into the store.
 /// `place` loses its ranks if the run trains nothing. Throws Error, LeaseLost.
-WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Lease& lease, WorkerPlace& place);
+WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Lease& lease,
+                       WorkerPlace& place);
 
 }  // namespace encore::runner

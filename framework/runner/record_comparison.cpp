@@ -30,8 +30,8 @@ constexpr const char* unrecorded_files[] = {"vocab.txt", "labels.txt", "max_leng
 struct Reported {
   std::map<std::string, Metric> metrics;
   std::optional<record::Started> started;
-  std::map<std::int64_t, record::Saved> checkpoints;               ///< by step
-  std::map<std::string, record::Wrote> artifacts;                  ///< by name
+  std::map<std::int64_t, record::Saved> checkpoints;       ///< by step
+  std::map<std::string, record::Wrote> artifacts;          ///< by name
   std::set<std::pair<std::int64_t, std::string>> digests;  ///< step and scope
   std::string result;                                      ///< JSON
 };
@@ -82,7 +82,8 @@ std::map<std::string, json> facts_of(record::Started started) {
 
 class Comparing {
  public:
-  Comparing(store::Store& store, const store::RunRow& run, const fs::path& run_folder, const fs::path& verification)
+  Comparing(store::Store& store, const store::RunRow& run, const fs::path& run_folder,
+            const fs::path& verification)
       : store_(store),
         run_(run),
         folder_(run_folder),
@@ -109,7 +110,8 @@ class Comparing {
 
   void meanings() {
     std::set<std::string> own;
-    const store::Metrics metrics = store::read_metrics(store_.database(), {run_});  // tables too, which have no points
+    const store::Metrics metrics =
+        store::read_metrics(store_.database(), {run_});  // tables too, which have no points
     for (const Metric& metric : metrics.all()) {
       ++comparison_.meanings;
       own.insert(metric.name);

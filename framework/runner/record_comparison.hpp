@@ -31,7 +31,8 @@ struct RecordComparison {
 /// `run_folder` is that of the run, with files that were compared with the list of its bundle. `verification`
 /// is the folder in which the whole run was trained again. A file that the run's folder lacks is not
 /// compared, and what an attempt of an earlier version did not report is not a difference.
-RecordComparison compare_record(store::Store& store, const store::RunRow& run, const std::filesystem::path& run_folder,
+RecordComparison compare_record(store::Store& store, const store::RunRow& run,
+                                const std::filesystem::path& run_folder,
                                 const std::filesystem::path& verification);
 
 /// Returns whether the clock or the machine decides the values of a metric, so that no training repeats them.

@@ -23,8 +23,8 @@ constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
 constexpr auto host_look_interval = std::chrono::seconds(1);
 
 bool ended_badly(const RunOutcome& outcome) {
-  return outcome.began && outcome.state != store::RunState::completed && outcome.state != store::RunState::stopped &&
-         outcome.state != store::RunState::interrupted;
+  return outcome.began && outcome.state != store::RunState::completed &&
+         outcome.state != store::RunState::stopped && outcome.state != store::RunState::interrupted;
 }
 
 std::string workers_text(std::size_t count) {

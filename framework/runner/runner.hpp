@@ -50,8 +50,8 @@ class Runner {
  public:
   /// `stop_requests` counts what the user has sent (Ctrl-C): the first asks the workers to checkpoint and
   /// end, the second kills them. A signal handler may raise it.
-  Runner(store::Store& store, store::CodeVersion code, RunnerSettings settings, const std::atomic<int>& stop_requests,
-         RunnerObserver& observer)
+  Runner(store::Store& store, store::CodeVersion code, RunnerSettings settings,
+         const std::atomic<int>& stop_requests, RunnerObserver& observer)
       : store_(store),
         code_(std::move(code)),
         settings_(std::move(settings)),

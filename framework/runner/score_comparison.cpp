@@ -28,8 +28,8 @@ bool same_value(double a, double b) {
          (std::isnan(a) && std::isnan(b));
 }
 
-ScoreComparison compare_scores(store::Store& store, std::int64_t run, const std::filesystem::path& verification,
-                               std::int64_t from) {
+ScoreComparison compare_scores(store::Store& store, std::int64_t run,
+                               const std::filesystem::path& verification, std::int64_t from) {
   const std::map<std::string, Curve> found = read_curves(verification, is_score);
   ScoreComparison comparison;
   for (const auto& [metric, curve] : read_curves(store, run, is_score))
@@ -56,7 +56,8 @@ std::vector<FinalScore> final_scores(store::Store& store, const store::RunRow& r
     for (record::SpoolRecord record; spool.next(record);) {
       if (record.kind != record::SpoolKind::event) continue;
       const record::ReadEvent read = record.event();
-      if (read.event) record::handle(*read.event, [&](const record::Concluded& concluded) { again = concluded.measures; });
+      if (read.event)
+        record::handle(*read.event, [&](const record::Concluded& concluded) { again = concluded.measures; });
     }
   }
   std::vector<FinalScore> scores;

@@ -63,7 +63,7 @@ bool same_value(double a, double b);
 
 /// Compares the scores of the steps after `from`. Measures of the training itself, such as speed, are not
 /// scores.
-ScoreComparison compare_scores(store::Store& store, std::int64_t run, const std::filesystem::path& verification,
-                               std::int64_t from);
+ScoreComparison compare_scores(store::Store& store, std::int64_t run,
+                               const std::filesystem::path& verification, std::int64_t from);
 
 }  // namespace encore::runner

@@ -166,7 +166,8 @@ std::vector<OpenSession> open_sessions(const fs::path& runs) {
   for (const auto& entry : fs::directory_iterator(runs / folder_name, none)) {
     if (entry.path().extension() != session_end) continue;
     std::optional<OpenSession> session = read_session(entry.path());
-    if (session && world::liveness_of(session->process) != world::Liveness::gone) sessions.push_back(std::move(*session));
+    if (session && world::liveness_of(session->process) != world::Liveness::gone)
+      sessions.push_back(std::move(*session));
   }
   return sessions;
 }

@@ -63,7 +63,8 @@ void SpoolFollower::take(const record::Event& event) {
         step_ = progress.step;
         since_step_ = 0.0;
       },
-      [&](const record::Concluded& result) { result_ = result; }, [&](const record::Ended& ended) { ended_ = ended; });
+      [&](const record::Concluded& result) { result_ = result; },
+      [&](const record::Ended& ended) { ended_ = ended; });
   observer_.happened(event);
 }
 

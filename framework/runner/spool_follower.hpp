@@ -15,7 +15,8 @@ namespace encore::runner {
 
 class SpoolFollower {
  public:
-  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const record::SpoolOwner& owner = {})
+  SpoolFollower(const std::filesystem::path& spool, RunObserver& observer,
+                const record::SpoolOwner& owner = {})
       : reader_(spool, owner), observer_(observer) {}
 
   /// Passes on what was appended since the last call, without waiting.
@@ -47,7 +48,7 @@ class SpoolFollower {
   std::optional<record::Concluded> result_;
   std::int64_t step_ = 0;
   bool ready_ = false;                            ///< Started was read
-  record::Progressed progress_;                           ///< the newest
+  record::Progressed progress_;                   ///< the newest
   double since_record_ = 0.0, since_step_ = 0.0;  ///< seconds
   std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
   std::optional<std::uint32_t> loss_metric_;  ///< the spool's number of train/loss

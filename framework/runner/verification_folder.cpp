@@ -22,7 +22,8 @@ namespace {
 
 std::filesystem::path make_folder(const std::filesystem::path& original, const std::string& run_id) {
   std::string pattern = (original.parent_path() / (store::verification_prefix + run_id + "-XXXXXX")).string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw Error(world::system_message("make the folder", pattern, errno));
+  if (::mkdtemp(pattern.data()) == nullptr)
+    throw Error(world::system_message("make the folder", pattern, errno));
   return pattern;
 }
 

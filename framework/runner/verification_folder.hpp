@@ -22,7 +22,8 @@ class VerificationFolder {
   /// Copies what the worker begins with: the specification, the run's vocabulary if wanted (else the worker
   /// makes it as the run did), and the checkpoint to resume from, if there is one. Throws Error for a
   /// checkpoint that is not the recorded file.
-  void fill(const record::Specification& specification, bool with_vocabulary, const store::CheckpointRow* checkpoint) const;
+  void fill(const record::Specification& specification, bool with_vocabulary,
+            const store::CheckpointRow* checkpoint) const;
   /// Keeps the folder, with a mark for `exp gc`.
   void keep();
 

@@ -53,8 +53,9 @@ std::vector<store::CheckpointRow> checkpoints_on_disk(store::Store& store, std::
   return kept;
 }
 
-const store::CheckpointRow& find_checkpoint(const store::RunRow& run, const std::vector<store::CheckpointRow>& kept,
-                                     std::int64_t step) {
+const store::CheckpointRow& find_checkpoint(const store::RunRow& run,
+                                            const std::vector<store::CheckpointRow>& kept,
+                                            std::int64_t step) {
   const auto found = std::ranges::find(kept, step, &store::CheckpointRow::step);
   if (found == kept.end())
     throw Error("run " + run.name + " has no checkpoint of step " + std::to_string(step) +
@@ -151,7 +152,8 @@ Verifier::Verifier(store::Store& store, VerificationTask task, const std::atomic
                 "; it has digests of steps " + std::to_string(all.front().step) + " to " +
                 std::to_string(all.back().step));
   if (task_.scores && task_.run.state != store::RunState::completed)
-    throw Error(name + " is " + store::name_of(task_.run.state) + ", so it has no final scores to compare with");
+    throw Error(name + " is " + store::name_of(task_.run.state) +
+                ", so it has no final scores to compare with");
   const std::int64_t first = task_.from_checkpoint.value_or(0) + 1;
   if (task_.kill_at && (*task_.kill_at < first || *task_.kill_at > last_step()))
     throw Error("invalid --kill-at " + std::to_string(*task_.kill_at) +
@@ -229,7 +231,8 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     return !step || std::filesystem::exists(folder / record::checkpoint_path(*step));
   };
   WorkerPlace place{.ranks = task_.ranks, .rank_launcher = task_.rank_launcher};
-  if (task_.threads == 0) place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
+  if (task_.threads == 0)
+    place.variables[record::thread_adaptation_variable] = record::name_of(record::ThreadAdaptation::threads);
   WorkerProcess worker(task_.worker, arguments, folder / worker_log, place);
   SpoolFollower follower(folder / record::spool_name(attempt), watch);
   std::optional<ProcessEnd> end;
@@ -245,8 +248,9 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   if (stop_requests_.load() > 0) return End::stopped;
   if (dies && end->signal == SIGKILL) return End::killed;
   const std::optional<record::Ended>& last_word = follower.ended();
-  if (last_word && (last_word->ending == record::Ending::completed ||
-                    (last_word->ending == record::Ending::interrupted && last_word->step.value_or(0) >= last)))
+  if (last_word &&
+      (last_word->ending == record::Ending::completed ||
+       (last_word->ending == record::Ending::interrupted && last_word->step.value_or(0) >= last)))
     return End::over;
   throw Error("the verifying worker " +
               (last_word ? std::string(record::name_of(last_word->ending)) + ": " + last_word->reason
@@ -359,7 +363,8 @@ void Verifier::compare_record_of(const std::filesystem::path& folder, const nloh
   compared["verification"] = record.first->verification;
 }
 
-void Verifier::describe_drift(const std::filesystem::path& folder, store::VerificationRow& verification) const {
+void Verifier::describe_drift(const std::filesystem::path& folder,
+                              store::VerificationRow& verification) const {
   nlohmann::json& details = verification.details;
   const std::filesystem::path original = store_.run_folder(task_.run.id);
   std::vector<StepDrift> steps;
@@ -369,8 +374,9 @@ void Verifier::describe_drift(const std::filesystem::path& folder, store::Verifi
       if (step <= task_.from_checkpoint.value_or(0) || !std::filesystem::exists(folder / path)) continue;
       const bool has_checkpoint =
           std::ranges::find(checkpoints_, step, &store::CheckpointRow::step) != checkpoints_.end();
-      steps.push_back({step, has_checkpoint ? tensor_distances(original / path, folder / path)
-                                            : weight_distances(original / record::weights_file, folder / path)});
+      steps.push_back({step, has_checkpoint
+                                 ? tensor_distances(original / path, folder / path)
+                                 : weight_distances(original / record::weights_file, folder / path)});
     }
   } catch (const Error& error) {
     details["drift_unknown"] = error.what();

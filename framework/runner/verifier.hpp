@@ -21,10 +21,10 @@ namespace encore::runner {
 
 struct VerificationTask {
   store::RunRow run;
-  record::Specification specification;   ///< the run's, with the backend and plugin folders to verify with
-  std::filesystem::path worker;  ///< the program
-  int threads = 0;               ///< of each rank; 0: the worker decides
-  int ranks = 1;                 ///< as in WorkerPlace (worker_process.hpp)
+  record::Specification specification;  ///< the run's, with the backend and plugin folders to verify with
+  std::filesystem::path worker;         ///< the program
+  int threads = 0;                      ///< of each rank; 0: the worker decides
+  int ranks = 1;                        ///< as in WorkerPlace (worker_process.hpp)
   std::vector<std::string> rank_launcher = {};
   std::optional<std::int64_t> steps = {};            ///< only the first N steps
   std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
@@ -36,9 +36,9 @@ struct VerificationTask {
 };
 
 struct VerificationOutcome {
-  bool interrupted = false;      ///< the user stopped it: there is no verdict
+  bool interrupted = false;             ///< the user stopped it: there is no verdict
   store::VerificationRow verification;  ///< without interruption
-  std::filesystem::path folder;  ///< where it was trained; removed unless asked to keep
+  std::filesystem::path folder;         ///< where it was trained; removed unless asked to keep
 };
 
 class Verifier {
@@ -69,7 +69,8 @@ class Verifier {
   std::set<std::int64_t> kept_steps() const;
   /// Returns the first of these steps at or after a difference, as far as the verification trains.
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
-  void judge(const std::filesystem::path& folder, const Watch& watch, store::VerificationRow& verification) const;
+  void judge(const std::filesystem::path& folder, const Watch& watch,
+             store::VerificationRow& verification) const;
   Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;
   void compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
                          store::VerificationRow& verification) const;
@@ -81,8 +82,8 @@ class Verifier {
   const VerificationTask task_;
   const std::atomic<int>& stop_requests_;
   std::vector<store::AttemptRow> attempts_;
-  std::vector<store::CheckpointRow> checkpoints_;    ///< on disk, one a step
-  std::optional<std::int64_t> weights_step_;  ///< of the weights file in the run's folder
+  std::vector<store::CheckpointRow> checkpoints_;  ///< on disk, one a step
+  std::optional<std::int64_t> weights_step_;       ///< of the weights file in the run's folder
   DigestComparison comparison_;
 };
 

@@ -24,7 +24,7 @@ struct Job {
   std::vector<std::string> texts = {};
   ServeClock::time_point arrived = {};
   ServeClock::time_point deadline = ServeClock::time_point::max();  ///< without all answers by then it fails
-  std::vector<record::ServeAnswer> answers = {};                            ///< by input
+  std::vector<record::ServeAnswer> answers = {};                    ///< by input
   std::size_t open = 0;                                             ///< inputs without an answer
   std::string failure = {};  ///< why it has no answers; "": it has them, or is not over
   bool over = false;         ///< `ended` was called, or the client is gone

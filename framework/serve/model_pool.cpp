@@ -81,7 +81,8 @@ void ModelPool::start_worker(Seat& seat) {
         loop_, seat.start,
         WorkerLinkEvents{
             .ready = [this, here](record::ServeModel model) { worker_ready(here(), std::move(model)); },
-            .answered = [this, here](record::ServeAnswers answers) { worker_answered(here(), std::move(answers)); },
+            .answered = [this,
+                         here](record::ServeAnswers answers) { worker_answered(here(), std::move(answers)); },
             .ended = [this, here](const runner::ProcessEnd& end,
                                   const std::string& why) { worker_ended(here(), end, why); }});
   } catch (const Error& error) {

@@ -179,7 +179,8 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
       throw Refusal(413, "invalid \"" + std::string(name) + "\" " + std::to_string(*count) + " for " +
                              std::to_string(prompts.size()) + " prompts: this server writes at most " +
                              std::to_string(most) + " outputs per request");
-  if (const std::string wrong = record::contradiction_in(wishes.over(Decoding())); !wrong.empty()) refuse(wrong);
+  if (const std::string wrong = record::contradiction_in(wishes.over(Decoding())); !wrong.empty())
+    refuse(wrong);
   return request.text();
 }
 

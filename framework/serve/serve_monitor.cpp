@@ -107,14 +107,16 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
   const auto place = static_cast<std::int64_t>(request.text);
   flush();  // the feedback must come behind the answer
   append(numbers_, [&] {
-    return store::record_text(store::ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});
+    return store::record_text(
+        store::ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});
   });
   if (rules_.text_days > 0.0)
     append(words_, [&] {
-      return store::record_text(std::vector<store::ServedContent>{{.request = request.id,
-                                                     .text = place,
-                                                     .truth = request.answer,
-                                                     .expires = now + rules_.text_days * seconds_of_day}});
+      return store::record_text(
+          std::vector<store::ServedContent>{{.request = request.id,
+                                             .text = place,
+                                             .truth = request.answer,
+                                             .expires = now + rules_.text_days * seconds_of_day}});
     });
   return correct;
 }

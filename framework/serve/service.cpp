@@ -305,7 +305,7 @@ void Service::ask(const CallPointer& call) {
   const record::ServeModel& model = *pool.model();
   const std::string& cannot = call->request.work == record::ServeWork::answer   ? model.no_answers
                               : call->request.work == record::ServeWork::vector ? model.no_vectors
-                                                                        : model.no_writing;
+                                                                                : model.no_writing;
   if (!cannot.empty()) throw Refusal(400, cannot);
   if (call->request.scored && !model.no_scores.empty()) throw Refusal(400, model.no_scores);
 
@@ -314,7 +314,7 @@ void Service::ask(const CallPointer& call) {
   job->allowed = job->work == record::ServeWork::writing ? call->request.streams : call->request.truncates;
   job->scored = call->request.scored;
   job->texts = job->work == record::ServeWork::writing ? std::vector{std::move(call->request.writing)}
-                                               : std::move(call->request.texts);
+                                                       : std::move(call->request.texts);
   if (!pool.has_room(job->texts.size()))
     throw Refusal(429,
                   "the queue is full (" + std::to_string(options_.queue_texts) + " inputs); try again later");

@@ -119,7 +119,8 @@ WorkerLink::WorkerLink(asio::io_context& loop, const ServeWorkerStart& start, Wo
     : state_(std::make_shared<State>(loop)) {
   SocketPair pair = make_socket_pair();
   state_->events = std::move(events);
-  state_->process = std::make_unique<runner::WorkerProcess>(start.program, start.arguments, pair.theirs, start.place);
+  state_->process =
+      std::make_unique<runner::WorkerProcess>(start.program, start.arguments, pair.theirs, start.place);
   state_->socket.assign(asio::local::stream_protocol(), pair.ours.release());
   asio::co_spawn(loop, read_messages(state_), asio::detached);
 }

@@ -211,7 +211,8 @@ void Store::set_param(std::int64_t run, const std::string& key, const nlohmann::
   insert.bind(1, run);
   insert.bind(2, key);
   bind_value(insert, 3, 4, value);
-  insert.bind(5, std::string_view(origin == origins.end() ? "default" : config::name_of(origin->second.source)));
+  insert.bind(5,
+              std::string_view(origin == origins.end() ? "default" : config::name_of(origin->second.source)));
   insert.bind(6, origin == origins.end() ? std::string() : origin->second.place.text());
   insert.finish();
 }

@@ -59,8 +59,8 @@ MergeReport Store::merge_spool(std::int64_t run, const std::string& run_id, std:
                                bool is_over, const std::function<void()>& check,
                                const std::function<void(const MergeReport&)>& conclude) {
   return store::merge_spool(
-      *database_, {run_folder(run_id) / record::spool_name(ordinal), run, attempt, ordinal, run_id, is_over}, check,
-      conclude);
+      *database_, {run_folder(run_id) / record::spool_name(ordinal), run, attempt, ordinal, run_id, is_over},
+      check, conclude);
 }
 
 void Store::require_lease(const Lease& lease) {
@@ -89,7 +89,7 @@ bool Store::is_stale(std::int64_t attempt) {
   bool stale = false;
   if (statement.with(attempt).step()) {
     const world::ProcessIdentity holder{statement.text(0), statement.integer(1), statement.integer(2),
-                                 statement.text(3)};
+                                        statement.text(3)};
     stale = world::liveness_of(holder) == world::Liveness::gone ||
             lease_expired(holder, statement.number(4), statement.number(5));
   }

@@ -125,7 +125,8 @@ std::vector<Garbage> folders_of_killed(const Store& store) {
   for (const auto& entry : fs::directory_iterator(store.runs_folder(), failure)) {
     const std::string name = entry.path().filename().string();
     const bool verification = name.starts_with(verification_prefix);
-    if (!record::is_own_folder(entry.path()) || !(verification || name.ends_with(world::aside_suffix))) continue;
+    if (!record::is_own_folder(entry.path()) || !(verification || name.ends_with(world::aside_suffix)))
+      continue;
     if (fs::exists(entry.path() / kept_mark, failure)) continue;
     const FolderState state = state_of(entry.path());
     if (fs::file_time_type::clock::now() - state.newest < quiet_time) continue;

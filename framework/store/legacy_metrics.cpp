@@ -78,8 +78,8 @@ void fill_meanings(Database& database) {
             "UPDATE metric SET unit = ?, measure = ?, title = ?, fraction = ?, better = ?, reducer = ?, "
             "columns = ? WHERE name = ?")
         .run(unit.empty() ? measure.unit : unit, measure.name, measure.title,
-             static_cast<std::int64_t>(measure.fraction), better, std::string(encore::name_of(measure.reducer)),
-             nlohmann::json(measure.columns).dump(), name);
+             static_cast<std::int64_t>(measure.fraction), better,
+             std::string(encore::name_of(measure.reducer)), nlohmann::json(measure.columns).dump(), name);
   }
 }
 

@@ -102,12 +102,14 @@ class Merger {
   Stop merge_batch(record::SpoolReader& reader) {
     for (std::uint64_t count = 0; count < batch_records; ++count) {
       if (!reader.next(record_)) {
-        const bool stopped = reader.end() == record::SpoolEnd::damaged || reader.end() == record::SpoolEnd::torn;
+        const bool stopped =
+            reader.end() == record::SpoolEnd::damaged || reader.end() == record::SpoolEnd::torn;
         if (!source_.is_over || !stopped) return Stop::end;
         const bool searched = searched_ && searched_->offset == reader.offset();
         if (searched && !searched_->gap) return Stop::end;
         if (searched) reader.continue_behind(*searched_->gap);
-        const std::optional<record::SpoolGap> gap = searched ? searched_->gap : reader.skip_damage(short_damage);
+        const std::optional<record::SpoolGap> gap =
+            searched ? searched_->gap : reader.skip_damage(short_damage);
         if (!gap) return Stop::damage;
         note_gap(*gap);
         continue;
@@ -242,7 +244,8 @@ class Merger {
 
   void merge_event() {
     record::ReadEvent read = record_.event();
-    if (read.event && std::holds_alternative<record::Started>(*read.event)) read.body = without_diff(read.body);
+    if (read.event && std::holds_alternative<record::Started>(*read.event))
+      read.body = without_diff(read.body);
     if (read.event) merge_content(*read.event, read);
     if (read.event && !keeps_its_text(*read.event)) return;
     database_
@@ -254,7 +257,8 @@ class Merger {
   /// points, and digests have their own table. Events that cannot be read, or that only a newer program
   /// knows, are kept as they are.
   static bool keeps_its_text(const record::Event& event) {
-    return !std::holds_alternative<record::Progressed>(event) && !std::holds_alternative<record::Evaluated>(event) &&
+    return !std::holds_alternative<record::Progressed>(event) &&
+           !std::holds_alternative<record::Evaluated>(event) &&
            !std::holds_alternative<record::Digested>(event);
   }
 

@@ -77,7 +77,8 @@ void RunFolderCopy::put_in_place() {
   std::error_code failure;  // unless the file system supports the exchange
   if (exchange) fs::remove_all(target_, failure);
   if (!failure) fs::rename(aside_, target_, failure);
-  if (failure) throw Error(world::system_message("put a copied folder in place of", target_, failure.value()));
+  if (failure)
+    throw Error(world::system_message("put a copied folder in place of", target_, failure.value()));
   world::sync_folder(target_.parent_path());
 }
 

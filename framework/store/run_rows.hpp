@@ -60,13 +60,13 @@ struct RunRow {
   std::optional<double> finished;
   nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
   std::int64_t attempts = 0;
-  std::optional<double> started;       ///< of the latest attempt
+  std::optional<double> started;               ///< of the latest attempt
   std::optional<record::Progressed> progress;  ///< newest progress of the latest attempt
-  double progress_time = 0.0;          ///< when that was written
-  world::ProcessIdentity holder;              ///< of the latest attempt: the process or job that works on it
-  std::optional<double> removed;       ///< when exp rm hid it
-  std::string kind = "training";       ///< or application, foreign
-  std::optional<OriginRow> origin;     ///< nothing: this database planned it and recorded its attempts
+  double progress_time = 0.0;                  ///< when that was written
+  world::ProcessIdentity holder;               ///< of the latest attempt: the process or job that works on it
+  std::optional<double> removed;               ///< when exp rm hid it
+  std::string kind = "training";               ///< or application, foreign
+  std::optional<OriginRow> origin;  ///< nothing: this database planned it and recorded its attempts
 };
 
 struct ParamRow {
@@ -93,7 +93,7 @@ struct AttemptRow {
   std::optional<std::int64_t> first_step;
   nlohmann::json environment, host, build;
   std::optional<record::Started> started_event;
-  std::string commit_hash, diff;        ///< of the repository of the experiment file; empty: it is in none
+  std::string commit_hash, diff;  ///< of the repository of the experiment file; empty: it is in none
   std::optional<record::SourceVersion> source;  ///< of Encore; nothing: its build did not record it
   world::ProcessIdentity holder;
   std::string spool_problem;

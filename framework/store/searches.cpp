@@ -122,7 +122,7 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
     if (rows.integer(0) != static_cast<std::int64_t>(record.trials.size()))
       refuse(row, "trial " + std::to_string(record.trials.size()) + " is missing");
     plan::search::Trial trial{as<plan::search::Point>(row, stored(row, rows.text(1))),
-                        as<std::vector<bool>>(row, stored(row, rows.text(2)))};
+                              as<std::vector<bool>>(row, stored(row, rows.text(2)))};
     if (trial.point.size() != row.space.size() || trial.active.size() != row.space.size())
       refuse(row, "trial " + std::to_string(record.trials.size()) + " is not a point of the space");
     for (std::size_t i = 0; i < trial.point.size(); ++i) {
@@ -268,7 +268,8 @@ SearchRecord read_search(Store& store, const SearchRow& row) {
 }
 
 void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
-                  const plan::search::Decision& decision, const plan::search::Trial& trial, const TrialRow& row) {
+                  const plan::search::Decision& decision, const plan::search::Trial& trial,
+                  const TrialRow& row) {
   Database& database = store.database();
   Transaction transaction(database);
   const std::int64_t number = static_cast<std::int64_t>(decision.trial);
@@ -316,7 +317,8 @@ void add_observation(Store& store, std::int64_t search, const SearchRecord& reco
           "time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(search, static_cast<std::int64_t>(record.history.observations.size()) + 1,
            static_cast<std::int64_t>(observation.trial), observation.epochs,
-           plan::search::name_of(observation.outcome), values.dump(), observation.seconds, reason, world::now_seconds());
+           plan::search::name_of(observation.outcome), values.dump(), observation.seconds, reason,
+           world::now_seconds());
   transaction.commit();
 }
 

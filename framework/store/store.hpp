@@ -162,7 +162,8 @@ class Store {
   /// since and ended it, nothing is returned, so that several processes with one sweep do not repeat each
   /// other's work; attempts that were interrupted because their process died do not count. Writes the `lease`
   /// file of the run folder.
-  std::optional<Lease> begin_attempt(std::int64_t run, const world::ProcessIdentity& holder = world::this_process(),
+  std::optional<Lease> begin_attempt(std::int64_t run,
+                                     const world::ProcessIdentity& holder = world::this_process(),
                                      std::optional<std::int64_t> seen_attempts = {},
                                      const CodeVersion& code = {});
   /// Merges new records of the spool and extends the lease. Throws LeaseLost.

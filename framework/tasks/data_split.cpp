@@ -120,7 +120,8 @@ Records joined(const std::vector<Records>& parts) {
 namespace {
 
 /// Returns the three sets, given the set of each record.
-std::array<Records, data::all_splits.size()> sets_of(const Records& records, const std::vector<data::Split>& splits) {
+std::array<Records, data::all_splits.size()> sets_of(const Records& records,
+                                                     const std::vector<data::Split>& splits) {
   std::array<std::vector<std::size_t>, data::all_splits.size()> numbers;
   for (std::size_t i = 0; i < splits.size(); ++i) numbers[static_cast<std::size_t>(splits[i])].push_back(i);
   std::array<Records, data::all_splits.size()> sets;
@@ -143,15 +144,16 @@ const std::vector<std::string>& labels_of(const Records& records, const TaskFiel
 }  // namespace
 
 std::array<Records, data::all_splits.size()> split_records(const Records& records, const TaskFields& fields,
-                                                     std::span<const double> shares) {
+                                                           std::span<const double> shares) {
   std::vector<data::Split> splits;
   for (std::size_t i = 0; i < records.size(); ++i)
     splits.push_back(split_of(content_hash(records, i, fields), shares));
   return sets_of(records, splits);
 }
 
-std::array<Records, data::all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
-                                                        std::span<const double> shares) {
+std::array<Records, data::all_splits.size()> split_each_label(const Records& records,
+                                                              const TaskFields& fields,
+                                                              std::span<const double> shares) {
   const std::vector<std::string>& labels = labels_of(records, fields);
   std::vector<std::uint64_t> hashes;
   for (std::size_t i = 0; i < records.size(); ++i) hashes.push_back(content_hash(records, i, fields));

@@ -37,13 +37,14 @@ Records joined(const std::vector<Records>& parts);
 
 /// Returns all three sets, each in the order of `records`; the training set gets the notes.
 std::array<Records, data::all_splits.size()> split_records(const Records& records, const TaskFields& fields,
-                                                     std::span<const double> shares);
+                                                           std::span<const double> shares);
 
 /// Splits the records of each label: in the order of their hashes, the first share goes to the training set,
 /// the next to the development set, and so on. So every set has the distinct records of each label in these
 /// shares, up to rounding. Equal records stay together; a record may change its set if others with its label
 /// are added. Throws Error unless the task's truth is one text per record.
-std::array<Records, data::all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
-                                                        std::span<const double> shares);
+std::array<Records, data::all_splits.size()> split_each_label(const Records& records,
+                                                              const TaskFields& fields,
+                                                              std::span<const double> shares);
 
 }  // namespace encore::tasks

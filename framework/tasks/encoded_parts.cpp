@@ -18,7 +18,8 @@ EncodedParts::~EncodedParts() {
     if (!array.path.empty()) std::filesystem::remove(array.path, failure);
 }
 
-void EncodedParts::append(const std::string& name, record::StoredType dtype, std::span<const std::byte> bytes) {
+void EncodedParts::append(const std::string& name, record::StoredType dtype,
+                          std::span<const std::byte> bytes) {
   Array& array = arrays_[name];
   array.dtype = dtype;
   array.size += bytes.size();

@@ -48,7 +48,8 @@ std::vector<record::TensorSlice> tensors_of(const EncodedSets& sets) {
   std::vector<record::TensorSlice> tensors;
   for (const data::Split split : data::all_splits)
     if (sets[split])
-      for (record::TensorSlice& tensor : tensors_of(sets[split]->set.arrays(), std::string(data::name_of(split)) + "."))
+      for (record::TensorSlice& tensor :
+           tensors_of(sets[split]->set.arrays(), std::string(data::name_of(split)) + "."))
         tensors.push_back(std::move(tensor));
   return tensors;
 }

@@ -72,8 +72,9 @@ void require_fields(const Records& records, const TaskFields& needs, const std::
   if (bytes_of(paths) <= most_tried_bytes)
     for (const std::string& path : paths) texts.push_back(load_text(path, "set"));
   for (std::size_t i = 0; i < texts.size(); ++i) files.push_back({.name = paths[i], .text = texts[i]});
-  throw config::ConfigError("data.type", paths.front() + ": " + problem + "; " +
-                                     (remedy ? remedy(files, fields) : "its options decide what it gives"));
+  throw config::ConfigError("data.type",
+                            paths.front() + ": " + problem + "; " +
+                                (remedy ? remedy(files, fields) : "its options decide what it gives"));
 }
 
 }  // namespace encore::tasks

@@ -51,7 +51,7 @@ bool SetFiles::has(data::Split split) const {
 const std::vector<std::string>& SetFiles::paths(data::Split split) const {
   return split == data::Split::train || is_share(split) ? data_.train
          : split == data::Split::dev                    ? data_.dev
-                                                  : data_.test;
+                                                        : data_.test;
 }
 
 /// Returns "train.txt" or "a.txt and 2 more files".
@@ -108,8 +108,8 @@ void SetFiles::read_into(data::Split split, RecordSets& to) const {
   if (in_parts_) return visit_parts(to, {});
   const Records records = read_whole(data::Split::train).records;
   std::array<Records, data::all_splits.size()> sets = data_.stratify
-                                                    ? split_each_label(records, fields_, data_.split)
-                                                    : split_records(records, fields_, data_.split);
+                                                          ? split_each_label(records, fields_, data_.split)
+                                                          : split_records(records, fields_, data_.split);
   require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
   const bool train_is_read = to[index_of(data::Split::train)].has_value();
   for (const data::Split one : data::all_splits)
@@ -165,7 +165,8 @@ Records SetFiles::read_part(const FileParts::Part& part, const std::vector<std::
 }
 
 void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) const {
-  FileParts parts(paths(data::Split::train), reader_->cut(), limits_.part_bytes, data::title_of(data::Split::train));
+  FileParts parts(paths(data::Split::train), reader_->cut(), limits_.part_bytes,
+                  data::title_of(data::Split::train));
   std::array<std::size_t, data::all_splits.size()> counts = {};
   std::array<std::vector<Records>, data::all_splits.size()> kept;
   bool any = false;
@@ -185,7 +186,9 @@ void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) cons
     if (visit && records.size() > 0) visit(records);
   }
   require_as_planned(data::name_of(data::Split::train), paths(data::Split::train), parts.hashes());
-  if (!any) read_set(*reader_, paths(data::Split::train), data::title_of(data::Split::train));  // throws: the set is empty
+  if (!any)
+    read_set(*reader_, paths(data::Split::train),
+             data::title_of(data::Split::train));  // throws: the set is empty
   if (!data_.split.empty()) {
     require_none_empty(counts);
     for (const data::Split split : held_out_splits)

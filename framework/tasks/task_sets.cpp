@@ -122,8 +122,9 @@ TextCounts TaskSets::text_counts() {
 ExampleSet TaskSets::encoded(data::Split split, const Records& records, const Tokenizer& tokenizer,
                              std::int64_t max_length, int threads, std::size_t earlier) const {
   const std::string set = files_.is_share(split) ? std::string(", ") + data::title_of(split) : "";
-  return with_file(files_.text(split) + set,
-                   [&] { return data::encode_records(task(), records, tokenizer, max_length, threads, earlier); });
+  return with_file(files_.text(split) + set, [&] {
+    return data::encode_records(task(), records, tokenizer, max_length, threads, earlier);
+  });
 }
 
 /// Counts the lengths of uncut sequences, then makes the task for the length that follows from them.
@@ -182,9 +183,10 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
   } else {
     read();
     const Records& records = require_read(data::Split::train);
-    sets_[data::Split::train].emplace(encoded(data::Split::train, records, tokenizer, data_.max_length, threads),
-                                records.notes);
-    records_[index_of(data::Split::train)].reset();  // its text is not needed again, and it takes the most memory
+    sets_[data::Split::train].emplace(
+        encoded(data::Split::train, records, tokenizer, data_.max_length, threads), records.notes);
+    records_[index_of(data::Split::train)]
+        .reset();  // its text is not needed again, and it takes the most memory
   }
   encode_held_out(tokenizer, threads);
 }
@@ -203,7 +205,8 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads, const TokenCache&
   encode_train(parts, notes, tokenizer, threads);
   read();
   encode_held_out(tokenizer, threads);
-  std::vector<record::TensorSlice> tensors = parts.tensors(std::string(data::name_of(data::Split::train)) + ".");
+  std::vector<record::TensorSlice> tensors =
+      parts.tensors(std::string(data::name_of(data::Split::train)) + ".");
   for (record::TensorSlice& tensor : tensors_of(sets_)) tensors.push_back(std::move(tensor));
   record::TensorMetadata metadata = metadata_of(sets_);
   metadata[data::name_of(data::Split::train)] = nlohmann::json(notes).dump();

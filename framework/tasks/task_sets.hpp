@@ -47,7 +47,8 @@ class TaskSets {
  public:
   /// The constructor reads no file. Without `planned` hashes, files are not compared with the plan and
   /// nothing is cached.
-  TaskSets(TaskParts parts, const config::DataTable& data, ContentHashes planned = {}, CorpusLimits limits = {});
+  TaskSets(TaskParts parts, const config::DataTable& data, ContentHashes planned = {},
+           CorpusLimits limits = {});
 
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
@@ -95,8 +96,8 @@ class TaskSets {
   /// Calls `visit` for the training set, whole or part by part; keeps held-out shares of its files.
   void visit_train(const VisitRecords& visit);
   const Records& require_read(data::Split split);
-  ExampleSet encoded(data::Split split, const Records& records, const Tokenizer& tokenizer, std::int64_t max_length,
-                     int threads, std::size_t earlier = 0) const;
+  ExampleSet encoded(data::Split split, const Records& records, const Tokenizer& tokenizer,
+                     std::int64_t max_length, int threads, std::size_t earlier = 0) const;
   void decide_max_length(const Tokenizer& tokenizer, int threads);
   void remake_task();
   void encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,

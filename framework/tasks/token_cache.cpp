@@ -46,7 +46,8 @@ class ContentDigest {
   Sha256 hash_;
 };
 
-std::string digest_of(const std::vector<record::TensorSlice>& tensors, const record::TensorMetadata& metadata) {
+std::string digest_of(const std::vector<record::TensorSlice>& tensors,
+                      const record::TensorMetadata& metadata) {
   std::map<std::string, const record::TensorSlice*> by_name;
   for (const record::TensorSlice& tensor : tensors) by_name[tensor.name] = &tensor;
   ContentDigest digest;

@@ -37,8 +37,8 @@ class TokenCache {
   std::filesystem::path scratch() const;
   /// Writes the file of this key. Several processes may save at once, also while others have the old file
   /// mapped. On failure, returns false and adds a note.
-  bool save(const std::string& key, const std::vector<record::TensorSlice>& tensors, record::TensorMetadata metadata,
-            Notes& notes) const;
+  bool save(const std::string& key, const std::vector<record::TensorSlice>& tensors,
+            record::TensorMetadata metadata, Notes& notes) const;
   /// Returns the path of the file of a key.
   std::filesystem::path path_of(const std::string& key) const;
 

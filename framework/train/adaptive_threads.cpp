@@ -65,11 +65,12 @@ void AdaptiveThreads::look(double seconds) {
 
 void AdaptiveThreads::apply(const ThreadChoice& next, const LoadSample& seen) {
   const bool all = next.threads == most_;
-  kernels::use_host_threads(device_, next.threads, unpins_ && !all ? kernels::Binding::any_place : kernels::Binding::own_place,
-                   record::add_signal_stack);
+  kernels::use_host_threads(device_, next.threads,
+                            unpins_ && !all ? kernels::Binding::any_place : kernels::Binding::own_place,
+                            record::add_signal_stack);
   const std::string why = next.threads > choice_.threads ? "CPUs are free again" : reason(seen, load_.cpus());
   observer_.happened(record::Logged{.text = why + ": training with " + threads_text(next.threads) +
-                                    (all ? "" : " of " + std::to_string(most_))});
+                                            (all ? "" : " of " + std::to_string(most_))});
 }
 
 }  // namespace encore::train

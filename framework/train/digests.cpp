@@ -25,7 +25,7 @@ bool is_zero(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::vector<record::Digested> digest_blocks(const model::Model& model, std::int64_t step, bool with_tensors,
-                                    distributed::Communicator& ranks) {
+                                            distributed::Communicator& ranks) {
   const memory::ParameterBlock& parameters = model.parameters();
   const std::vector<memory::ParameterSlice>& slices = parameters.slices();
   std::vector<HostBlock> blocks;

@@ -17,6 +17,6 @@ namespace encore::train {
 /// digest of each parameter. All ranks must call it; only rank 0 gets the digests of the states. Waits for
 /// the device.
 std::vector<record::Digested> digest_blocks(const model::Model& model, std::int64_t step, bool with_tensors,
-                                    distributed::Communicator& ranks);
+                                            distributed::Communicator& ranks);
 
 }  // namespace encore::train

@@ -45,7 +45,8 @@ bool has_adapters(const memory::ParameterBlock& parameters) {
 
 }  // namespace
 
-GradientExchange::GradientExchange(distributed::Communicator& ranks, const Device& device, memory::ParameterBlock& parameters,
+GradientExchange::GradientExchange(distributed::Communicator& ranks, const Device& device,
+                                   memory::ParameterBlock& parameters,
                                    const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
                                    std::optional<UpdateReach> reach)
     : ranks_(ranks),
@@ -151,7 +152,8 @@ void GradientExchange::each_run(const memory::BlockRange& range, const Use& use)
 
 /// Calls `use` for the chunks of tables in `range` that have rows in a shard.
 template <class Use>
-void GradientExchange::each_present_row(const memory::BlockRange& range, std::size_t shard, const Use& use) const {
+void GradientExchange::each_present_row(const memory::BlockRange& range, std::size_t shard,
+                                        const Use& use) const {
   for (const memory::RowChunks& table : parameters_.row_chunks())
     for (std::int64_t c = table.first_chunk; c < table.first_chunk + table.chunk_count; ++c) {
       if (present_[shard][static_cast<std::size_t>(c)] != ChunkGradient::present) continue;
@@ -202,11 +204,13 @@ void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const
   outgoing_.clear();
   incoming_.clear();
   const auto begin_run = [&](int rank, const memory::BlockRange& run) {
-    if (const memory::BlockRange part = both(run, range_of(rank)); gradient != nullptr && part.begin < part.end)
+    if (const memory::BlockRange part = both(run, range_of(rank));
+        gradient != nullptr && part.begin < part.end)
       outgoing_.push_back({.to = rank,
                            .bytes = std::span(gradient + static_cast<std::size_t>(part.begin) * element,
                                               static_cast<std::size_t>(part.size()) * element)});
-    if (const memory::BlockRange part = both(run, own); filled_[shard_of(rank, first)] && part.begin < part.end)
+    if (const memory::BlockRange part = both(run, own);
+        filled_[shard_of(rank, first)] && part.begin < part.end)
       incoming_.push_back({.from = rank,
                            .bytes = std::span(received_[static_cast<std::size_t>(rank)])
                                         .subspan(static_cast<std::size_t>(part.begin - own.begin) * element,
@@ -277,8 +281,8 @@ void GradientExchange::add(int from, std::size_t shard) {
   });
   if (parameters_.row_chunks().empty()) return;
   memory::copy_from_host(device_, present_[shard].data(),
-                 Tensor(present_on_device_.data(), DType::int32,
-                        {static_cast<std::int64_t>(present_[shard].size() / 4)}));
+                         Tensor(present_on_device_.data(), DType::int32,
+                                {static_cast<std::int64_t>(present_[shard].size() / 4)}));
   const auto* present = reinterpret_cast<const ChunkGradient*>(present_on_device_.data());
   const auto number = [&](std::int64_t begin) {
     return std::ranges::lower_bound(chunks_, begin, {}, &Chunk::begin) - chunks_.begin();
@@ -346,7 +350,7 @@ void GradientExchange::share_block(Tensor block) {
   const memory::BlockRange own = range_of(ranks_.rank());
   if (own.size() > 0)
     memory::copy_to_host(device_, memory::ParameterBlock::range(block, own),
-                 host_.data() + byte_borders_[static_cast<std::size_t>(ranks_.rank())]);
+                         host_.data() + byte_borders_[static_cast<std::size_t>(ranks_.rank())]);
   ranks_.share(host_, byte_borders_);
   memory::copy_from_host(device_, host_.data(), block);
 }

@@ -76,7 +76,8 @@ class GradientExchange {
     return {borders_[r], borders_[r + 1]};
   }
   void find_runs(const std::map<std::string, std::size_t>& first_users);
-  void mark_tokens(const data::PackedRows& rows, const data::SequenceRange& range, std::vector<ChunkGradient>& present);
+  void mark_tokens(const data::PackedRows& rows, const data::SequenceRange& range,
+                   std::vector<ChunkGradient>& present);
   template <class Use>
   void each_run(const memory::BlockRange& range, const Use& use) const;
   template <class Use>
@@ -95,14 +96,14 @@ class GradientExchange {
   memory::ParameterBlock& parameters_;
   const std::int64_t shards_;
   bool sliced_ = false;
-  std::vector<std::int64_t> borders_;                   ///< elements, N + 1
-  std::vector<std::size_t> byte_borders_;               ///< the same in bytes
-  std::vector<std::size_t> square_borders_;             ///< in bytes, for the sums of squares of chunks
-  std::vector<Chunk> chunks_;                           ///< of the trained parameters
-  std::vector<memory::BlockRange> runs_;                        ///< ranges that are added element by element
+  std::vector<std::int64_t> borders_;        ///< elements, N + 1
+  std::vector<std::size_t> byte_borders_;    ///< the same in bytes
+  std::vector<std::size_t> square_borders_;  ///< in bytes, for the sums of squares of chunks
+  std::vector<Chunk> chunks_;                ///< of the trained parameters
+  std::vector<memory::BlockRange> runs_;     ///< ranges that are added element by element
   std::vector<std::vector<memory::BlockRange>> runs_of_nodes_;  ///< runs_ by first user (node)
-  std::size_t next_node_ = 0;                           ///< of a round: nodes from here on are being sent
-  std::vector<bool> filled_;                            ///< by shard
+  std::size_t next_node_ = 0;  ///< of a round: nodes from here on are being sent
+  std::vector<bool> filled_;   ///< by shard
   std::int64_t used_ = 0;
   std::vector<std::vector<ChunkGradient>>
       present_;  ///< by shard, then by chunk; only those of tables are used
@@ -110,7 +111,7 @@ class GradientExchange {
   std::vector<Bytes> received_;                      ///< by rank: this rank's range of a shard's gradient
   std::vector<Bytes> row_parts_in_, row_parts_out_;  ///< rows of tables, packed, by rank
   Bytes host_;                                       ///< used if the host cannot read device memory
-  memory::DeviceBuffer staged_;                              ///< used then too: one range
+  memory::DeviceBuffer staged_;                      ///< used then too: one range
   memory::DeviceBuffer present_on_device_;
   memory::DeviceBuffer squares_;
   std::vector<distributed::Outgoing> outgoing_;

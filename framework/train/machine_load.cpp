@@ -56,7 +56,8 @@ MachineLoad::Moment MachineLoad::now() const {
                 .own_ticks = own_ticks(root_ / "proc/self/stat"),
                 .thread_waited = waited_of_threads(root_ / "proc/self/task"),
                 .group_seconds = {}};
-  if (const std::optional<world::GroupLimit> limit = world::cpu_limit(root_)) moment.group_seconds = world::cpu_seconds_of(*limit);
+  if (const std::optional<world::GroupLimit> limit = world::cpu_limit(root_))
+    moment.group_seconds = world::cpu_seconds_of(*limit);
   return moment;
 }
 

@@ -70,9 +70,9 @@ PretrainedRun::PretrainedRun(record::Specification specification, std::filesyste
           []() -> TextCounts { throw Error("a tokenizer cannot be trained in a run without training"); })),
       snapshots_(run_folder_, specification_.question, attempt, distributed::only_rank()) {
   adopt_model(parts_, specification_);
-  model_ =
-      std::make_unique<model::Model>(loaded_.experiment, infer::model_size(*parts_.task, tokenizer().vocabulary().size()),
-                              loaded_.registry, device);
+  model_ = std::make_unique<model::Model>(loaded_.experiment,
+                                          infer::model_size(*parts_.task, tokenizer().vocabulary().size()),
+                                          loaded_.registry, device);
   const infer::PretrainedWeights weights = infer::load_pretrained(*model_, folder_of(specification_));
   require_whole(weights, folder_of(specification_));
   note_ = weights.note;
@@ -82,7 +82,8 @@ record::Ending PretrainedRun::conclude(Observer& observer, Control& control) {
   keep_file(run_folder_ / infer::vocabulary_file, data::vocabulary_text(tokenizer_.lines));
   keep_file(run_folder_ / infer::knowledge_file, parts_.task->knowledge());
   observer.happened(record::Logged{.text = note_});
-  for (const record::Digested& digest : digest_blocks(*model_, 0, true, distributed::only_rank())) observer.happened(digest);
+  for (const record::Digested& digest : digest_blocks(*model_, 0, true, distributed::only_rank()))
+    observer.happened(digest);
   snapshots_.write_weights(*model_, 0, {}, control, observer);
   observer.happened(record::Concluded{});
   observer.happened(record::Ended{.ending = record::Ending::completed, .step = 0});

@@ -71,7 +71,8 @@ void require_equal_ranks(distributed::Communicator& ranks, const record::Digeste
 
 void require_equal_texts(distributed::Communicator& ranks, const std::string& what, const std::string& text) {
   if (ranks.size() == 1) return;
-  const std::vector<std::string> all = distributed::gather_texts(ranks, text), hosts = distributed::gather_texts(ranks, own_host());
+  const std::vector<std::string> all = distributed::gather_texts(ranks, text),
+                                 hosts = distributed::gather_texts(ranks, own_host());
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r] != all.front())
       throw Error(what + " of " + rank_text(static_cast<int>(r), hosts[r]) + " differs from that of " +

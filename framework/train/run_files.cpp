@@ -12,8 +12,9 @@
 namespace encore::train {
 
 const record::Specification& require_unchanged(const record::Specification& specification,
-                                       const std::filesystem::path& run_folder) {
-  const bool goes_on = specification.data.contains(record::pretrained_role) && !record::list_checkpoints(run_folder).empty();
+                                               const std::filesystem::path& run_folder) {
+  const bool goes_on =
+      specification.data.contains(record::pretrained_role) && !record::list_checkpoints(run_folder).empty();
   for (const auto& [role, file] : specification.data)
     if (!goes_on || (role != record::pretrained_role && role != "vocab"))
       record::require_planned(file, role, pretrained::sha256_of_content(file.path));

@@ -15,7 +15,7 @@ namespace encore::train {
 /// specification. A run that resumes from a checkpoint needs neither what `[model] from` names nor its
 /// vocabulary, because its own folder has both. Throws an Error that names the changed file.
 const record::Specification& require_unchanged(const record::Specification& specification,
-                                       const std::filesystem::path& run_folder);
+                                               const std::filesystem::path& run_folder);
 
 /// Writes a file of the run's folder, completely or not at all, because the next attempt relies on the files
 /// that it finds. Throws RecordError.

@@ -32,12 +32,14 @@ std::string in_one_line(const std::string& lines) {
 
 }  // namespace
 
-BatchSize largest_evaluation(const tasks::TaskSets& sets, const model::Model& model, const data::BatchOptions& options) {
+BatchSize largest_evaluation(const tasks::TaskSets& sets, const model::Model& model,
+                             const data::BatchOptions& options) {
   BatchSize largest;
   for (data::Split split : {data::Split::dev, data::Split::test})
     if (sets.has(split))
-      largest = data::at_least(largest, data::largest_evaluation_batch(infer::units_of(sets.task(), sets.set(split).set),
-                                                           options, infer::evaluation_order(model)));
+      largest = data::at_least(
+          largest, data::largest_evaluation_batch(infer::units_of(sets.task(), sets.set(split).set), options,
+                                                  infer::evaluation_order(model)));
   return largest;
 }
 
@@ -62,12 +64,14 @@ record::DevScore Scoring::score_dev(std::int64_t step, std::int64_t epoch) {
   const std::vector<record::MeasuredValue>& measures = dev_score_->measures;
   observer_.happened(record::Evaluated{.step = step, .epoch = epoch, .measures = measures});
 
-  const auto selected = std::find_if(measures.begin(), measures.end(), [&](const record::MeasuredValue& measure) {
-    return measure.name == train_.select.metric && std::isfinite(measure.value);
-  });
+  const auto selected =
+      std::find_if(measures.begin(), measures.end(), [&](const record::MeasuredValue& measure) {
+        return measure.name == train_.select.metric && std::isfinite(measure.value);
+      });
   record::DevScore score{.step = step, .loss = loss};
   undefined_ = is_undefined(dev_score_->statistics);
-  if (selected != measures.end() && !(undefined_ && ties_ == record::Ties::loss)) score.value = selected->value;
+  if (selected != measures.end() && !(undefined_ && ties_ == record::Ties::loss))
+    score.value = selected->value;
   return score;
 }
 
@@ -94,8 +98,8 @@ Scoring::SetScore Scoring::measured(data::Split split, infer::Evaluation evaluat
   return {std::move(evaluation.outputs), std::move(statistics), std::move(measures)};
 }
 
-std::optional<Scoring::SetScore> Scoring::score_of(data::Split split, std::int64_t step, std::int64_t last_step,
-                                                   bool measures) {
+std::optional<Scoring::SetScore> Scoring::score_of(data::Split split, std::int64_t step,
+                                                   std::int64_t last_step, bool measures) {
   const bool is_known = split == data::Split::dev && dev_score_ && step == last_step;
   if (is_known) return std::exchange(dev_score_, std::nullopt);
   infer::Evaluation evaluation = evaluate(split);
@@ -122,37 +126,41 @@ void Scoring::conclude(std::int64_t best_step, std::int64_t last_step) {
     if (!writes) continue;
     const auto& [outputs, statistics, measures] = *scored;
     if (split == data::Split::dev) undefined_ = is_undefined(statistics);
-    if (split == data::Split::test) observer_.happened(record::Evaluated{.step = best_step, .measures = measures});
+    if (split == data::Split::test)
+      observer_.happened(record::Evaluated{.step = best_step, .measures = measures});
     result.insert(result.end(), measures.begin(), measures.end());
     const Records predicted =
         snapshots_.write_predictions(sets_, split, outputs, statistics, control_, observer_);
     if (split == data::Split::dev) keep_reference(best_step, outputs, predicted);
   }
   if (writes && train_.show_attention > 0) keep_attention(best_step);
-  observer_.happened(
-      record::Concluded{.best_step = best_step, .measures = result, .ties = record::name_of(ties_), .undefined = undefined_});
+  observer_.happened(record::Concluded{
+      .best_step = best_step, .measures = result, .ties = record::name_of(ties_), .undefined = undefined_});
   ranks_.wait_for_all();
 }
 
 void Scoring::keep_attention(std::int64_t step) {
   std::string left_out;
-  record::AttentionTexts kept = infer::attended_examples(model_, *tokenizer_, sets_.set(data::Split::dev).set, data::name_of(data::Split::dev),
-                                          static_cast<std::size_t>(train_.show_attention), left_out);
+  record::AttentionTexts kept = infer::attended_examples(
+      model_, *tokenizer_, sets_.set(data::Split::dev).set, data::name_of(data::Split::dev),
+      static_cast<std::size_t>(train_.show_attention), left_out);
   kept.step = step;
   if (!left_out.empty())
-    observer_.happened(record::Logged{.level = record::LogLevel::warning, .text = "train.show_attention: " + left_out});
+    observer_.happened(
+        record::Logged{.level = record::LogLevel::warning, .text = "train.show_attention: " + left_out});
   snapshots_.write_file(record::attention_artifact, record::attention_file, kept.json(), control_, observer_);
 }
 
 void Scoring::keep_reference(std::int64_t step, const Outputs& outputs, const Records& predicted) {
   if (tokenizer_ == nullptr) return;
   const record::TextReference reference = infer::reference_of({.task = sets_.task(),
-                                                .tokenizer = *tokenizer_,
-                                                .set = sets_.set(data::Split::dev).set,
-                                                .outputs = outputs,
-                                                .labelled = predicted},
-                                               data::name_of(data::Split::dev), step);
-  snapshots_.write_file(record::reference_artifact, record::reference_file, reference.json(), control_, observer_);
+                                                               .tokenizer = *tokenizer_,
+                                                               .set = sets_.set(data::Split::dev).set,
+                                                               .outputs = outputs,
+                                                               .labelled = predicted},
+                                                              data::name_of(data::Split::dev), step);
+  snapshots_.write_file(record::reference_artifact, record::reference_file, reference.json(), control_,
+                        observer_);
 }
 
 }  // namespace encore::train

@@ -16,7 +16,8 @@
 namespace encore::train {
 
 /// Returns the largest batch in which dev or test is scored; memory of the model is planned for it.
-BatchSize largest_evaluation(const tasks::TaskSets& sets, const model::Model& model, const data::BatchOptions& options);
+BatchSize largest_evaluation(const tasks::TaskSets& sets, const model::Model& model,
+                             const data::BatchOptions& options);
 
 class Scoring {
  public:
@@ -48,7 +49,8 @@ class Scoring {
   SetScore measured(data::Split split, infer::Evaluation evaluation);
   /// Returns the score of the parameters after `step`. If `measures` is false and outputs had to be computed,
   /// returns nothing.
-  std::optional<SetScore> score_of(data::Split split, std::int64_t step, std::int64_t last_step, bool measures);
+  std::optional<SetScore> score_of(data::Split split, std::int64_t step, std::int64_t last_step,
+                                   bool measures);
   /// Returns whether the selecting metric has nothing to count in the set (base/defined_measure.hpp).
   bool is_undefined(const Statistics& statistics) const;
   /// Writes the attention weights of the first examples of dev, for the parameters after `step`.

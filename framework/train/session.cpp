@@ -29,14 +29,15 @@ std::function<std::filesystem::path()> inherited_vocabulary(const record::Specif
 
 /// Returns a function that fills a new model with the weights that `[model] from` names; an empty function if
 /// the experiment has none.
-std::function<infer::PretrainedWeights(model::Model&)> pretrained_of(const record::Specification& specification) {
+std::function<infer::PretrainedWeights(model::Model&)> pretrained_of(
+    const record::Specification& specification) {
   const auto from = specification.data.find(record::pretrained_role);
   if (from == specification.data.end()) return {};
   return [file = from->second](model::Model& model) {
     // Checked a second time: a resumed run skips the first check, and its checkpoint may then be damaged.
     record::require_planned(file, record::pretrained_role, pretrained::sha256_of_content(file.path));
     return infer::is_of_run(file.path) ? infer::load_parent(model, file.path, host_threads())
-                                : infer::load_pretrained(model, file.path);
+                                       : infer::load_pretrained(model, file.path);
   };
 }
 
@@ -62,8 +63,8 @@ Session::Session(record::Specification specification, std::filesystem::path run_
   keep(run_folder / infer::knowledge_file, sets_.task().knowledge());
 
   const config::Experiment& experiment = loaded_.experiment;
-  model_ = std::make_unique<model::Model>(experiment, infer::model_size(sets_.task(), vocabulary.size()), loaded_.registry,
-                                   device);
+  model_ = std::make_unique<model::Model>(experiment, infer::model_size(sets_.task(), vocabulary.size()),
+                                          loaded_.registry, device);
   infer::require_selectable(experiment.train.select, *model_);
   infer::require_generation(sets_.task(), *model_);
   infer::require_attention(experiment.train, *model_);

@@ -60,8 +60,8 @@ void add_slices(const model::Model& model, const HostBlock& block, const std::st
 
 void load_block(model::Model& model, const std::string& name, Tensor block, const record::Safetensors& file) {
   tasks::with_file(file.path(), [&] {
-    model::require_complete(
-        model::load(model.device(), model.parameters(), block, model::tensors_below(name + "/", file), model::same_name));
+    model::require_complete(model::load(model.device(), model.parameters(), block,
+                                        model::tensors_below(name + "/", file), model::same_name));
   });
 }
 
@@ -80,7 +80,8 @@ void load_state(model::Model& model, std::size_t number, const record::Safetenso
   const memory::DeviceBuffer memory("encore::loaded_state", parameters.values().bytes());
   const Tensor whole(memory.data(), parameters.dtype(), {parameters.extent()});
   load_block(model, name, whole, file);
-  kernels::copy(model.device(), memory::ParameterBlock::range(whole, parameters.owned()), parameters.state(number));
+  kernels::copy(model.device(), memory::ParameterBlock::range(whole, parameters.owned()),
+                parameters.state(number));
   model.device().fence();
 }
 
@@ -103,16 +104,16 @@ void Snapshots::save(const model::Model& model, const record::Progress& progress
   for (std::size_t i = 0; i < states.size(); ++i)
     add_slices(model, states[i], state_block(parameters.state_names()[i]) + "/", slices);
   record::TensorMetadata metadata = {{"format", record::checkpoint_format},
-                             {"question", identity_},
-                             {"attempt", std::to_string(attempt_)},
-                             {"progress", record::progress_to_text(progress)}};
+                                     {"question", identity_},
+                                     {"attempt", std::to_string(attempt_)},
+                                     {"progress", record::progress_to_text(progress)}};
   if (!tuned.empty()) metadata[record::tuned_key] = tuned;
   const record::SavedFile saved = save(progress.step, slices, metadata, control, observer);
   observer.happened(record::Saved{.step = progress.step,
-                          .kind = kind,
-                          .path = record::checkpoint_path(progress.step),
-                          .bytes = static_cast<std::int64_t>(saved.bytes),
-                          .sha256 = saved.sha256});
+                                  .kind = kind,
+                                  .path = record::checkpoint_path(progress.step),
+                                  .bytes = static_cast<std::int64_t>(saved.bytes),
+                                  .sha256 = saved.sha256});
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
   require_owned(control);  // after a pause, this would remove files of the next attempt
@@ -124,7 +125,8 @@ void Snapshots::require_owned(Control& control) const {
 }
 
 record::SavedFile Snapshots::save(std::int64_t step, const std::vector<record::TensorSlice>& slices,
-                          const record::TensorMetadata& metadata, Control& control, Observer& observer) const {
+                                  const record::TensorMetadata& metadata, Control& control,
+                                  Observer& observer) const {
   require_owned(control);  // throws if the folder was removed
   return recorded(control, [&] {
     return record::save_checkpoint(folder_, step, slices, metadata, [&] {
@@ -137,7 +139,8 @@ record::SavedFile Snapshots::save(std::int64_t step, const std::vector<record::T
 std::optional<record::FoundCheckpoint> Snapshots::find_newest(Observer& observer) const {
   std::vector<record::DamagedCheckpoint> damaged;
   std::optional<record::FoundCheckpoint> found = record::find_newest_checkpoint(
-      folder_, &damaged, [&](const record::Safetensors& file) { record::require_checkpoint_of(file, identity_); });
+      folder_, &damaged,
+      [&](const record::Safetensors& file) { record::require_checkpoint_of(file, identity_); });
   for (const record::DamagedCheckpoint& checkpoint : damaged)
     observer.happened(record::Logged{.text = checkpoint.file.path + " is skipped: " + checkpoint.reason});
   return found;

@@ -36,8 +36,8 @@ class Snapshots {
   /// its reports, renames the file, reports it, and removes checkpoints that need not be kept. This order
   /// makes a kill at any moment harmless. `tuned` is the task's choice for these parameters, if any
   /// (Task::tune). Throws Error if the disk is full or the run has another owner.
-  void save(const model::Model& model, const record::Progress& progress, const std::string& tuned, record::CheckpointKind kind,
-            Control& control, Observer& observer);
+  void save(const model::Model& model, const record::Progress& progress, const std::string& tuned,
+            record::CheckpointKind kind, Control& control, Observer& observer);
 
   /// Loads the newest valid checkpoint and reports each damaged one that it skips to the observer. Returns
   /// nothing if there is none.
@@ -65,8 +65,8 @@ class Snapshots {
  private:
   /// Throws RecordError if another attempt owns the run now.
   void require_owned(Control& control) const;
-  record::SavedFile save(std::int64_t step, const std::vector<record::TensorSlice>& slices, const record::TensorMetadata& metadata,
-                 Control& control, Observer& observer) const;
+  record::SavedFile save(std::int64_t step, const std::vector<record::TensorSlice>& slices,
+                         const record::TensorMetadata& metadata, Control& control, Observer& observer) const;
 
   /// Returns the newest valid checkpoint, or nothing if there is none.
   std::optional<record::FoundCheckpoint> find_newest(Observer& observer) const;

@@ -13,7 +13,8 @@
 namespace encore::train {
 namespace {
 
-const std::vector<std::string> evaluated_splits = {data::name_of(data::Split::dev), data::name_of(data::Split::test)};
+const std::vector<std::string> evaluated_splits = {data::name_of(data::Split::dev),
+                                                   data::name_of(data::Split::test)};
 
 /// The seconds of training between two progress events, which the live line shows.
 constexpr double progress_interval = 0.2;
@@ -34,7 +35,8 @@ void record(Write write) {
 }  // namespace
 
 SpoolObserver::SpoolObserver(record::SpoolWriter& spool) : spool_(spool) {
-  record::define_measures(spool_, std::vector<std::string>{data::name_of(data::Split::train)}, training_measures());
+  record::define_measures(spool_, std::vector<std::string>{data::name_of(data::Split::train)},
+                          training_measures());
   record::define_measures(spool_, evaluated_splits, std::vector<Measure>{loss_measure()});
 }
 
@@ -50,7 +52,8 @@ void SpoolObserver::happened(const record::Event& event) {
     });
     if (std::holds_alternative<record::Ended>(event)) write_newest_progress();
     spool_.event(event);
-    if (std::holds_alternative<record::Saved>(event) || std::holds_alternative<record::Ended>(event)) spool_.sync();
+    if (std::holds_alternative<record::Saved>(event) || std::holds_alternative<record::Ended>(event))
+      spool_.sync();
   });
 }
 
@@ -93,7 +96,8 @@ void SpoolObserver::scoring(data::Split split, const infer::EvaluationProgress& 
   if (std::chrono::duration<double>(time - *last_scoring_).count() < progress_interval) return;
   last_scoring_ = time;
   record::Progressed scoring = progress_;
-  scoring.activity = std::string(progress.writes ? "generating text for " : "scoring ") + data::name_of(split);
+  scoring.activity =
+      std::string(progress.writes ? "generating text for " : "scoring ") + data::name_of(split);
   scoring.activity_share =
       static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.all, 1));
   record([&] { spool_.event(scoring); });

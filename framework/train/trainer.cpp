@@ -30,10 +30,12 @@ data::Packing packing_of(const config::Experiment& experiment) {
 
 }  // namespace
 
-data::TrainingLength training_length(const config::Experiment& experiment, const tasks::TaskSets& sets, std::uint64_t seed) {
+data::TrainingLength training_length(const config::Experiment& experiment, const tasks::TaskSets& sets,
+                                     std::uint64_t seed) {
   const config::TrainTable& train = experiment.train;
-  return data::training_length(data::example_lengths(infer::units_of(sets.task(), sets.set(data::Split::train).set)),
-                         infer::batch_options(train, seed), train.epochs, train.steps);
+  return data::training_length(
+      data::example_lengths(infer::units_of(sets.task(), sets.set(data::Split::train).set)),
+      infer::batch_options(train, seed), train.epochs, train.steps);
 }
 
 Trainer::Trainer(const TrainerParts& parts)
@@ -116,7 +118,8 @@ std::optional<record::Ending> Trainer::after_step(bool epoch_ends) {
   const Request request = control_.poll();
   if (request != Request::none) save(record::CheckpointKind::last);
   if (request == Request::stop) return end(record::Ending::interrupted, "asked to stop");
-  if (request == Request::orphaned) return end(record::Ending::interrupted, "the exp that started it is gone");
+  if (request == Request::orphaned)
+    return end(record::Ending::interrupted, "the exp that started it is gone");
   return {};
 }
 
@@ -128,8 +131,8 @@ void Trainer::restore_or_initialize() {
     observer_.resumed({.step = progress_.step,
                        .total_steps = length_.steps,
                        .epoch = progress_.epoch + (progress_.batch > 0 ? 1 : 0)});
-    observer_.happened(record::Logged{.text = "resumed after step " + std::to_string(progress_.step) + " of " +
-                                      std::to_string(length_.steps)});
+    observer_.happened(record::Logged{.text = "resumed after step " + std::to_string(progress_.step) +
+                                              " of " + std::to_string(length_.steps)});
     return;
   }
   initialize();
@@ -157,9 +160,9 @@ bool Trainer::pauses_here() const {
 /// Ends the attempt at a rung of a search; the search may continue it later.
 record::Ending Trainer::pause() {
   observer_.happened(record::Ended{.ending = record::Ending::interrupted,
-                           .reason = "trained as far as asked",
-                           .step = progress_.step,
-                           .epochs = progress_.epoch});
+                                   .reason = "trained as far as asked",
+                                   .step = progress_.step,
+                                   .epochs = progress_.epoch});
   return record::Ending::interrupted;
 }
 
@@ -200,7 +203,8 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
   const bool updates = std::isfinite(gradient_norm);
   if (!std::isfinite(loss) || (!updates && !LossScaling::overflowed(progress_))) {
     std::string origin;
-    for (const std::string& found : distributed::gather_texts(ranks_, model_.first_not_finite(*batch.uploaded, random)))
+    for (const std::string& found :
+         distributed::gather_texts(ranks_, model_.first_not_finite(*batch.uploaded, random)))
       if (origin.empty()) origin = found;
     failure_ = "step " + std::to_string(step) + ": the " + (std::isfinite(loss) ? "gradient" : "loss") +
                " is not finite; it began in " + (origin.empty() ? std::string("the backward pass") : origin) +
@@ -224,9 +228,10 @@ bool Trainer::train_step(const std::vector<std::vector<std::int32_t>>& batches) 
 }
 
 void Trainer::report_loss_scale(std::int64_t step, bool updated) {
-  observer_.happened(record::Logged{.text = "step " + std::to_string(step) + ": " +
-                                    (updated ? "" : "a gradient is not finite, and nothing is updated; ") +
-                                    "train.loss_scale is now " + config::shortest(progress_.loss_scale->factor)});
+  observer_.happened(
+      record::Logged{.text = "step " + std::to_string(step) + ": " +
+                             (updated ? "" : "a gradient is not finite, and nothing is updated; ") +
+                             "train.loss_scale is now " + config::shortest(progress_.loss_scale->factor)});
 }
 
 void Trainer::end_epoch() {
@@ -260,9 +265,10 @@ void Trainer::report_digests() {
 void Trainer::report_exchange() {
   if (ranks_.size() == 1 || step_seconds_ == 0.0) return;
   const auto percent = static_cast<int>(std::lround(100.0 * exchange_seconds_ / step_seconds_));
-  observer_.happened(record::Logged{.text = std::to_string(percent) +
-                                    " % of the time of rank 0 in its steps went into the exchange with the "
-                                    "others, waiting included"});
+  observer_.happened(
+      record::Logged{.text = std::to_string(percent) +
+                             " % of the time of rank 0 in its steps went into the exchange with the "
+                             "others, waiting included"});
 }
 
 record::Ending Trainer::end(record::Ending ending, const std::string& reason) {

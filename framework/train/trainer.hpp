@@ -24,7 +24,8 @@
 namespace encore::train {
 
 /// Returns the number of updates of a whole run, and of the epochs that they take.
-data::TrainingLength training_length(const config::Experiment& experiment, const tasks::TaskSets& sets, std::uint64_t seed);
+data::TrainingLength training_length(const config::Experiment& experiment, const tasks::TaskSets& sets,
+                                     std::uint64_t seed);
 
 class Trainer {
  public:

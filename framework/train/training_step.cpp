@@ -32,7 +32,8 @@ TrainingStep::TrainingStep(model::Model& model, Optimizer& optimizer, double cli
       clip_(squares_ + 1) {}
 
 TrainingStep::TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
-                           const std::string& optimizer_owner, distributed::Communicator& ranks, std::int64_t shards)
+                           const std::string& optimizer_owner, distributed::Communicator& ranks,
+                           std::int64_t shards)
     : TrainingStep(model, optimizer, clip_norm, optimizer_owner) {
   if (ranks.size() == 1) return;
   exchange_ = std::make_unique<GradientExchange>(ranks, model.device(), model.parameters(),
@@ -46,7 +47,8 @@ void TrainingStep::upload(const data::PackedBatch& packed, model::DeviceBatch& b
   batch.upload(packed, exchange_->share());
 }
 
-TrainingStep::Gradient TrainingStep::compute_gradient(const model::DeviceBatch& batch, model::StepRandom random,
+TrainingStep::Gradient TrainingStep::compute_gradient(const model::DeviceBatch& batch,
+                                                      model::StepRandom random,
                                                       const std::function<void()>& meanwhile) {
   const double* loss = nullptr;
   if (exchange_) {

@@ -26,10 +26,11 @@ class TrainingStep {
 
   /// `clip_norm`: the largest norm of a gradient; 0: no clipping. Model and optimizer must outlive the step.
   /// `optimizer_owner`: the name for the crash line (record/crash_line.hpp).
-  TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
+  TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
+               const std::string& optimizer_owner = "");
   /// Makes a step for several ranks, which divide the shards. Make it before the optimizer's states.
-  TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
-               distributed::Communicator& ranks, std::int64_t shards);
+  TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
+               const std::string& optimizer_owner, distributed::Communicator& ranks, std::int64_t shards);
 
   /// Uploads the part of a batch that this rank computes: all of it if there is one process.
   void upload(const data::PackedBatch& packed, model::DeviceBatch& batch);
@@ -51,7 +52,8 @@ class TrainingStep {
   Optimizer& optimizer_;
   double clip_norm_;
   std::string update_text_;
-  memory::DeviceBuffer clipping_;  ///< two doubles: sum of squares of the gradient, and the factor that clips it
+  memory::DeviceBuffer
+      clipping_;  ///< two doubles: sum of squares of the gradient, and the factor that clips it
   double* squares_;
   double* clip_;
   std::unique_ptr<GradientExchange> exchange_;  ///< null: one process

@@ -7,7 +7,7 @@ namespace {
 
 int bench(const encore::worker::WorkerCall& call) {
   return encore::worker::bench_verb({call.run_folder(), call.whole("attempt"), call.descriptor("control-fd"),
-                             call.threads, static_cast<int>(call.whole("ranks"))});
+                                     call.threads, static_cast<int>(call.whole("ranks"))});
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ class Turns {
 class DataOfCases {
  public:
   explicit DataOfCases(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  const bench::BenchData& of(const record::Specification& specification, const infer::LoadedExperiment& loaded) {
+  const bench::BenchData& of(const record::Specification& specification,
+                             const infer::LoadedExperiment& loaded) {
     const std::string key =
         specification.config.at("data").dump() + specification.config.at("tokenizer").dump();
     const auto found = data_.find(key);
@@ -86,8 +87,8 @@ class Bench {
     for (const record::BenchCaseRequest& request : request_.cases) {
       infer::LoadedExperiment loaded = infer::load_experiment(request.specification);
       const bench::BenchData& of_case = data.of(request.specification, loaded);
-      cases_.push_back(std::make_unique<bench::StepCase>(request, std::move(loaded), of_case, request_.batches,
-                                                  request_.order_cost, device_, ranks_));
+      cases_.push_back(std::make_unique<bench::StepCase>(
+          request, std::move(loaded), of_case, request_.batches, request_.order_cost, device_, ranks_));
     }
   }
 
@@ -119,10 +120,11 @@ class Bench {
 
  private:
   record::BenchStarted started() const {
-    record::BenchStarted started{.host = record::JsonText(host_description()),
-                         .build = record::JsonText(build_description()),
-                         .numeric_environment = record::JsonText(numeric_environment(device_, "", {})),
-                         .threads = arguments_.threads};
+    record::BenchStarted started{
+        .host = record::JsonText(host_description()),
+        .build = record::JsonText(build_description()),
+        .numeric_environment = record::JsonText(numeric_environment(device_, "", {})),
+        .threads = arguments_.threads};
     for (const record::BenchCaseRequest& request : request_.cases) started.cases.push_back(request.name);
     return started;
   }
@@ -175,7 +177,8 @@ class Bench {
 
 int bench_verb(const BenchArguments& arguments) {
   const std::unique_ptr<distributed::Communicator> joined =
-      arguments.ranks > 1 ? distributed::join_ranks(arguments.ranks) : std::unique_ptr<distributed::Communicator>();
+      arguments.ranks > 1 ? distributed::join_ranks(arguments.ranks)
+                          : std::unique_ptr<distributed::Communicator>();
   distributed::Communicator& ranks = joined ? *joined : distributed::only_rank();
   const int attempt = static_cast<int>(arguments.attempt);
   std::optional<record::SpoolWriter> spool;

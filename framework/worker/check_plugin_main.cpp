@@ -8,12 +8,12 @@ namespace {
 int check_plugin(const encore::worker::WorkerCall& call) {
   const std::vector<std::string> files = call.texts("file");
   return encore::worker::check_plugin_verb({.file = files.empty() ? std::string() : files.front(),
-                                    .data = call.texts("data"),
-                                    .reader_plugin = call.text("reader-plugin"),
-                                    .settings = call.texts("set"),
-                                    .width = call.whole("width"),
-                                    .length = call.whole("length"),
-                                    .only_digests = call.flag("digests")});
+                                            .data = call.texts("data"),
+                                            .reader_plugin = call.text("reader-plugin"),
+                                            .settings = call.texts("set"),
+                                            .width = call.whole("width"),
+                                            .length = call.whole("length"),
+                                            .only_digests = call.flag("digests")});
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
   config::Catalogue catalogue;
   catalogue.add(config::load_manifest(std::filesystem::path(arguments.file).replace_extension(".json")));
   if (!arguments.reader_plugin.empty())
-    catalogue.add(config::load_manifest(std::filesystem::path(arguments.reader_plugin).replace_extension(".json")));
+    catalogue.add(
+        config::load_manifest(std::filesystem::path(arguments.reader_plugin).replace_extension(".json")));
   write_line({{"opening", arguments.file.string()}});
   plugin_host::Registry registry;
   registry.load_all(catalogue);
@@ -88,8 +89,8 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
   std::vector<OfferChecks> all;
   json planned = json::array();
   for (const Offer& offer : offers) {
-    all.push_back(
-        {offer, arguments.only_digests ? std::vector<contract::Check>() : contract::suite_checks(device, offer, own, sizes)});
+    all.push_back({offer, arguments.only_digests ? std::vector<contract::Check>()
+                                                 : contract::suite_checks(device, offer, own, sizes)});
     if (contract::has_digests(offer))
       all.back().checks.push_back({"threads", [&] { return write_digests(device, offer); }});
     for (const contract::Check& check : all.back().checks)
@@ -99,17 +100,17 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
 
   bool passed = true;
   const contract::SuiteObserver observer{[](const std::string& subject, std::string_view check) {
-                                 write_line({{"begin", subject}, {"check", check}});
-                               },
-                               [&](const contract::Finding& finding) {
-                                 passed = passed && finding.passed;
-                                 write_line({{"subject", finding.subject},
-                                             {"check", finding.check},
-                                             {"passed", finding.passed},
-                                             {"skipped", finding.skipped},
-                                             {"unchecked", finding.unchecked},
-                                             {"detail", finding.detail}});
-                               }};
+                                           write_line({{"begin", subject}, {"check", check}});
+                                         },
+                                         [&](const contract::Finding& finding) {
+                                           passed = passed && finding.passed;
+                                           write_line({{"subject", finding.subject},
+                                                       {"check", finding.check},
+                                                       {"passed", finding.passed},
+                                                       {"skipped", finding.skipped},
+                                                       {"unchecked", finding.unchecked},
+                                                       {"detail", finding.detail}});
+                                         }};
   for (const OfferChecks& each : all) contract::run_suite(each.offer, each.checks, observer);
   write_line({{"finished", true}});
   return passed ? 0 : 1;

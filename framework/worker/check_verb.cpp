@@ -73,7 +73,8 @@ class Checker {
          [&] { check_model(run, plugins); });
     once("optimizer" + table("optimizer"), [&] {
       const config::PluginTable optimizer = plugin_table(run, plugins, Kind::optimizer, "optimizer");
-      infer::with_key(optimizer, [&] { return plugins.registry.make_optimizer(optimizer.type, optimizer.options); });
+      infer::with_key(optimizer,
+                      [&] { return plugins.registry.make_optimizer(optimizer.type, optimizer.options); });
     });
     const std::int64_t width = request_.part(run.tables.at("model")).at("width").get<std::int64_t>();
     once("schedule" + table("schedule") + " " + std::to_string(width), [&] {
@@ -113,11 +114,13 @@ class Checker {
     if (known != plugins_.end()) return known->second;
     std::vector<std::filesystem::path> folders;
     for (const nlohmann::json& folder : request_.part(part)) folders.emplace_back(folder.get<std::string>());
-    return plugins_.emplace(part, Plugins{config::Catalogue::load(folders, config::host_fingerprint())}).first->second;
+    return plugins_.emplace(part, Plugins{config::Catalogue::load(folders, config::host_fingerprint())})
+        .first->second;
   }
 
   /// Returns the options of a plugin as a table that can be checked alone; loads the plugin.
-  config::PluginTable plugin_table(const record::CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
+  config::PluginTable plugin_table(const record::CheckRequest::Run& run, Plugins& plugins, Kind kind,
+                                   const char* key) const {
     const nlohmann::json& table = request_.part(run.tables.at(key));
     const config::ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
     const config::TypeName type{kind, offer.name};
@@ -128,7 +131,8 @@ class Checker {
 
   void check_model(const record::CheckRequest::Run& run, Plugins& plugins) {
     const record::Specification specification = request_.specification(run);
-    config::Experiment experiment = config::make_experiment(specification.config, plugins.catalogue, specification.origin);
+    config::Experiment experiment =
+        config::make_experiment(specification.config, plugins.catalogue, specification.origin);
     infer::take_planned_files(experiment, specification);
     plugins.registry.load(plugins.catalogue, config::needed_types(experiment));
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
@@ -146,7 +150,8 @@ class Checker {
     }
     const std::size_t vocabulary =
         teacher != nullptr ? teacher->tokenizer().vocabulary().size() : small_vocabulary;
-    model::Model model(experiment, infer::model_size(checked.sets.task(), vocabulary), plugins.registry, device_);
+    model::Model model(experiment, infer::model_size(checked.sets.task(), vocabulary), plugins.registry,
+                       device_);
     if (teacher != nullptr && length_is_known) infer::learn_from(model, *teacher);
     infer::require_selectable(experiment.train.select, model);
     infer::require_generation(checked.sets.task(), model);
@@ -187,10 +192,10 @@ class Checker {
     if (known) return *known;
     auto checked = std::make_unique<CheckedSets>(
         CheckedSets{tasks::TaskSets(std::move(parts), data, infer::content_hashes(specification))});
-    checked->encoded =
-        tokenizer.tokenizer != nullptr &&
-        checked->sets.load_encoded(tasks::TokenCache::standard(),
-                                   infer::encoding_of(experiment.tokenizer, registry, tokenizer, specification));
+    checked->encoded = tokenizer.tokenizer != nullptr &&
+                       checked->sets.load_encoded(
+                           tasks::TokenCache::standard(),
+                           infer::encoding_of(experiment.tokenizer, registry, tokenizer, specification));
     if (!checked->encoded) checked->sets.read();
     known = std::move(checked);
     return *known;
@@ -205,8 +210,10 @@ class Checker {
   }
 
   /// Returns the tokenizer with its vocabulary, or an empty result if the vocabulary is yet to be trained.
-  static infer::LoadedTokenizer loaded_tokenizer(const config::TokenizerTable& table, const plugin_host::Registry& registry) {
-    auto tokenizer = infer::with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
+  static infer::LoadedTokenizer loaded_tokenizer(const config::TokenizerTable& table,
+                                                 const plugin_host::Registry& registry) {
+    auto tokenizer =
+        infer::with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
     if (!table.options.has("vocab")) return {};
     try {
       std::vector<std::string> lines = data::load_vocabulary(table.options.text("vocab"));
@@ -226,7 +233,8 @@ class Checker {
            std::unique_ptr<CheckedSets>>
       sets_;
   std::unordered_map<std::string, infer::LoadedTokenizer> tokenizers_;
-  std::unordered_map<std::string, std::unique_ptr<infer::Engine>> teachers_;  ///< keyed by the path of their weights
+  std::unordered_map<std::string, std::unique_ptr<infer::Engine>>
+      teachers_;  ///< keyed by the path of their weights
   std::unordered_map<std::string, Verdict> verdicts_;
 };
 
@@ -246,7 +254,8 @@ int check_verb() {
     } catch (const std::exception& error) {
       problems.push_back({i, "", error.what()});
     }
-    if ((i + 1) % record::checks_per_line == 0) answer_stream() << std::endl;  // flushed, because exp waits for it
+    if ((i + 1) % record::checks_per_line == 0)
+      answer_stream() << std::endl;  // flushed, because exp waits for it
   }
   write_answer(to_json_object(problems));
   return problems.empty() ? 0 : 2;

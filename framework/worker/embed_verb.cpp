@@ -50,7 +50,8 @@ void write_vectors(infer::Engine& engine, const std::vector<std::string>& texts)
   answer_stream() << "\n]}\n";
 }
 
-std::vector<record::NearText> named(const std::vector<infer::Neighbour>& neighbours, const std::vector<std::string>& texts) {
+std::vector<record::NearText> named(const std::vector<infer::Neighbour>& neighbours,
+                                    const std::vector<std::string>& texts) {
   std::vector<record::NearText> named;
   for (const infer::Neighbour& neighbour : neighbours)
     named.push_back({texts[neighbour.number], neighbour.number, neighbour.similarity});
@@ -63,7 +64,8 @@ record::EmbedAnswer texts_answer(infer::Engine& engine, const record::EmbedReque
   const infer::Vectors texts = embed_all(engine, request.texts);
   for (std::size_t i = 0; i < queries.size(); ++i)
     answer.nearest.push_back(
-        {request.queries[i], named(infer::nearest(queries[i], texts, request.texts, request.count), request.texts)});
+        {request.queries[i],
+         named(infer::nearest(queries[i], texts, request.texts, request.count), request.texts)});
   return answer;
 }
 
@@ -80,8 +82,8 @@ record::EmbedAnswer words_answer(const infer::Engine& engine, const record::Embe
   const auto add = [&](const std::string& query, std::span<const float> vector,
                        const std::set<std::size_t>& without) {
     answer.nearest.push_back(
-        {query,
-         named(infer::nearest(vector, words.vectors(), words.words(), request.count, without), words.words())});
+        {query, named(infer::nearest(vector, words.vectors(), words.words(), request.count, without),
+                      words.words())});
   };
   if (request.of == record::EmbedRequest::Of::analogy) {
     own[0].merge(own[1]);
@@ -99,7 +101,8 @@ record::EmbedAnswer words_answer(const infer::Engine& engine, const record::Embe
 
 int embed_verb(const TrainedRunArguments& run) {
   std::ios::sync_with_stdio(false);
-  const record::EmbedRequest request = record::EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const record::EmbedRequest request =
+      record::EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
   infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
   engine.make_batch_invariant();
@@ -108,8 +111,9 @@ int embed_verb(const TrainedRunArguments& run) {
     write_vectors(engine, request.queries);
     return 0;
   }
-  const record::EmbedAnswer answer =
-      request.of == record::EmbedRequest::Of::texts ? texts_answer(engine, request) : words_answer(engine, request);
+  const record::EmbedAnswer answer = request.of == record::EmbedRequest::Of::texts
+                                         ? texts_answer(engine, request)
+                                         : words_answer(engine, request);
   answer_stream() << dumped(to_json_object<ordered_json>(answer)) << '\n';
   return 0;
 }

@@ -111,7 +111,8 @@ const nlohmann::json& computing_files() {
 /// Returns the first computing file that differs from the record, as a path below the folder of the build;
 /// empty if all agree. Plugins from elsewhere do not belong to the build and are skipped.
 std::string other_file(const record::SourceRecord& record, const std::filesystem::path& folder,
-                       const std::filesystem::path& program, std::span<const plugin_host::LoadedPlugin> plugins) {
+                       const std::filesystem::path& program,
+                       std::span<const plugin_host::LoadedPlugin> plugins) {
   const auto differs = [&](const std::string& name, const std::string& sha256) {
     const auto known = record.files.find(name);
     return known == record.files.end() || known->second != sha256;
@@ -134,7 +135,8 @@ std::string other_file(const record::SourceRecord& record, const std::filesystem
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
                                    std::span<const plugin_host::LoadedPlugin> plugins) {
   nlohmann::json hashes = nlohmann::json::object();
-  for (const plugin_host::LoadedPlugin& plugin : plugins) {  // two plugins made from one template may have the same name
+  for (const plugin_host::LoadedPlugin& plugin :
+       plugins) {  // two plugins made from one template may have the same name
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }

@@ -37,11 +37,11 @@ void keep_reference(const infer::Engine& model, const Records& records, const Ex
                     const Outputs& outputs, const std::string& source, const std::filesystem::path& folder) {
   const Records labelled = model.task().label(records, set, outputs);
   const record::TextReference reference = infer::reference_of({.task = model.task(),
-                                                .tokenizer = model.tokenizer(),
-                                                .set = set,
-                                                .outputs = outputs,
-                                                .labelled = labelled},
-                                               source, model.step());
+                                                               .tokenizer = model.tokenizer(),
+                                                               .set = set,
+                                                               .outputs = outputs,
+                                                               .labelled = labelled},
+                                                              source, model.step());
   world::save_file(folder / record::reference_file, reference.json());
 }
 
@@ -58,7 +58,8 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
   tasks::ReadSet read = tasks::read_set(model.reader(), files, "evaluation set");
   const tasks::EncodedSet set = tasks::with_file(file, [&] {
     tasks::require_fields(read.records, model.fields());
-    if (arguments.held_out > 0) read.records = tasks::held_out(read.records, model.fields(), arguments.held_out);
+    if (arguments.held_out > 0)
+      read.records = tasks::held_out(read.records, model.fields(), arguments.held_out);
     model.extend(read.records);
     return model.encode(read.records, host_threads());
   });
@@ -70,10 +71,10 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
 
   const SetDescription description = model.task().describe(set.set);
   record::EvaluateAnswer answer{.step = model.step(),
-                        .examples = set.set.size(),
-                        .notes = description.notes,
-                        .definitions = model.measures(),
-                        .matrices = matrices_of(model.measures(), statistics)};
+                                .examples = set.set.size(),
+                                .notes = description.notes,
+                                .definitions = model.measures(),
+                                .matrices = matrices_of(model.measures(), statistics)};
   for (std::size_t i = 0; i < files.size(); ++i) answer.files.push_back({files[i], read.sha256.at(i)});
   answer.first = answer.files.front();
   for (const auto& [name, value] : description.counts) answer.counts.push_back({name, value});

@@ -6,8 +6,8 @@
 namespace {
 
 int export_model(const encore::worker::WorkerCall& call) {
-  return encore::worker::export_verb(call.trained_run(), {call.text("to"), call.text("format"), call.text("dtype"),
-                                                  call.flag("external-data")});
+  return encore::worker::export_verb(call.trained_run(), {call.text("to"), call.text("format"),
+                                                          call.text("dtype"), call.flag("external-data")});
 }
 
 }  // namespace

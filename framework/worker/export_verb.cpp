@@ -20,7 +20,8 @@ namespace encore::worker {
 namespace {
 
 record::ExportAnswer as_hugging_face(const infer::Engine& model, const ExportArguments& arguments) {
-  const infer::ExportedModel exported = infer::export_to_hugging_face(model, arguments.folder, arguments.dtype);
+  const infer::ExportedModel exported =
+      infer::export_to_hugging_face(model, arguments.folder, arguments.dtype);
   return {.architecture = exported.architecture,
           .pipeline = exported.pipeline,
           .tensors = exported.tensors,
@@ -34,7 +35,8 @@ record::ExportAnswer as_hugging_face(const infer::Engine& model, const ExportArg
 
 record::ExportAnswer as_onnx(const infer::Engine& model, const ExportArguments& arguments) {
   const onnx::ExportedOnnx exported = onnx::export_to_onnx(
-      model, arguments.folder, arguments.external_data ? onnx_graph::OnnxWeights::beside : onnx_graph::OnnxWeights::inside);
+      model, arguments.folder,
+      arguments.external_data ? onnx_graph::OnnxWeights::beside : onnx_graph::OnnxWeights::inside);
   return {.architecture = "graph of ONNX",
           .pipeline = exported.pipeline,
           .tensors = exported.tensors,
@@ -49,12 +51,13 @@ record::ExportAnswer as_onnx(const infer::Engine& model, const ExportArguments& 
 
 /// Copies only what an Engine reads of the run's folder.
 record::ExportAnswer as_encore(const infer::Engine& model, const std::filesystem::path& run_folder,
-                       const ExportArguments& arguments) {
+                               const ExportArguments& arguments) {
   namespace fs = std::filesystem;
   if (!fs::exists(run_folder / record::weights_file))
     throw Error((run_folder / record::weights_file).string() +
                 " is missing, because the run was not concluded; resume it, or export it with --format onnx");
-  std::vector<const char*> files = {"specification.json", record::weights_file, record::int8_weights_file, record::int4_weights_file};
+  std::vector<const char*> files = {"specification.json", record::weights_file, record::int8_weights_file,
+                                    record::int4_weights_file};
   files.insert(files.end(), infer::meaning_files.begin(), infer::meaning_files.end());
   for (const char* file : files)
     if (fs::exists(run_folder / file)) fs::copy_file(run_folder / file, arguments.folder / file);
@@ -77,7 +80,7 @@ record::ExportAnswer as_encore(const infer::Engine& model, const std::filesystem
 }
 
 record::ExportAnswer exported(const infer::Engine& model, const std::filesystem::path& run_folder,
-                      const ExportArguments& arguments) {
+                              const ExportArguments& arguments) {
   if (arguments.format == "onnx") return as_onnx(model, arguments);
   if (arguments.format == "encore") return as_encore(model, run_folder, arguments);
   return as_hugging_face(model, arguments);

@@ -75,7 +75,8 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, infe
   if (format != "text" && format != "jsonl" && format != reader)
     throw Error("--format is \"" + format + "\"; it must be text, jsonl or " + reader +
                 ", the format of the data that this run was trained with");
-  if (const std::string none = model.no_scores(); scores == infer::Scores::with && !none.empty()) throw Error(none);
+  if (const std::string none = model.no_scores(); scores == infer::Scores::with && !none.empty())
+    throw Error(none);
   std::ios::sync_with_stdio(false);
   std::vector<char> buffer(1 << 20);
   std::cin.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));

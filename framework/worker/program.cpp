@@ -123,7 +123,9 @@ int run(int argc, char** argv, const WorkerVerbs& verbs) {
   const int asked = call.values["threads"].as<int>();
   world::require_threads(asked);
   // check and size build many small models and train none: more threads would only wait for each other.
-  const int few = verb == "check" || verb == "size" ? 1 : world::default_threads(world::usable_cores(), world::openmp_wishes());
+  const int few = verb == "check" || verb == "size"
+                      ? 1
+                      : world::default_threads(world::usable_cores(), world::openmp_wishes());
   call.threads = asked > 0 ? asked : few;
   const KokkosSession kokkos(call.threads);
   on_host_threads(record::add_signal_stack);

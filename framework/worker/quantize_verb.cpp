@@ -28,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Returns the records of a set if the run has files for it, or nothing.
-std::optional<Records> records_of(const infer::Engine& engine, const record::Specification& specification, data::Split split) {
+std::optional<Records> records_of(const infer::Engine& engine, const record::Specification& specification,
+                                  data::Split split) {
   const std::vector<std::string> files = record::files_of_role(specification.data, data::name_of(split));
   if (files.empty()) return {};
   tasks::ReadSet read = tasks::read_set(engine.reader(), files, std::string(data::name_of(split)) + " set");
@@ -55,7 +56,7 @@ Score score_of(infer::Engine& engine, const Records& records) {
 
 /// Returns every measure that is one number, before and after.
 std::map<std::string, record::ScoreChange> compared(const std::vector<Measure>& measures, const Score& before,
-                                            const Score& after) {
+                                                    const Score& after) {
   std::map<std::string, record::ScoreChange> all;
   for (const Measure& measure : measures) {
     if (is_family(measure) || !has_value(measure.reducer)) continue;
@@ -95,7 +96,8 @@ std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
 /// The sets that decide which matrices become integers, and those on which both models are scored.
 class Judges {
  public:
-  Judges(infer::Engine& engine, const record::Specification& specification, const QuantizeArguments& arguments) {
+  Judges(infer::Engine& engine, const record::Specification& specification,
+         const QuantizeArguments& arguments) {
     for (const data::Split split : {data::Split::dev, data::Split::test})
       if (std::optional<Records> records = records_of(engine, specification, split)) {
         before_[split] = score_of(engine, *records);
@@ -133,14 +135,14 @@ class Judges {
 };
 
 /// Writes the file.
-record::SavedFile write_weights(const infer::Engine& engine, const record::Specification& specification, const fs::path& folder,
-                        const infer::Quantization& found, const char* file) {
+record::SavedFile write_weights(const infer::Engine& engine, const record::Specification& specification,
+                                const fs::path& folder, const infer::Quantization& found, const char* file) {
   record::WeightsFacts facts{.question = specification.question,
-                     .step = engine.step(),
-                     .tuned = engine.tuned(),
-                     .files = infer::digests_of_meaning(folder),
-                     .int8 = found.products(),
-                     .made_from = engine.digest()};
+                             .step = engine.step(),
+                             .tuned = engine.tuned(),
+                             .files = infer::digests_of_meaning(folder),
+                             .int8 = found.products(),
+                             .made_from = engine.digest()};
   return infer::save_integer_weights(folder, file, engine.model(), found.stored(), std::move(facts));
 }
 
@@ -160,9 +162,9 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
     judges.emplace(engine, specification, arguments);
     const infer::Quantization found =
         infer::quantize(engine, judges->cost(engine), {arguments.bits, arguments.tolerance, arguments.keep},
-                 [](std::size_t done, std::size_t all) {
-                   tell_progress({.what = "tried", .unit = "choices", .done = done, .all = all});
-                 });
+                        [](std::size_t done, std::size_t all) {
+                          tell_progress({.what = "tried", .unit = "choices", .done = done, .all = all});
+                        });
     const char* file = half ? record::int4_weights_file : record::int8_weights_file;
     const record::SavedFile saved = write_weights(engine, specification, run.folder, found, file);
     const memory::ParameterBlock& parameters = engine.model().parameters();
@@ -179,7 +181,8 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
               .bytes = saved.bytes,
               .float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype())};
   }
-  infer::Engine engine(run.folder, run.plugin_folders, device, half ? infer::Weights::int4 : infer::Weights::int8);
+  infer::Engine engine(run.folder, run.plugin_folders, device,
+                       half ? infer::Weights::int4 : infer::Weights::int8);
   answer.sets = judges->compare(engine);
   answer.definitions = engine.measures();
   answer.definitions.push_back(loss_measure());

@@ -40,7 +40,9 @@ class ServeSocket {
     const std::string frame = record::serve_frame(message);
     world::write_all(socket_.get(), std::as_bytes(std::span(frame)), "the socket of exp serve");
   }
-  void send(record::ServeAnswer answer) { send(record::ServeMessage(record::ServeAnswers{{std::move(answer)}})); }
+  void send(record::ServeAnswer answer) {
+    send(record::ServeMessage(record::ServeAnswers{{std::move(answer)}}));
+  }
 
   /// Returns the next batch, or nothing after the socket is closed.
   std::optional<record::ServeBatch> next_batch() {
@@ -110,10 +112,11 @@ using Work = std::vector<record::ServeAnswer> (*)(const Answering&, const Items&
 
 /// Calls the work for the items that are not refused. Returns the answers of all items, refused or not.
 std::vector<record::ServeAnswer> without_refused(const Answering& answering, const Items& items,
-                                         std::vector<record::ServeAnswer> refusals, Work work) {
+                                                 std::vector<record::ServeAnswer> refusals, Work work) {
   Items left;
   for (const record::ServeItem* item : items)
-    if (std::ranges::find(refusals, item->id, &record::ServeAnswer::id) == refusals.end()) left.push_back(item);
+    if (std::ranges::find(refusals, item->id, &record::ServeAnswer::id) == refusals.end())
+      left.push_back(item);
   if (left.empty()) return refusals;
   for (record::ServeAnswer& answer : work(answering, left)) refusals.push_back(std::move(answer));
   return refusals;
@@ -121,8 +124,9 @@ std::vector<record::ServeAnswer> without_refused(const Answering& answering, con
 
 /// Returns facts for each item if any item is to be observed (`exp monitor`). They have no labels if the task
 /// cannot label such records.
-std::vector<record::TextFacts> facts_of(const Answering& answering, const Items& items, const Records& records,
-                                const ExampleSet& set, const Outputs& outputs) {
+std::vector<record::TextFacts> facts_of(const Answering& answering, const Items& items,
+                                        const Records& records, const ExampleSet& set,
+                                        const Outputs& outputs) {
   if (std::ranges::none_of(items, &record::ServeItem::observed)) return {};
   const infer::Engine& engine = answering.engine;
   Records labelled;
@@ -191,14 +195,16 @@ std::vector<record::ServeAnswer> each_on_its_own(const Answering& answering, con
   return all;
 }
 
-record::ServeAnswer write_texts(infer::Engine& engine, const record::ServeItem& item, ServeSocket& socket) try {
+record::ServeAnswer write_texts(infer::Engine& engine, const record::ServeItem& item,
+                                ServeSocket& socket) try {
   const record::GenerateRequest request = record::GenerateRequest::parse(item.text);
   const Decoding decoding = request.decoding.over(engine.task().decoding().value_or(Decoding()));
   const tasks::EncodedSet set = engine.encode(engine.task().from_text(request.prompts));
   require_whole_prompts(engine, set.set, 0);
   infer::TextStreamer streamer(decoding.stop);
   const auto send_part = [&](std::string_view part) {
-    if (!part.empty()) socket.send({.id = item.id, .outcome = record::ServeOutcome::part, .text = std::string(part)});
+    if (!part.empty())
+      socket.send({.id = item.id, .outcome = record::ServeOutcome::part, .text = std::string(part)});
   };
   const infer::Generator::Seen seen = [&](std::size_t, std::size_t, std::string_view said) {
     socket.require_wanted(item.id);
@@ -258,7 +264,8 @@ std::vector<std::string> fields_of_lines(const infer::Engine& engine) try {
 
 /// Returns the embeddings of the run's reference. If the reference cannot be read, adds a note and returns
 /// none: requests are still answered.
-record::EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
+record::EmbeddingCloud embeddings_of(const std::filesystem::path& folder,
+                                     std::vector<std::string>& notes) try {
   const std::optional<record::TextReference> reference = record::find_reference(folder);
   return reference ? reference->embeddings : record::EmbeddingCloud();
 } catch (const Error& error) {
@@ -277,16 +284,17 @@ int serve_verb(const TrainedRunArguments& run, int socket_fd) {
   std::vector<std::string> notes = engine.notes();
   const Answering answering{engine, embeddings_of(run.folder, notes)};
   socket.send(record::ServeMessage(record::ServeModel{.digest = engine.digest(),
-                                      .step = engine.step(),
-                                      .no_answers = why_not_asked(engine),
-                                      .no_vectors = engine.no_vectors(),
-                                      .no_writing = engine.no_writing(),
-                                      .no_scores = engine.no_scores(),
-                                      .notes = notes,
-                                      .task = engine.experiment().task.type,
-                                      .fields = fields_of_lines(engine),
-                                      .labels = engine.task().labels()}));
-  while (const std::optional<record::ServeBatch> batch = socket.next_batch()) answer_batch(answering, *batch, socket);
+                                                      .step = engine.step(),
+                                                      .no_answers = why_not_asked(engine),
+                                                      .no_vectors = engine.no_vectors(),
+                                                      .no_writing = engine.no_writing(),
+                                                      .no_scores = engine.no_scores(),
+                                                      .notes = notes,
+                                                      .task = engine.experiment().task.type,
+                                                      .fields = fields_of_lines(engine),
+                                                      .labels = engine.task().labels()}));
+  while (const std::optional<record::ServeBatch> batch = socket.next_batch())
+    answer_batch(answering, *batch, socket);
   return 0;
 }
 

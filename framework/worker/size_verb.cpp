@@ -36,7 +36,8 @@ record::SourcedNumber vocabulary_of(const config::TokenizerTable& table, std::in
   if (table.options.has("vocab")) {
     const std::string& file = table.options.text("vocab");
     if (std::filesystem::exists(file))
-      return {static_cast<std::int64_t>(data::token_count(data::load_vocabulary(file))), table.key + ".vocab"};
+      return {static_cast<std::int64_t>(data::token_count(data::load_vocabulary(file))),
+              table.key + ".vocab"};
     return {assumed_vocabulary, file + " is not there", true};
   }
   if (table.options.has("vocab_size"))
@@ -79,22 +80,22 @@ KnownTask known_task(tasks::TaskParts parts, const std::vector<std::string>& tra
 
 record::SizedPart sized(const model::PartCost& part, double rows) {
   record::SizedPart answer{.part = part.name,
-                   .type = part.type,
-                   .count = part.count,
-                   .parameters = part.parameters,
-                   .trained = part.trained,
-                   .flops = {.forward_per_token = part.forward_flops / rows,
-                             .training_per_token = part.training_flops / rows,
-                             .forward = part.forward_flops,
-                             .training = part.training_flops}};
+                           .type = part.type,
+                           .count = part.count,
+                           .parameters = part.parameters,
+                           .trained = part.trained,
+                           .flops = {.forward_per_token = part.forward_flops / rows,
+                                     .training_per_token = part.training_flops / rows,
+                                     .forward = part.forward_flops,
+                                     .training = part.training_flops}};
   for (const model::PartCost& inner : part.parts) answer.parts.push_back(sized(inner, rows));
   return answer;
 }
 
 std::size_t state_blocks(const infer::LoadedExperiment& loaded) {
   const config::OptimizerTable& table = loaded.experiment.optimizer;
-  return infer::with_key(table,
-                  [&] { return loaded.registry.make_optimizer(table.type, table.options)->states().size(); });
+  return infer::with_key(
+      table, [&] { return loaded.registry.make_optimizer(table.type, table.options)->states().size(); });
 }
 
 /// Reads each training set once for all models that learn from it.
@@ -113,14 +114,14 @@ class KnownTasks {
   std::map<std::tuple<std::string, std::vector<std::string>, std::int64_t>, KnownTask> known_;
 };
 
-record::SizeAnswer size_of_model(const record::Specification& specification, const SizeArguments& asked, KnownTasks& tasks,
-                         const Device& device) {
+record::SizeAnswer size_of_model(const record::Specification& specification, const SizeArguments& asked,
+                                 KnownTasks& tasks, const Device& device) {
   infer::LoadedExperiment loaded = infer::load_experiment(specification);
   const config::Experiment& experiment = loaded.experiment;
   if (experiment.data.max_length == 0) {
     if (asked.length == 0)
       throw config::ConfigError("data.max_length",
-                        "is a share of the training set, which is not encoded here; give --length");
+                                "is a share of the training set, which is not encoded here; give --length");
     infer::take_max_length(loaded.experiment, asked.length);
   }
   const std::int64_t most = experiment.data.max_length;
@@ -130,9 +131,10 @@ record::SizeAnswer size_of_model(const record::Specification& specification, con
       train.batch_tokens > 0 ? std::max<std::int64_t>(1, train.batch_tokens / length) : train.batch_size;
   const std::int64_t sequences = asked.batch > 0 ? asked.batch : of_file;
   if (length > most)
-    throw config::ConfigError("data.max_length", "no sequence has " + std::to_string(length) +
-                                             " rows, the length that was asked for; the longest has " +
-                                             std::to_string(most));
+    throw config::ConfigError("data.max_length",
+                              "no sequence has " + std::to_string(length) +
+                                  " rows, the length that was asked for; the longest has " +
+                                  std::to_string(most));
   const record::SourcedNumber vocabulary = vocabulary_of(experiment.tokenizer, asked.vocabulary);
   KnownTask task = tasks.of(loaded, asked.labels);
   task.size.vocabulary = vocabulary.value;

@@ -67,14 +67,15 @@ nlohmann::json host_of(distributed::Communicator& ranks) {
 }  // namespace
 
 record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
-                   const SetDescription& description, std::int32_t unknown) {
+                           const SetDescription& description, std::int32_t unknown) {
   const std::span<const std::int32_t> ids = set.arrays().ids, target_ids = set.arrays().target_ids;
-  record::SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
-                 .tokens = static_cast<std::int64_t>(ids.size() + target_ids.size()),
-                 .longest = longest_of(set),
-                 .unknown_tokens = std::ranges::count(ids, unknown) + std::ranges::count(target_ids, unknown),
-                 .lengths = length_histogram(set),
-                 .labels = count_labels(set, labels)};
+  record::SetFacts facts{
+      .examples = static_cast<std::int64_t>(set.size()),
+      .tokens = static_cast<std::int64_t>(ids.size() + target_ids.size()),
+      .longest = longest_of(set),
+      .unknown_tokens = std::ranges::count(ids, unknown) + std::ranges::count(target_ids, unknown),
+      .lengths = length_histogram(set),
+      .labels = count_labels(set, labels)};
   for (const auto& [name, value] : description.counts) facts.counts.push_back({name, value});
   return facts;
 }
@@ -82,15 +83,15 @@ record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>
 record::Started started_event(const RunParts& parts, int threads, distributed::Communicator& ranks) {
   const model::Model& model = parts.model;
   const auto& plugins = parts.registry.plugins();
-  record::Started started{.numeric_environment =
-                      record::JsonText(numeric_environment(model.device(), name_of(model.precision()), plugins)),
-                  .host = record::JsonText(host_of(ranks)),
-                  .build = record::JsonText(build_description(plugins)),
-                  .threads = threads,
-                  .pinning = pinning_of(threads),
-                  .parameters = model.parameters().count(),
-                  .vocabulary_size = static_cast<std::int64_t>(parts.tokenizer.vocabulary().size()),
-                  .labels = parts.task.labels()};
+  record::Started started{.numeric_environment = record::JsonText(
+                              numeric_environment(model.device(), name_of(model.precision()), plugins)),
+                          .host = record::JsonText(host_of(ranks)),
+                          .build = record::JsonText(build_description(plugins)),
+                          .threads = threads,
+                          .pinning = pinning_of(threads),
+                          .parameters = model.parameters().count(),
+                          .vocabulary_size = static_cast<std::int64_t>(parts.tokenizer.vocabulary().size()),
+                          .labels = parts.task.labels()};
   if (parts.sets != nullptr && parts.sets->max_length_follows())
     started.max_length = parts.sets->max_length();
   for (const plugin_host::LoadedPlugin& plugin : plugins)

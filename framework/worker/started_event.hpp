@@ -24,6 +24,6 @@ record::Started started_event(const RunParts& parts, int threads, distributed::C
 /// Returns sizes of a set, the task's counts, the histogram of lengths, and how many rows have each label as
 /// their target. `unknown` is the tokenizer's token for what it does not know.
 record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
-                   const SetDescription& description, std::int32_t unknown);
+                           const SetDescription& description, std::int32_t unknown);
 
 }  // namespace encore::worker

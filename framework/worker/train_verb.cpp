@@ -49,7 +49,8 @@ class WorkerControl final : public train::Control {
     if (stop_signal != 0) return train::Request::stop;
     if (!pipe_) return train::Request::none;
     if (const std::optional<record::ControlCommand> command = pipe_->poll())
-      return *command == record::ControlCommand::checkpoint ? train::Request::checkpoint : train::Request::stop;
+      return *command == record::ControlCommand::checkpoint ? train::Request::checkpoint
+                                                            : train::Request::stop;
     return pipe_->parent_gone() ? train::Request::orphaned : train::Request::none;
   }
 
@@ -81,7 +82,8 @@ int exit_code(record::Ending ending) {
   return 1;
 }
 
-record::Ending end(train::Observer& observer, record::Ending ending, const std::exception& error, std::optional<std::int64_t> step) {
+record::Ending end(train::Observer& observer, record::Ending ending, const std::exception& error,
+                   std::optional<std::int64_t> step) {
   observer.happened(record::Ended{.ending = ending, .reason = error.what(), .step = step});
   return ending;
 }
@@ -103,7 +105,8 @@ void print_error(const distributed::Communicator& ranks, const std::exception& e
 
 /// Runs `work` and reports its exception as the last event; `step` returns the number of finished steps.
 template <class Work, class Step>
-record::Ending reported(distributed::Communicator& ranks, train::Observer& observer, const Work& work, const Step& step) {
+record::Ending reported(distributed::Communicator& ranks, train::Observer& observer, const Work& work,
+                        const Step& step) {
   record::Ending ending = record::Ending::failed;
   try {
     return work();
@@ -118,8 +121,8 @@ record::Ending reported(distributed::Communicator& ranks, train::Observer& obser
   return ending;
 }
 
-void report_start(const RunParts& parts, std::span<const Measure> measures, int threads, distributed::Communicator& ranks,
-                  train::Observer& observer) {
+void report_start(const RunParts& parts, std::span<const Measure> measures, int threads,
+                  distributed::Communicator& ranks, train::Observer& observer) {
   const record::Started started = started_event(parts, threads, ranks);
   observer.measures(measures);
   observer.happened(started);
@@ -130,23 +133,26 @@ void report_start(const RunParts& parts, std::span<const Measure> measures, int 
                 std::to_string(parts.model.parameters().owned().size()) + " elements of each state"});
 }
 
-record::Ending conclude_pretrained(record::Specification specification, const TrainArguments& arguments, const Device& device,
-                           train::Control& control, train::Observer& observer) {
+record::Ending conclude_pretrained(record::Specification specification, const TrainArguments& arguments,
+                                   const Device& device, train::Control& control, train::Observer& observer) {
   train::PretrainedRun run(std::move(specification), arguments.run_folder, arguments.attempt, device);
   report_start(
       {.registry = run.registry(), .model = run.model(), .tokenizer = run.tokenizer(), .task = run.task()},
       run.measures(), arguments.threads, distributed::only_rank(), observer);
   return reported(
-      distributed::only_rank(), observer, [&] { return run.conclude(observer, control); }, [] { return std::int64_t{0}; });
+      distributed::only_rank(), observer, [&] { return run.conclude(observer, control); },
+      [] { return std::int64_t{0}; });
 }
 
 /// Makes the session. Rank 0 does so first: it writes the vocabulary and the cache, which the other ranks
 /// then read.
-std::unique_ptr<train::Session> make_session(record::Specification specification, const TrainArguments& arguments,
-                                      const Device& device, distributed::Communicator& ranks) {
+std::unique_ptr<train::Session> make_session(record::Specification specification,
+                                             const TrainArguments& arguments, const Device& device,
+                                             distributed::Communicator& ranks) {
   if (ranks.rank() != 0) ranks.wait_for_all();
-  auto session = std::make_unique<train::Session>(std::move(specification), arguments.run_folder, arguments.attempt,
-                                           device, tasks::TokenCache::standard(), ranks);
+  auto session =
+      std::make_unique<train::Session>(std::move(specification), arguments.run_folder, arguments.attempt,
+                                       device, tasks::TokenCache::standard(), ranks);
   if (ranks.rank() == 0) ranks.wait_for_all();
   const nlohmann::json environment =
       numeric_environment(device, name_of(session->model().precision()), session->registry().plugins());
@@ -154,7 +160,8 @@ std::unique_ptr<train::Session> make_session(record::Specification specification
   return session;
 }
 
-record::Ending train(const TrainArguments& arguments, distributed::Communicator& ranks, train::Control& control, train::Observer& observer) {
+record::Ending train(const TrainArguments& arguments, distributed::Communicator& ranks,
+                     train::Control& control, train::Observer& observer) {
   const Device device;
   // Starts to sample before the session is made, so that at the first step the load of the machine is known.
   std::optional<train::AdaptiveThreads> adaptive;
@@ -166,13 +173,14 @@ record::Ending train(const TrainArguments& arguments, distributed::Communicator&
     if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
     return conclude_pretrained(std::move(specification), arguments, device, control, observer);
   }
-  const std::unique_ptr<train::Session> session = make_session(std::move(specification), arguments, device, ranks);
+  const std::unique_ptr<train::Session> session =
+      make_session(std::move(specification), arguments, device, ranks);
   train::TrainerParts parts = session->parts(observer, control,
-                                      {.stop_after = arguments.stop_after,
-                                       .die_after = arguments.die_after,
-                                       .save_at = arguments.save_at,
-                                       .stop_after_epoch = arguments.stop_after_epoch,
-                                       .pause_after_step = arguments.pause_after_step});
+                                             {.stop_after = arguments.stop_after,
+                                              .die_after = arguments.die_after,
+                                              .save_at = arguments.save_at,
+                                              .stop_after_epoch = arguments.stop_after_epoch,
+                                              .pause_after_step = arguments.pause_after_step});
   if (adaptive) parts.between_steps = [&adaptive] { adaptive->between_steps(); };
   train::Trainer trainer(parts);
   report_start({.registry = session->registry(),
@@ -203,12 +211,14 @@ int follow(const TrainArguments& arguments, distributed::Communicator& ranks) {
 
 int train_verb(const TrainArguments& arguments) {
   const std::unique_ptr<distributed::Communicator> joined =
-      arguments.ranks > 1 ? distributed::join_ranks(arguments.ranks) : std::unique_ptr<distributed::Communicator>();
+      arguments.ranks > 1 ? distributed::join_ranks(arguments.ranks)
+                          : std::unique_ptr<distributed::Communicator>();
   distributed::Communicator& ranks = joined ? *joined : distributed::only_rank();
   if (ranks.rank() != 0) return follow(arguments, ranks);
 
   const int attempt = static_cast<int>(arguments.attempt);
-  record::SpoolWriter spool(arguments.run_folder / record::spool_name(attempt), attempt, record::run_of_folder(arguments.run_folder));
+  record::SpoolWriter spool(arguments.run_folder / record::spool_name(attempt), attempt,
+                            record::run_of_folder(arguments.run_folder));
   train::SpoolObserver observer(spool);
   WorkerControl control(arguments);
   train::SharedControl shared(ranks, &control);

@@ -54,7 +54,8 @@ struct Outcome {
   std::vector<std::int64_t> same_alarms, delays;  ///< -1: none
 };
 
-Outcome replay(const record::TextHistograms& own, const Facts& same, const Facts& other, const Replay& options) {
+Outcome replay(const record::TextHistograms& own, const Facts& same, const Facts& other,
+               const Replay& options) {
   Outcome outcome;
   for (int number = 0; number < options.replays; ++number) {
     std::mt19937_64 random(static_cast<std::uint64_t>(number) + 1);

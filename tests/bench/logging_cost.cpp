@@ -66,12 +66,12 @@ Times write_spool(const std::filesystem::path& path, std::int64_t steps) {
     for (const std::string& name : metric_names) spool.point(name, step, value);
     if (step % 100 == 0)
       spool.event(record::Progressed{.step = step,
-                             .total_steps = steps,
-                             .epoch = 1,
-                             .loss = value,
-                             .learning_rate = 1e-3,
-                             .tokens_per_second = 1e5,
-                             .eta_seconds = 10.0});
+                                     .total_steps = steps,
+                                     .epoch = 1,
+                                     .loss = value,
+                                     .learning_rate = 1e-3,
+                                     .tokens_per_second = 1e5,
+                                     .eta_seconds = 10.0});
   }
   spool.flush();
   return Times::now() - begin;

@@ -12,13 +12,14 @@
 
 namespace encore::testing {
 
-inline std::vector<contract::Finding> findings_of(const Offer& offer, const contract::CheckData& data = {},
-                                        const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
+inline std::vector<contract::Finding> findings_of(
+    const Offer& offer, const contract::CheckData& data = {},
+    const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
   const Device device;
   std::vector<contract::Finding> findings;
   contract::run_suite(offer, contract::suite_checks(device, offer, data, sizes),
-            {[](const std::string&, std::string_view) {},
-             [&](const contract::Finding& finding) { findings.push_back(finding); }});
+                      {[](const std::string&, std::string_view) {},
+                       [&](const contract::Finding& finding) { findings.push_back(finding); }});
   return findings;
 }
 

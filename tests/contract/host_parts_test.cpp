@@ -272,7 +272,8 @@ TEST(Suite, ReportsAVariedValueThatATaskRefuses) {
 TEST(Suite, DoesNotVaryAnOptionThatIsGiven) {
   const Offer offer = offer_of<Kind::task, Labeller<Slip::refuses_high_levels>>("labeller");
   for (const char* setting : {"task.levels=5", "levels=4"}) {
-    const std::vector<contract::Finding> findings = findings_of(contract::with_settings({offer}, {setting}).front());
+    const std::vector<contract::Finding> findings =
+        findings_of(contract::with_settings({offer}, {setting}).front());
     EXPECT_EQ(failures(findings), "") << setting;
     EXPECT_EQ(detail_of(findings, "encoding"), "6 sets: lengths within max_length, columns that fit");
   }

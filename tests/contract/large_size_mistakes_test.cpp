@@ -105,7 +105,8 @@ class Gain : public Layer, public HasOnnxForm {
 };
 
 template <Fault F>
-std::vector<contract::Finding> findings_with(const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
+std::vector<contract::Finding> findings_with(
+    const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
   Registrar registrar;
   registrar.add<Kind::layer, Gain<F>>("gain");
   return findings_of(registrar.offers().front(), {}, sizes);

@@ -57,11 +57,18 @@ void PrintTo(const Case& c, std::ostream* stream) {
 
 const Case cases[] = {
     {"post_norm", [](config::Experiment&, const plugin_host::Registry&) {}},
-    {"pre_norm", [](config::Experiment& e, const plugin_host::Registry&) { e.model.norm_position = config::NormPosition::pre; }},
-    {"learned_positions", [](config::Experiment& e, const plugin_host::Registry&) { e.model.positions = config::Positions::learned; }},
+    {"pre_norm", [](config::Experiment& e,
+                    const plugin_host::Registry&) { e.model.norm_position = config::NormPosition::pre; }},
+    {"learned_positions",
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.positions = config::Positions::learned;
+     }},
     {"residual_norm_head",
-     [](config::Experiment& e, const plugin_host::Registry&) { e.model.head.options.set("residual_norm", true); }},
-    {"pooler_head", [](config::Experiment& e, const plugin_host::Registry&) { e.model.head.options.set("pooler", true); }},
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.head.options.set("residual_norm", true);
+     }},
+    {"pooler_head",
+     [](config::Experiment& e, const plugin_host::Registry&) { e.model.head.options.set("pooler", true); }},
     {"residual_norm_and_pooler",
      [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.head.options.set("residual_norm", true);
@@ -82,9 +89,12 @@ const Case cases[] = {
        e.model.segments = 2;
        e.model.dropout = 0.3;
      }},
-    {"label_smoothing", [](config::Experiment& e, const plugin_host::Registry&) { e.train.label_smoothing = 0.1; }},
+    {"label_smoothing",
+     [](config::Experiment& e, const plugin_host::Registry&) { e.train.label_smoothing = 0.1; }},
     {"gelu",
-     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("gelu")); }},
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.block[1].options.set("activation", std::string("gelu"));
+     }},
     {"dropout", [](config::Experiment& e, const plugin_host::Registry&) { e.model.dropout = 0.3; }},
     {"dropout_pre_norm",
      [](config::Experiment& e, const plugin_host::Registry&) {
@@ -92,8 +102,11 @@ const Case cases[] = {
        e.model.norm_position = config::NormPosition::pre;
      }},
     {"attention_dropout",
-     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[0].options.set("attention_dropout", 0.4); }},
-    {"gradient_shards", [](config::Experiment& e, const plugin_host::Registry&) { e.train.gradient_shards = 3; }},
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.block[0].options.set("attention_dropout", 0.4);
+     }},
+    {"gradient_shards",
+     [](config::Experiment& e, const plugin_host::Registry&) { e.train.gradient_shards = 3; }},
     {"one_head_three_blocks",
      [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.block[0].options.set("heads", std::int64_t{1});
@@ -133,11 +146,17 @@ const Case cases[] = {
            {{"heads", std::int64_t{2}}, {"buckets", std::int64_t{5}}, {"max_distance", std::int64_t{4}}});
      }},
     {"silu",
-     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("silu")); }},
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.block[1].options.set("activation", std::string("silu"));
+     }},
     {"tanh",
-     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("tanh")); }},
-    {"sigmoid", [](config::Experiment& e,
-                   const plugin_host::Registry&) { e.model.block[1].options.set("activation", std::string("sigmoid")); }},
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.block[1].options.set("activation", std::string("tanh"));
+     }},
+    {"sigmoid",
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.block[1].options.set("activation", std::string("sigmoid"));
+     }},
     {"post_norm_with_a_final_norm",
      [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.final_norm = true;
@@ -149,7 +168,9 @@ const Case cases[] = {
        e.model.final_norm = false;
      }},
     {"head_size",
-     [](config::Experiment& e, const plugin_host::Registry&) { e.model.block[0].options.set("head_size", std::int64_t{3}); }},
+     [](config::Experiment& e, const plugin_host::Registry&) {
+       e.model.block[0].options.set("head_size", std::int64_t{3});
+     }},
     {"factorised_embedding",
      [](config::Experiment& e, const plugin_host::Registry&) {
        e.model.embedding_width = 6;
@@ -204,7 +225,9 @@ const Case cases[] = {
                                       {{"hidden", std::int64_t{12}}, {"activation", std::string("swiglu")}});
      }},
     {"highway",
-     [](config::Experiment& e, const plugin_host::Registry& r) { e.model.block.push_back(layer_table(r, "carry", "highway")); }},
+     [](config::Experiment& e, const plugin_host::Registry& r) {
+       e.model.block.push_back(layer_table(r, "carry", "highway"));
+     }},
     {"rms_norm",
      [](config::Experiment& e, const plugin_host::Registry& r) {
        e.model.norm = layer_table(r, "norm", "rms_norm");

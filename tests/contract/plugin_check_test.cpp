@@ -178,7 +178,7 @@ TEST(PluginCheck, SaysWhatItCouldNotCheck) {
   ::setenv("ENCORE_CACHE", cache.c_str(), 1);
   const runner::ProgramOutput answer =
       runner::run_program("/usr/bin/env", {"PATH=/nowhere", (build / "bin/exp").string(), "plugin", "check",
-                                   (build / "lib/encore/plugins/layer_norm.so").string()});
+                                           (build / "lib/encore/plugins/layer_norm.so").string()});
   EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   EXPECT_NE(
       answer.output.find("open  layer \"layer_norm\": ONNX form: not checked: python3 cannot be started: "

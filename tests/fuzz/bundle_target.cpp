@@ -13,7 +13,8 @@ namespace encore::fuzz {
 namespace {
 
 std::string entry_of(const std::string& name, const std::string& content) {
-  return archive::tar_head({archive::bundle_root + name, content.size()}) + content + archive::tar_padding(content.size());
+  return archive::tar_head({archive::bundle_root + name, content.size()}) + content +
+         archive::tar_padding(content.size());
 }
 
 std::string file_entity(const std::string& name, const std::string& content) {
@@ -38,7 +39,8 @@ void sum_again(std::string& input, std::size_t block) {
   constexpr std::size_t place = 148, digits = 6;
   input.replace(block + place, 8, "        ");
   unsigned sum = 0;
-  for (std::size_t at = 0; at < archive::tar_block; ++at) sum += static_cast<unsigned char>(input[block + at]);
+  for (std::size_t at = 0; at < archive::tar_block; ++at)
+    sum += static_cast<unsigned char>(input[block + at]);
   for (std::size_t at = digits; at-- > 0; sum /= 8)
     input[block + place + at] = static_cast<char>('0' + sum % 8);
   input[block + place + digits] = '\0';
@@ -65,7 +67,8 @@ class BundleTarget final : public Target {
     std::string metadata = input.substr(archive::tar_block, end - archive::tar_block);
     const std::size_t old_size = metadata.size() + archive::tar_padding(metadata.size()).size();
     mutate_json(metadata, random);
-    input = entry_of(archive::bundle_metadata, metadata) + input.substr(std::min(input.size(), archive::tar_block + old_size));
+    input = entry_of(archive::bundle_metadata, metadata) +
+            input.substr(std::min(input.size(), archive::tar_block + old_size));
   }
 
   void take(const std::string& input) override {

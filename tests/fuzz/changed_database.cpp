@@ -116,11 +116,12 @@ void ChangedDatabase::write(const std::string& sql) const {
 void ChangedDatabase::read_columns() {
   store::Database database(path(), SQLITE_OPEN_READONLY, {});
   store::Statement names(database,
-                  "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c "
-                  "WHERE m.type = 'table' ORDER BY 1, 2");
+                         "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c "
+                         "WHERE m.type = 'table' ORDER BY 1, 2");
   while (names.step()) {
     Column column{.table = names.text(0), .name = names.text(1), .values = {}};
-    store::Statement rows(database, "SELECT DISTINCT \"" + column.name + "\" FROM \"" + column.table + "\" LIMIT 8");
+    store::Statement rows(database,
+                          "SELECT DISTINCT \"" + column.name + "\" FROM \"" + column.table + "\" LIMIT 8");
     while (rows.step()) column.values.push_back(rows.text(0));
     if (!column.values.empty()) columns_.push_back(std::move(column));
   }

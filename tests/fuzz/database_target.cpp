@@ -79,7 +79,8 @@ class DatabaseTarget final : public Target {
     const std::string question = input.substr(3, input.find('\n') - 3);
     if (question == "read") read_runs(store);
     if (question == "compare")
-      analysis::compare_runs(store, store::select_runs(store, {.words = {"net"}}).runs, {.metric = {.name = "test/f1"}});
+      analysis::compare_runs(store, store::select_runs(store, {.words = {"net"}}).runs,
+                             {.metric = {.name = "test/f1"}});
     if (question.starts_with("report")) write_report(store, static_cast<std::size_t>(question.back() - '0'));
   }
 

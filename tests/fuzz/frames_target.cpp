@@ -38,13 +38,14 @@ std::vector<std::size_t> begins_of_frames(std::string_view stream) {
 
 /// Returns the messages up to the end, or to the first damage, which is then in `damage`.
 std::vector<record::ServeMessage> messages_in(std::string_view stream, std::size_t bytes_at_a_time,
-                                      std::string& damage) {
+                                              std::string& damage) {
   record::ServeFrames frames;
   std::vector<record::ServeMessage> messages;
   try {
     for (std::size_t at = 0; at < stream.size(); at += bytes_at_a_time) {
       frames.add(stream.substr(at, bytes_at_a_time));
-      while (std::optional<record::ServeMessage> message = frames.next()) messages.push_back(std::move(*message));
+      while (std::optional<record::ServeMessage> message = frames.next())
+        messages.push_back(std::move(*message));
     }
   } catch (const Error& error) {
     damage = error.what();
@@ -62,12 +63,14 @@ class FramesTarget final : public Target {
     request.decoding.temperature = 0.5;
     request.decoding.stop = {"."};
     const std::string to_worker =
-        record::serve_frame(record::ServeBatch{{{.id = 1, .observed = true, .text = "the text"},
-                                {.id = 2, .work = record::ServeWork::vector, .allowed = true, .text = "na\u00efve"},
-                                {.id = 3, .work = record::ServeWork::writing, .text = request.text()}}}) +
+        record::serve_frame(record::ServeBatch{
+            {{.id = 1, .observed = true, .text = "the text"},
+             {.id = 2, .work = record::ServeWork::vector, .allowed = true, .text = "na\u00efve"},
+             {.id = 3, .work = record::ServeWork::writing, .text = request.text()}}}) +
         record::serve_frame(record::ServeCancel{3});
     const std::string from_worker =
-        record::serve_frame(record::ServeModel{.digest = std::string(64, 'a'), .step = 12, .notes = {"a note"}}) +
+        record::serve_frame(
+            record::ServeModel{.digest = std::string(64, 'a'), .step = 12, .notes = {"a note"}}) +
         record::serve_frame(record::ServeAnswers{
             {{.id = 1,
               .tokens = 4,
@@ -130,7 +133,8 @@ class FramesTarget final : public Target {
       if (auto* batch = std::get_if<record::ServeBatch>(&message))
         for (record::ServeItem& item : batch->items) texts.push_back(&item.text);
       if (auto* answers = std::get_if<record::ServeAnswers>(&message))
-        for (record::ServeAnswer& answer : answers->answers) texts.insert(texts.end(), {&answer.text, &answer.facts});
+        for (record::ServeAnswer& answer : answers->answers)
+          texts.insert(texts.end(), {&answer.text, &answer.facts});
     }
     if (texts.empty() || !damage.empty()) return false;
     mutate_json(*random.any_of(texts), random);
@@ -153,7 +157,9 @@ class FramesTarget final : public Target {
       if (answer.outcome != record::ServeOutcome::part) job.answers.push_back(answer);
     job.texts.resize(job.answers.size());
     if (job.answers.empty()) return;
-    for (const record::ServeWork work : {record::ServeWork::answer, record::ServeWork::vector, record::ServeWork::writing}) try {
+    for (const record::ServeWork work :
+         {record::ServeWork::answer, record::ServeWork::vector, record::ServeWork::writing})
+      try {
         serve::answer_body(model, {.work = work, .base64 = job.answers.size() > 1}, job, "cmpl-1");
         if (work == record::ServeWork::writing) serve::stream_end(model, "cmpl-1", job);
       } catch (const std::exception& error) {

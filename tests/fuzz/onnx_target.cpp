@@ -75,16 +75,18 @@ onnx_graph::OnnxModel model_of(const std::string& input) {
     const std::string &name = names[i], &next = names[(i + 1) % names.size()];
     std::int64_t number = 0;
     std::memcpy(&number, name.data(), std::min(name.size(), sizeof number));
-    model.constants.push_back({.name = name,
-                               .type = i % 2 == 0 ? onnx_graph::OnnxType::float32 : onnx_graph::OnnxType::int64,
-                               .shape = {static_cast<std::int64_t>(i), number},
-                               .bytes = std::vector<std::byte>(next.size() * (i % 7))});
+    model.constants.push_back(
+        {.name = name,
+         .type = i % 2 == 0 ? onnx_graph::OnnxType::float32 : onnx_graph::OnnxType::int64,
+         .shape = {static_cast<std::int64_t>(i), number},
+         .bytes = std::vector<std::byte>(next.size() * (i % 7))});
     model.nodes.push_back({.name = name,
                            .operation = next,
                            .inputs = {next, name},
                            .outputs = {name},
                            .attributes = {{name, number}, {next, 0.5}, {name, std::vector{number, number}}}});
-    model.inputs.push_back({.name = next, .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, number}});
+    model.inputs.push_back(
+        {.name = next, .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, number}});
     model.outputs.push_back({.name = name, .shape = {OnnxGraph::length, 1}});
     model.metadata[name] = next;
   }
@@ -157,7 +159,8 @@ class OnnxTarget final : public Target {
 
   void take(const std::string& input) override {
     const onnx_graph::OnnxModel model = model_of(input);
-    for (const onnx_graph::OnnxWeights weights : {onnx_graph::OnnxWeights::inside, onnx_graph::OnnxWeights::beside}) {
+    for (const onnx_graph::OnnxWeights weights :
+         {onnx_graph::OnnxWeights::inside, onnx_graph::OnnxWeights::beside}) {
       const record::SavedFile saved = onnx_graph::save_onnx(folder_ / "", model, weights);
       const bool beside = weights == onnx_graph::OnnxWeights::beside;
       const std::string file = read_bytes(folder_ / onnx_graph::onnx_file),

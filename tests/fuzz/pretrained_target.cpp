@@ -146,8 +146,8 @@ class PretrainedTarget final : public Target {
     const pretrained::HuggingFaceFolder opened = pretrained::open_hugging_face_folder(folder);
     pretrained::settings_of(opened);
     const char* head = opened.architecture == pretrained::body_architecture ? "embedding" : "language_model";
-    const plan::Plan plan =
-        plan::make_plan(config::parse_experiment_file(experiment_of(folder, head), folder_ / "a.toml", {}), catalogue);
+    const plan::Plan plan = plan::make_plan(
+        config::parse_experiment_file(experiment_of(folder, head), folder_ / "a.toml", {}), catalogue);
     const plan::RunPoint& point = plan.points.at(0);
     const config::Experiment experiment = config::make_experiment(point.config, catalogue, point.origin);
     const auto tokenizer = make_tokenizer(experiment.tokenizer.type, experiment.tokenizer.options);
@@ -162,9 +162,9 @@ class PretrainedTarget final : public Target {
   static void write_again(const pretrained::HuggingFaceFolder& folder, const config::Experiment& experiment,
                           const Tokenizer& tokenizer, const std::vector<std::string>& lines) {
     pretrained::WrittenTokenizer written = {.tokenizer_class = "",
-                                .options = experiment.tokenizer.options,
-                                .lines = lines,
-                                .max_length = experiment.data.max_length};
+                                            .options = experiment.tokenizer.options,
+                                            .lines = lines,
+                                            .max_length = experiment.data.max_length};
     for (const Special role : all_specials)
       if (const std::optional<std::int32_t> token = tokenizer.find(role)) {
         written.specials[static_cast<std::size_t>(role)] =
@@ -178,11 +178,11 @@ class PretrainedTarget final : public Target {
   void save_weights(const std::string& tensor) const {
     const std::vector<float> values(6 * 8, 0.5F);
     record::save_safetensors(folder_ / tensor,
-                     {{.name = tensor,
-                       .dtype = DType::float32,
-                       .shape = {6, 8},
-                       .bytes = std::as_bytes(std::span(values))}},
-                     {{"format", "pt"}});
+                             {{.name = tensor,
+                               .dtype = DType::float32,
+                               .shape = {6, 8},
+                               .bytes = std::as_bytes(std::span(values))}},
+                             {{"format", "pt"}});
   }
 
   /// The folder that the input's name begins with, with one file replaced. After most mutations of a

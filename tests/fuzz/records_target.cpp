@@ -85,12 +85,12 @@ store::BenchResult bench_result() {
 
 std::string attention() {
   record::AttentionText text{.name = "example 1 of dev",
-                     .tokens = {{"[CLS]", true}, {"the", false}},
-                     .layers = {{.layer = "encoder.0.attention",
-                                 .type = "self_attention",
-                                 .heads = {0, 2},
-                                 .weights = {{0.5F, 0.5F, 0.25F, 0.75F}, {1.0F, 0.0F, 0.1F, 0.9F}}}},
-                     .hidden = {{"encoder.1.mixer", "linear_attention"}}};
+                             .tokens = {{"[CLS]", true}, {"the", false}},
+                             .layers = {{.layer = "encoder.0.attention",
+                                         .type = "self_attention",
+                                         .heads = {0, 2},
+                                         .weights = {{0.5F, 0.5F, 0.25F, 0.75F}, {1.0F, 0.0F, 0.1F, 0.9F}}}},
+                             .hidden = {{"encoder.1.mixer", "linear_attention"}}};
   return record::AttentionTexts{.step = 3, .texts = {text}}.json();
 }
 
@@ -147,9 +147,11 @@ class RecordsTarget final : public Target {
                              {"diff_sha256", sha256(source_diff)},
                              {"files", {{"bin/exp", std::string(64, 'c')}}}}
                             .dump()),
-        input("generate", record::GenerateRequest{.prompts = {"a"}, .decoding = {.beam = 2, .stop = {"."}}}.text()),
+        input("generate",
+              record::GenerateRequest{.prompts = {"a"}, .decoding = {.beam = 2, .stop = {"."}}}.text()),
         input("attention_request",
-              record::AttentionRequest{.text = "a", .target = "b", .choice = {{"encoder.0", "1"}, {0, 1}}}.json()),
+              record::AttentionRequest{.text = "a", .target = "b", .choice = {{"encoder.0", "1"}, {0, 1}}}
+                  .json()),
         input("template", read_bytes(fs::path(ENCORE_SOURCE_DIR) / "reports" / "report.md"))};
   }
 
@@ -272,7 +274,8 @@ class RecordsTarget final : public Target {
   void take_template(const std::string& content) const {
     write("own/report.md", content);
     const document::Templates templates(fs::path(ENCORE_SOURCE_DIR) / "reports", folder_ / "own");
-    document::fill(templates.find("report.md"), {{"title", "a"}, {"header", "{{body}}"}, {"body", "text"}}, {"body"});
+    document::fill(templates.find("report.md"), {{"title", "a"}, {"header", "{{body}}"}, {"body", "text"}},
+                   {"body"});
   }
 
   static const Words& words() {

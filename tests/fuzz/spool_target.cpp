@@ -87,7 +87,8 @@ class SpoolTarget final : public Target {
     store.read_attempts(lease_.run);
     store.read_events(lease_.run);
     store.read_digests(lease_.run);
-    for (const store::MetricRow& metric : store.read_metrics(lease_.run)) store.read_curve(lease_.run, metric.name);
+    for (const store::MetricRow& metric : store.read_metrics(lease_.run))
+      store.read_curve(lease_.run, metric.name);
   }
 
  private:

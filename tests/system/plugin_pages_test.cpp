@@ -32,7 +32,8 @@ std::vector<config::Manifest> built_in() {
 std::map<std::string, std::string> pages() {
   const std::vector<config::Manifest> manifests = built_in();
   std::map<std::string, std::string> all = {{"README.md", config::markdown_plugin_index(manifests)}};
-  for (const config::Manifest& manifest : manifests) all[manifest.name + ".md"] = config::markdown_plugin(manifest);
+  for (const config::Manifest& manifest : manifests)
+    all[manifest.name + ".md"] = config::markdown_plugin(manifest);
   return all;
 }
 

@@ -71,9 +71,10 @@ class SearchReader {
   SearchReader(const config::Value& table, const config::Value& root, config::Problems& problems)
       : table_(with_listed_objective(table)), root_(root), problems_(problems) {}
 
-  Search read(const config::ExperimentFile& document, const config::OptionPlaces& places, PlanHeader& header) {
-    const config::ValidTable valid =
-        config::validate(table_, config::search_schema(), {"search", "[search]"}, problems_, {"space", "when"}, {}, places);
+  Search read(const config::ExperimentFile& document, const config::OptionPlaces& places,
+              PlanHeader& header) {
+    const config::ValidTable valid = config::validate(table_, config::search_schema(), {"search", "[search]"},
+                                                      problems_, {"space", "when"}, {}, places);
     const bool has_exclusions = valid.options.has("exclude") && table_.find("exclude") != nullptr;
     read_options(valid.options);
     search_.space = read_search_space(table_, has_exclusions, document, places, problems_);
@@ -168,7 +169,8 @@ class SearchReader {
     const std::int64_t first = header.seeds.front();
     for (std::int64_t i = 1; i < repeats; ++i) {
       header.seeds.push_back(first + i);
-      header.seed_origin.emplace(first + i, config::Origin{config::Source::sweep, place_of_option("repeats")});
+      header.seed_origin.emplace(first + i,
+                                 config::Origin{config::Source::sweep, place_of_option("repeats")});
     }
   }
 
@@ -186,8 +188,8 @@ bool has_search(const config::ExperimentFile& document) {
                              [](const config::Override& set) { return set.path.front() == "search"; });
 }
 
-Search read_search(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
-                   PlanHeader& header, config::Problems& problems) {
+Search read_search(const config::Value& root, const config::ExperimentFile& document,
+                   const config::OptionPlaces& places, PlanHeader& header, config::Problems& problems) {
   const config::Value& table = root.find("search")->value;
   if (!table.is_table()) {
     problems.add(table.origin.place, "search", "[search] must be a table, found " + config::describe(table));

@@ -32,8 +32,8 @@ bool has_search(const config::ExperimentFile& document);
 /// Reads [search] of `root`, the root of the document after the overrides were applied. Adds the seeds of
 /// `repeats` to `header`. If the file does not give them, the epochs of a trial and the objective follow from
 /// the experiment (search_plan.hpp).
-Search read_search(const config::Value& root, const config::ExperimentFile& document, const config::OptionPlaces& places,
-                   PlanHeader& header, config::Problems& problems);
+Search read_search(const config::Value& root, const config::ExperimentFile& document,
+                   const config::OptionPlaces& places, PlanHeader& header, config::Problems& problems);
 
 /// Returns the stored settings, which decide which search it is. The limits are not among them.
 nlohmann::json settings_json(const SearchOptions& options);

@@ -39,8 +39,8 @@ std::string last_part(const std::string& key) {
 
 }  // namespace
 
-SearchPlan::SearchPlan(const config::ExperimentFile& document, const config::Catalogue& catalogue, const ContentHash& hash,
-                       ParentSource* parents)
+SearchPlan::SearchPlan(const config::ExperimentFile& document, const config::Catalogue& catalogue,
+                       const ContentHash& hash, ParentSource* parents)
     : document_(document) {
   config::Problems problems;
   config::Value root = document.root;

@@ -43,8 +43,8 @@ std::set<std::string> names_in_use(store::Store& store) {
   std::set<std::string> names;
   for (const store::HeldByJob& held : store.attempts_of_jobs())
     if (const std::optional<JobName> job = job_of(held.holder)) names.insert(job->submission);
-  for (const store::RunRow& run :
-       store.list_runs({.states = {store::RunState::failed, store::RunState::lost, store::RunState::interrupted}}))
+  for (const store::RunRow& run : store.list_runs(
+           {.states = {store::RunState::failed, store::RunState::lost, store::RunState::interrupted}}))
     if (const std::optional<JobName> job = job_of(run.holder)) names.insert(job->submission);
   return names;
 }

@@ -60,7 +60,7 @@ void JobAccounts::record(store::Store& store, QueueView& queue) {
     for (const AccountedJob& one : jobs ? *jobs : std::vector<AccountedJob>())
       if (one.job.name == name && (one.joules || one.peak_bytes))
         store::note_job_usage(store, holder_of({name, one.job.element}),
-                       {.job = one.job.id, .joules = one.joules, .peak_bytes = one.peak_bytes});
+                              {.job = one.job.id, .joules = one.joules, .peak_bytes = one.peak_bytes});
     world::save_file(submission_folder(runs_folder_, name) / accounted_file, "");
   }
 }

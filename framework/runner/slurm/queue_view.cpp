@@ -27,7 +27,8 @@ constexpr double just_taken = 30.0;
 /// own.
 std::string queue_file() {
   const char* configuration = std::getenv("SLURM_CONF");
-  const std::string asks = world::this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
+  const std::string asks =
+      world::this_process().host + "\n" + (configuration == nullptr ? "" : configuration);
   return "queue-" + sha256(asks).substr(0, 16) + ".json";
 }
 
@@ -82,7 +83,7 @@ void QueueView::save_shared() const {
                                {"cluster", answer_->cluster}};
   try {
     world::replace_file(jobs_folder(runs_folder_) / queue_file(),
-                 json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+                        json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const Error&) {
     // Only the next process asks again.
   }
@@ -142,7 +143,8 @@ JobStatus QueueView::look(const JobName& job) {
     const bool packed = status.submission && status.submission->stage != SubmissionStage::submitted;
     if (packed || !status.submission) {
       const bool refused = packed && status.submission->stage == SubmissionStage::refused;
-      const bool at_work = packed && world::liveness_of(status.submission->submitter) != world::Liveness::gone;
+      const bool at_work =
+          packed && world::liveness_of(status.submission->submitter) != world::Liveness::gone;
       const bool told = answer_->answered && !(taken > answer_->time - just_taken);
       status.stage = refused || at_work || told ? JobStage::unsubmitted : JobStage::silent;
       return status;

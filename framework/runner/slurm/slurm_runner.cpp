@@ -183,7 +183,8 @@ void SlurmRunner::take_end(const store::RunRow& run) {
   tell_end(task, run, last_word);
 }
 
-void SlurmRunner::tell_end(std::size_t task, const store::RunRow& run, const std::optional<record::Ended>& last_word) {
+void SlurmRunner::tell_end(std::size_t task, const store::RunRow& run,
+                           const std::optional<record::Ended>& last_word) {
   RunOutcome outcome;
   outcome.began = true;
   outcome.state = run.state;

@@ -77,7 +77,7 @@ class SlurmRunner {
   std::vector<int> retried_;                  ///< by task
   std::vector<std::size_t> waiting_;          ///< tasks that were not begun yet
   std::map<std::int64_t, std::size_t> open_;  ///< number of a run that a job holds, its task
-  std::vector<store::RunRow> working_;               ///< of these runs, as the last look has read them
+  std::vector<store::RunRow> working_;        ///< of these runs, as the last look has read them
   std::set<std::size_t> adopted_;             ///< of these tasks, those that an earlier program gave to Slurm
   std::set<std::size_t> over_;                ///< tasks for which nothing more is done
   std::string told_;

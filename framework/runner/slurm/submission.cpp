@@ -60,7 +60,7 @@ void save_submission(const std::filesystem::path& runs_folder, Submission& submi
   const std::filesystem::path folder = submission_folder(runs_folder, submission.name);
   world::make_folder(folder);
   world::save_file(folder / submission_file,
-            json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+                   json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 std::optional<Submission> load_submission(const std::filesystem::path& runs_folder, const std::string& name) {

@@ -22,7 +22,7 @@ enum class SubmissionStage : std::uint8_t {
 };
 
 struct Submission {
-  std::string name = {};           ///< job_name.hpp
+  std::string name = {};                  ///< job_name.hpp
   world::ProcessIdentity submitter = {};  ///< the exp run that packs it
   SubmissionStage stage = SubmissionStage::packing;
   std::string job = {};            ///< Slurm's number, where it was taken

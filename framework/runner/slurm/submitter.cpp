@@ -20,8 +20,8 @@ constexpr auto pause_after_refusal = std::chrono::seconds(10);
 
 }  // namespace
 
-SlurmSubmitter::SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp, config::SlurmSite site,
-                               SlurmLimits limits)
+SlurmSubmitter::SlurmSubmitter(std::filesystem::path runs_folder, std::filesystem::path exp,
+                               config::SlurmSite site, SlurmLimits limits)
     : runs_folder_(std::move(runs_folder)),
       exp_(std::move(exp)),
       site_(std::move(site)),

@@ -92,7 +92,9 @@ struct Archive {
 
   std::string tar() const { return tar(metadata.dump()); }
   std::string tar(const std::string& metadata_text) const {
-    std::string text = entry(archive::tar_head({archive::bundle_root + archive::bundle_metadata, metadata_text.size()}), metadata_text);
+    std::string text =
+        entry(archive::tar_head({archive::bundle_root + archive::bundle_metadata, metadata_text.size()}),
+              metadata_text);
     for (const auto& [name, content] : files)
       text += entry(archive::tar_head({archive::bundle_root + name, content.size()}), content);
     return text + more + (ends ? archive::tar_end() : "");

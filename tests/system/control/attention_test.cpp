@@ -171,7 +171,8 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
   EXPECT_NE(said.find("Not shown, because they have no attention weights: encoder.0.mix"), std::string::npos)
       << said;
   EXPECT_NE(said.find("(linear_attention)"), std::string::npos) << said;
-  const runner::ProgramOutput asked = sandbox_.exp({"attention", "mixed", "Anna", "--layer", "encoder.0.mix"});
+  const runner::ProgramOutput asked =
+      sandbox_.exp({"attention", "mixed", "Anna", "--layer", "encoder.0.mix"});
   EXPECT_EQ(asked.end.exit_code, 2);
   EXPECT_NE(asked.errors.find("layer encoder.0.mix is a linear_attention, which has no attention weights; "
                               "those of this model have encoder.0.attention"),

@@ -21,7 +21,8 @@ using nlohmann::json;
 class BenchVerb : public ::testing::Test {
  protected:
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
   runner::ProgramOutput bench(std::vector<std::string> arguments) const {
@@ -38,8 +39,9 @@ class BenchVerb : public ::testing::Test {
 };
 
 TEST_F(BenchVerb, MeasuresStepsInTurnAndStoresEverySample) {
-  const runner::ProgramOutput output = bench({"tiny.toml", "--rounds", "3", "--batches", "2", "--batch-size", "2,4",
-                                      "--threads", "1,2", "--order-cost", "--json", "--quiet"});
+  const runner::ProgramOutput output =
+      bench({"tiny.toml", "--rounds", "3", "--batches", "2", "--batch-size", "2,4", "--threads", "1,2",
+             "--order-cost", "--json", "--quiet"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_EQ(output.errors, "");
   const json result = json::parse(output.output);
@@ -87,7 +89,8 @@ TEST_F(BenchVerb, TheMachineAloneNeedsNoExperiment) {
 }
 
 TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound) {
-  const runner::ProgramOutput first = bench({"tiny.toml", "--rounds", "6", "--batches", "1", "--json", "--quiet"});
+  const runner::ProgramOutput first =
+      bench({"tiny.toml", "--rounds", "6", "--batches", "1", "--json", "--quiet"});
   ASSERT_EQ(first.end.exit_code, 0) << first.errors;
   sandbox_.write("before.json", first.output);
   const runner::ProgramOutput same = bench({"show", "tiny", "--against", "before.json"});

@@ -119,7 +119,8 @@ TEST(Components, APluginThatIsNotBuiltIsNamedWithAllOthersThatTheFileNeeds) {
 TEST(Components, AComponentOfAnotherSchemaVersionRefuses) {
   const Sandbox sandbox;
   for (const char* component : {"exp-report report", "exp-serve serve", "exp-bench bench"}) {
-    const runner::ProgramOutput output = sandbox.shell(std::string(ENCORE_BUILD_DIR "/bin/") + component + " 3 x");
+    const runner::ProgramOutput output =
+        sandbox.shell(std::string(ENCORE_BUILD_DIR "/bin/") + component + " 3 x");
     EXPECT_EQ(output.end.exit_code, 2);
     EXPECT_TRUE(contains(output.errors, "are from different builds: schema version 3 and ") &&
                 contains(output.errors, "build them together: ./exp build"))

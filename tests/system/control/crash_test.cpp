@@ -20,7 +20,8 @@ constexpr const char* started =
 class PluginInTrouble : public ::testing::Test {
  protected:
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 

@@ -137,7 +137,8 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
 
 TEST_F(Distil, RanksTrainTheBitsOfOneProcess) {
   if (!Sandbox::has("mpirun")) GTEST_SKIP() << "mpirun is missing (on Debian openmpi-bin)";
-  const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  const runner::ProgramOutput version =
+      runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
   output_of({"run", "student.toml", "-q"});
   output_of({"run", "named.toml", "-q", "--ranks", "2", "-t", "1"});

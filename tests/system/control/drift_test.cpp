@@ -243,7 +243,8 @@ TEST_F(TwoInstructionSets, DiffRefusesAToleranceThatCannotBeMeant) {
        std::map<std::string, std::string>{{"-1", "--tolerance must be a number from 0 on"},
                                           {"nan", "--tolerance must be a number from 0 on"},
                                           {"x", "tolerance"}}) {
-    const runner::ProgramOutput output = sandbox.exp({"diff", "tiny", "tiny", "--drift", "--tolerance=" + options});
+    const runner::ProgramOutput output =
+        sandbox.exp({"diff", "tiny", "tiny", "--drift", "--tolerance=" + options});
     EXPECT_EQ(output.end.exit_code, 2) << options;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   }

@@ -247,7 +247,7 @@ class FakeRun {
   void write_weights() {
     const record::SavedFile saved =
         record::save_weights(folder_, {{"x", DType::int64, {1}, std::as_bytes(std::span(&state_, 1))}},
-                     {.question = record::Specification::load(folder_).question, .step = step_}, 1);
+                             {.question = record::Specification::load(folder_).question, .step = step_}, 1);
     testing::write_event(spool_, "artifact",
                          {{"name", "weights"}, {"path", record::weights_file}, {"sha256", saved.sha256}});
   }
@@ -299,7 +299,8 @@ class FakeRun {
 };
 
 int check() {
-  const record::CheckRequest request = record::CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const record::CheckRequest request =
+      record::CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   std::vector<record::CheckProblem> problems;
   wait_at(text_setting("FAKE_HOLD_CHECK", ""));
   if (const char* text = std::getenv("FAKE_CHECK")) {

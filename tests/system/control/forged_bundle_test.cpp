@@ -49,8 +49,8 @@ ValuesByEvidence values_by_evidence(store::Store& store) {
     if (part.evidence == bundle::Evidence::own) continue;
     const std::string value = *part.expression == '\0' ? part.column : part.expression;
     store::Statement rows(store.database(),
-                   "SELECT DISTINCT CAST((" + value + ") AS TEXT) FROM " + part.table + " AS t" +
-                       (*part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition));
+                          "SELECT DISTINCT CAST((" + value + ") AS TEXT) FROM " + part.table + " AS t" +
+                              (*part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition));
     std::set<std::string>& texts =
         all[std::string(bundle::name_of(part.evidence)) + " " + part.table + "." + part.column];
     while (rows.step()) texts.insert(rows.text(0));
@@ -181,11 +181,11 @@ class Forger {
                specification.backend);
       bundle::take_from_specification(store, store.read_run(run.number), specification);
       store::merge_spool(database, {.path = run_folder / record::spool_name(1),
-                             .run = run.number,
-                             .attempt = *database.integer("SELECT number FROM attempt"),
-                             .ordinal = 1,
-                             .run_id = run.id,
-                             .is_over = true});
+                                    .run = run.number,
+                                    .attempt = *database.integer("SELECT number FROM attempt"),
+                                    .ordinal = 1,
+                                    .run_id = run.id,
+                                    .is_over = true});
       const store::Unguarded unguarded(database);
       database.execute("VACUUM; PRAGMA journal_mode = DELETE");
     }
@@ -299,9 +299,10 @@ TEST(Evidence, NamesEveryColumnOfTheSchema) {
   for (const bundle::ColumnEvidence& part : bundle::column_evidence())
     named.insert(std::string(part.table) + "." + part.column);
   store::Statement tables(database,
-                   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
+                          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
   while (tables.step())
-    for (const std::string& column : store::own_columns(tables.text(0))) there.insert(tables.text(0) + "." + column);
+    for (const std::string& column : store::own_columns(tables.text(0)))
+      there.insert(tables.text(0) + "." + column);
   EXPECT_EQ(named, there) << "a new column has no evidence: bundle/evidence.cpp";
 }
 
@@ -335,9 +336,9 @@ class ForgedColumns : public ::testing::Test {
         if (*database.integer("SELECT count(*) FROM " + table) == 0) continue;
         changes.push_back({table, column, other_value(table, column)});
         const std::string own = "t." + column;
-        store::Statement members(database, "SELECT DISTINCT each.fullkey FROM " + table + " AS t, json_each(" + own +
-                                        ") AS each WHERE json_valid(" + own + ") AND json_type(" + own +
-                                        ") = 'object'");
+        store::Statement members(database, "SELECT DISTINCT each.fullkey FROM " + table +
+                                               " AS t, json_each(" + own + ") AS each WHERE json_valid(" +
+                                               own + ") AND json_type(" + own + ") = 'object'");
         while (members.step()) changes.push_back({table, column, other_member(column, members.text(0))});
       }
     });

@@ -109,7 +109,9 @@ runner::ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> wo
   sandbox.wait_for_text("serve.txt", "serving ");
   ::kill(server, SIGTERM);
   const std::optional<runner::ProcessEnd> end = Sandbox::wait(server);
-  return {.end = end.value_or(runner::ProcessEnd{.exit_code = 1}), .output = sandbox.read("serve.txt"), .errors = ""};
+  return {.end = end.value_or(runner::ProcessEnd{.exit_code = 1}),
+          .output = sandbox.read("serve.txt"),
+          .errors = ""};
 }
 
 /// Returns lines of a help text that are too wide. Commands are exempt, because a user copies them as one
@@ -145,7 +147,8 @@ TEST(Help, FitsTheTerminalForEveryVerb) {
 }
 
 TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
-  const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  const runner::ProgramOutput version =
+      runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   const Sandbox sandbox(true);
   sandbox.write("experiments/quickstart.toml", tiny_experiment("quickstart"));
@@ -174,8 +177,8 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   EXPECT_EQ(taught.end.exit_code, 0) << taught.errors;
   sandbox.write("prompts.txt", "mon\ntues\n");
   for (const char* database : {"cluster.db", "a.db", "b.db"}) {
-    const runner::ProgramOutput elsewhere = sandbox.exp({"run", "experiments/quickstart.toml", "-q", "--db", database,
-                                                 "-S", "name=elsewhere", "-S", "seed=9"});
+    const runner::ProgramOutput elsewhere = sandbox.exp({"run", "experiments/quickstart.toml", "-q", "--db",
+                                                         database, "-S", "name=elsewhere", "-S", "seed=9"});
     EXPECT_EQ(elsewhere.end.exit_code, 0) << elsewhere.errors;
   }
   // The examples about bundles of another person need such a bundle.
@@ -200,7 +203,8 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     for (std::string& word : words)  // what is built here, is built for this backend
       if (const std::size_t at = word.find("/build/openmp/"); at != std::string::npos)
         word.replace(at, 14, "/build/" ENCORE_BACKEND_NAME "/");
-    const runner::ProgramOutput output = words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
+    const runner::ProgramOutput output =
+        words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
     // On a busy machine a second measurement can be slower than the first, which is exit code 1.
     const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
     // A run this small need not become better when it is retrained.

@@ -234,7 +234,8 @@ TEST(Interruption, ALockedDatabaseOnlyDelaysTheRecord) {
 /// Some supervisors ignore SIGCHLD, so that the exit status of a child is lost.
 TEST(IgnoredChildren, StillReportTheirResults) {
   const Sandbox sandbox;
-  const runner::ProgramOutput output = sandbox.shell("trap '' CHLD\n" ENCORE_BUILD_DIR "/bin/exp run tiny.toml");
+  const runner::ProgramOutput output =
+      sandbox.shell("trap '' CHLD\n" ENCORE_BUILD_DIR "/bin/exp run tiny.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   EXPECT_EQ(sandbox.one("SELECT state FROM run"), "completed");
 }

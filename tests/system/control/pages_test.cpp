@@ -148,7 +148,8 @@ std::string form_of(const std::string& page) {
 class Page : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
     if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "the pages show what openmp prints";
     sandbox.set("OMP_NUM_THREADS", "2");

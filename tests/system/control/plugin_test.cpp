@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 /// A schedule "`type`" in `folder`/`type`.so with its manifest, after `change`.
 void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::string& type,
                 const std::function<void(config::Manifest&)>& change = {}) {
-  config::Manifest manifest{type + "_plugin", "1.0.0", std::string(config::host_fingerprint()), type + ".so", {}};
+  config::Manifest manifest{
+      type + "_plugin", "1.0.0", std::string(config::host_fingerprint()), type + ".so", {}};
   manifest.offers = {{Kind::schedule, type, 1,
                       Schema()
                           .integer("warmup_steps", 10, {.help = "steps up", .unit = "steps", .min = 0})
@@ -174,7 +175,8 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
                         .select = "max dev/accuracy"},
                        {.kind = Kind::reader, .name = "rows", .gives = {"text", "label"}}};
   });
-  const runner::ProgramOutput text = sandbox.exp({"plugin", "info", "topics_plugin", "--plugin-path", "mine"});
+  const runner::ProgramOutput text =
+      sandbox.exp({"plugin", "info", "topics_plugin", "--plugin-path", "mine"});
   ASSERT_EQ(text.end.exit_code, 0) << text.errors;
   for (const char* part : {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
                            "It reads the fields \"text\", to learn and to be scored also \"label\"",
@@ -238,7 +240,8 @@ TEST(PluginInAFile, AnUnknownNameIsReportedWithItsPlace) {
 
 TEST(PluginInAFile, APluginOfAnotherBuildIsRefusedOnlyWhereItIsNeeded) {
   const Sandbox sandbox;
-  add_plugin(sandbox, "mine", "foreign", [](config::Manifest& manifest) { manifest.fingerprint += ";color=blue"; });
+  add_plugin(sandbox, "mine", "foreign",
+             [](config::Manifest& manifest) { manifest.fingerprint += ";color=blue"; });
   sandbox.write("foreign.toml", with_schedule("foreign"));
   EXPECT_EQ(sandbox.exp({"plan", "tiny.toml", "--plugin-path", "mine"}).end.exit_code, 0);
   const runner::ProgramOutput output = sandbox.exp({"plan", "foreign.toml", "--plugin-path", "mine"});

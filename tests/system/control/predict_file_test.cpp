@@ -52,7 +52,8 @@ class PredictFile : public RealWorkerTest {
   }
   std::string refused(const std::string& run, const std::string& format, const std::string& text) const {
     sandbox_.write("asked", text);
-    const runner::ProgramOutput output = sandbox_.exp({"predict", run, "--format", format, "--file", "asked"});
+    const runner::ProgramOutput output =
+        sandbox_.exp({"predict", run, "--format", format, "--file", "asked"});
     EXPECT_EQ(output.end.exit_code, 1) << output.output;
     EXPECT_EQ(output.output, "");
     return output.errors;
@@ -103,7 +104,8 @@ TEST_F(PredictFile, LinesOfTextAreReadAsBefore) {
   const std::string object = predicted("tiny", "jsonl", "Anna lives in Lund .\n");
   EXPECT_EQ(json::parse(object).at("text"), "Anna lives in Lund .");
   EXPECT_EQ(output_of({"predict", "tiny", "--json", "--file", "asked"}), object);
-  const runner::ProgramOutput lines = sandbox_.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n");
+  const runner::ProgramOutput lines =
+      sandbox_.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n");
   EXPECT_EQ(lines_of(lines.output).size(), 4U) << "three words and the end of the sentence";
   EXPECT_EQ(lines.errors, "exp: reading lines of text; use --file - to read standard input as conll\n");
 }

@@ -22,7 +22,8 @@ class Ranks : public RealWorkerTest {
   void SetUp() override {
     RealWorkerTest::SetUp();
     if (IsSkipped()) return;
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (nlohmann::json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
     if (!Sandbox::has("mpirun")) GTEST_SKIP() << "mpirun is missing (Debian: openmpi-bin)";
     sandbox_.write("tiny.toml",

@@ -134,8 +134,8 @@ TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
       contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost measures the sums"));
   EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "2", "--mpirun", "no-such-launcher"}),
                        "is started by no-such-launcher, which was not found"));
-  const runner::ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size", "4",
-                                             "--rounds", "2", "--mpirun", "env COUNT={ranks}"});
+  const runner::ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size",
+                                                     "4", "--rounds", "2", "--mpirun", "env COUNT={ranks}"});
   EXPECT_EQ(joined.end.exit_code, 1);
   EXPECT_TRUE(contains(joined.errors, "the launcher has started 1 rank where 2 were asked for"))
       << joined.errors;

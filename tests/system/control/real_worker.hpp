@@ -20,7 +20,8 @@ class RealWorkerTest : public ::testing::Test {
   RealWorkerTest() : sandbox_(true) {}
   /// A build for a GPU is also made on machines without one, where its other tests run.
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 

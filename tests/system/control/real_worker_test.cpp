@@ -35,7 +35,8 @@ class RealWorker : public ::testing::Test {
  protected:
   /// A build for a GPU is also made, and its other tests run, on machines that have none.
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 };
@@ -63,7 +64,8 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   EXPECT_TRUE(missing.errors.starts_with("exp: ") && contains(missing.errors, "absent.conll"))
       << missing.errors;
 
-  const runner::ProgramOutput predict = sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives in Lund ."});
+  const runner::ProgramOutput predict =
+      sandbox.exp({"predict", "tiny", "--format", "conll", "Anna lives in Lund ."});
   ASSERT_EQ(predict.end.exit_code, 0) << predict.errors;
   EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
 }
@@ -240,8 +242,8 @@ void write_scales(const Sandbox& sandbox, const std::string& first, const std::s
     std::filesystem::create_directories(folder);
     std::filesystem::copy_file(library, folder / library.filename());
     // A copy of the file in the build, whose RUNPATH leads to Encore's libraries.
-    const runner::ProgramOutput tool = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-manifest",
-                                           {library.string(), (folder / (name + ".json")).string()});
+    const runner::ProgramOutput tool = runner::run_program(
+        ENCORE_BUILD_DIR "/bin/encore-manifest", {library.string(), (folder / (name + ".json")).string()});
     EXPECT_TRUE(tool.end.success()) << tool.errors;
   }
 }

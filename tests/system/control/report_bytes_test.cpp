@@ -67,7 +67,8 @@ TEST_F(ReportBytes, AreTheSameFromAnotherFolderAndOfACopyElsewhere) {
   sandbox_.shell("mkdir -p deep/er copies");
   write("from", "", "--db $top/encore.db", "deep/er");
   EXPECT_EQ(differences("from"), "");
-  const runner::ProgramOutput copied = sandbox_.shell("ls -d encore.db* && cp -r encore.db* copies && ls -R copies");
+  const runner::ProgramOutput copied =
+      sandbox_.shell("ls -d encore.db* && cp -r encore.db* copies && ls -R copies");
   ASSERT_EQ(copied.end.exit_code, 0) << copied.errors;
   write("copied", "", "--db $top/copies/encore.db", "/");
   EXPECT_EQ(differences("copied"), "");

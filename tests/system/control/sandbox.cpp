@@ -164,7 +164,8 @@ std::vector<std::string> Sandbox::command(const std::vector<std::string>& words)
   return all;
 }
 
-runner::ProgramOutput Sandbox::exp(const std::vector<std::string>& arguments, const std::string& input) const {
+runner::ProgramOutput Sandbox::exp(const std::vector<std::string>& arguments,
+                                   const std::string& input) const {
   return runner::run_program("env", command(with_program(arguments)), input);
 }
 

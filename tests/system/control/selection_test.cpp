@@ -198,7 +198,8 @@ TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
 TEST_F(Selecting, RmAtATerminalTakesANo) {
   const std::string command = ENCORE_BUILD_DIR "/bin/exp rm pair";
   if (sandbox_->shell("command -v script").end.exit_code != 0) GTEST_SKIP() << "there is no script(1) here";
-  const runner::ProgramOutput output = sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
+  const runner::ProgramOutput output =
+      sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
   EXPECT_TRUE(contains(output.output, "hide 4 runs, pair-dropout=0.1-s1, ")) << output.output;
   EXPECT_TRUE(contains(output.output, "exp undelete restores them. [y/N]")) << output.output;
   EXPECT_TRUE(contains(output.output, "nothing was done")) << output.output;

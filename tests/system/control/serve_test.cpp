@@ -548,7 +548,8 @@ TEST_F(Serve, RefusesATokenThatOtherUsersCanRead) {
   const std::filesystem::path file = sandbox_.folder() / "token.txt";
   for (const unsigned mode : {0644U, 0640U, 0604U, 0620U, 0666U}) {
     std::filesystem::permissions(file, std::filesystem::perms(mode));
-    const runner::ProgramOutput output = sandbox_.exp({"serve", "tiny", "--port", "0", "--token-file", "token.txt"});
+    const runner::ProgramOutput output =
+        sandbox_.exp({"serve", "tiny", "--port", "0", "--token-file", "token.txt"});
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_NE(output.errors.find("--token-file token.txt: other users have access to the file (mode 0"),
               std::string::npos)

@@ -391,15 +391,16 @@ TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
 }
 
 TEST_F(StoreVerbs, ZshReadsItsScript) {
-  if (!runner::run_program("sh", {"-c", "command -v zsh"}).end.success()) GTEST_SKIP() << "there is no zsh here";
+  if (!runner::run_program("sh", {"-c", "command -v zsh"}).end.success())
+    GTEST_SKIP() << "there is no zsh here";
   sandbox_.write("completion.zsh", output_of({"completion", "zsh"}));
-  const runner::ProgramOutput output =
-      runner::run_program("zsh", {"-f", "-c",
-                          "cd " + sandbox_.folder().string() +
-                              "; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n"
-                              "compdef() { :; }; compadd() { print -r -- $found }; _files() { print files }\n"
-                              "source completion.zsh; words=(exp und); CURRENT=2; _encore_exp; words=(exp "
-                              "run ''); CURRENT=3; _encore_exp"});
+  const runner::ProgramOutput output = runner::run_program(
+      "zsh", {"-f", "-c",
+              "cd " + sandbox_.folder().string() +
+                  "; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n"
+                  "compdef() { :; }; compadd() { print -r -- $found }; _files() { print files }\n"
+                  "source completion.zsh; words=(exp und); CURRENT=2; _encore_exp; words=(exp "
+                  "run ''); CURRENT=3; _encore_exp"});
   EXPECT_EQ(output.output, "undelete\nfiles\n") << output.errors;
 }
 

@@ -105,9 +105,10 @@ TEST_F(Translation, ShowsWhatEachTokenLooksAt) {
               text.at("layers")[2].at("heads")[0].at("weights")[i]);
   const runner::ProgramOutput page = sandbox_.exp({"attention", "days", "monday", "--target", "Montag"});
   EXPECT_TRUE(contains(page.output, "6 maps of 3 layers")) << page.output << page.errors;
-  const runner::ProgramOutput long_target = sandbox_.exp({"attention", "days", "monday", "--target",
-                                                  "Montag Montag Montag Montag Montag Montag Montag Montag "
-                                                  "Montag Montag Montag Montag"});
+  const runner::ProgramOutput long_target =
+      sandbox_.exp({"attention", "days", "monday", "--target",
+                    "Montag Montag Montag Montag Montag Montag Montag Montag "
+                    "Montag Montag Montag Montag"});
   EXPECT_EQ(long_target.end.exit_code, 2);
   EXPECT_TRUE(contains(long_target.errors,
                        "the target has 12 tokens, and data.max_length = 12 of the model "
@@ -155,7 +156,8 @@ TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
   const runner::ProgramOutput half = sandbox_.exp({"evaluate", "days", "dev.en"});
   EXPECT_NE(half.end.exit_code, 0);
   EXPECT_TRUE(contains(half.errors, "this one has no partner")) << half.errors;
-  const runner::ProgramOutput beam = sandbox_.exp({"evaluate", "days", "dev.en", "--with", "dev.de", "--beam", "2"});
+  const runner::ProgramOutput beam =
+      sandbox_.exp({"evaluate", "days", "dev.en", "--with", "dev.de", "--beam", "2"});
   EXPECT_NE(beam.end.exit_code, 0);
   EXPECT_TRUE(contains(beam.errors, "measures no generated text")) << beam.errors;
   EXPECT_EQ(sandbox_.exp({"evaluate", "days", "dev.en", "--beam", "-1"}).end.exit_code, 2);
@@ -235,7 +237,8 @@ TEST_F(Translation, LeavesAsABartAndComesBack) {
   EXPECT_EQ(
       output_of({"evaluate", "again", "dev.en", "--with", "dev.de", "--beam", "3", "--json"}).substr(0, 1),
       "{");
-  const runner::ProgramOutput embeds = sandbox_.exp({"import", "folder", "--name", "other", "--task", "embed"});
+  const runner::ProgramOutput embeds =
+      sandbox_.exp({"import", "folder", "--name", "other", "--task", "embed"});
   EXPECT_TRUE(contains(embeds.errors, "but task \"embed\" generates none")) << embeds.errors;
   const runner::ProgramOutput classes =
       sandbox_.exp({"plan", "days.toml", "-S", "task.type=classify", "-S", "model.from=folder"});

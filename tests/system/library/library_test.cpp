@@ -30,7 +30,8 @@ std::string content(const fs::path& file) {
 class Library : public ::testing::Test {
  protected:
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
     if (!Sandbox::has("cc") || !Sandbox::has("pkg-config"))
       GTEST_SKIP() << "cc or pkg-config is not installed";

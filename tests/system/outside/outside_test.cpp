@@ -16,7 +16,8 @@ class Outside : public ::testing::Test {
  protected:
   /// A build for a GPU is also made on machines that have none.
   void SetUp() override {
-    const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+    const runner::ProgramOutput version =
+        runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 
@@ -225,7 +226,8 @@ TEST_F(Outside, AnInstallationKnowsNothingOfTheBuild) {
       shop_.shell("grep -rlF '" ENCORE_BUILD_DIR "' prefix/lib/cmake prefix/share prefix/include");
   EXPECT_EQ(found.end.exit_code, 1) << "grep reads every file and finds nothing: " << found.errors;
   EXPECT_EQ(found.output, "");
-  const runner::ProgramOutput linked = must("ldd prefix/bin/* prefix/lib/*.so prefix/lib/encore/plugins/*.so");
+  const runner::ProgramOutput linked =
+      must("ldd prefix/bin/* prefix/lib/*.so prefix/lib/encore/plugins/*.so");
   EXPECT_FALSE(contains(linked.output, ENCORE_BUILD_DIR)) << linked.output;
   EXPECT_FALSE(contains(linked.output, "not found")) << linked.output;
   const runner::ProgramOutput other = shop_.shell("exp plugin new a && exp plugin build a --backend hip");

@@ -18,8 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-json scores_of(encore::infer::Engine& engine, const std::string& text, const std::vector<std::string>& tensors) {
-  const encore::tasks::EncodedSet encoded = engine.encode(engine.task().from_text(std::vector<std::string>{text}));
+json scores_of(encore::infer::Engine& engine, const std::string& text,
+               const std::vector<std::string>& tensors) {
+  const encore::tasks::EncodedSet encoded =
+      engine.encode(engine.task().from_text(std::vector<std::string>{text}));
   if (encoded.set.sequence_count() != 1) throw encore::Error("\"" + text + "\" is more than one sequence");
   engine.run(encoded);
   json answer = {{"ids", encoded.set.ids(0)}};

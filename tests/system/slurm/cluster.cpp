@@ -121,8 +121,9 @@ int Cluster::submissions() const {
 
 void Cluster::start_node(const std::string& node, const std::string& hidden) const {
   const std::string folder = hidden.empty() ? "" : " " + quoted((sandbox_.folder() / hidden).string());
-  const runner::ProgramOutput started = sandbox_.shell(quoted(script) + " node " + quoted(daemons().string()) + " " +
-                                               node + folder + " </dev/null >>daemons.log 2>&1");
+  const runner::ProgramOutput started =
+      sandbox_.shell(quoted(script) + " node " + quoted(daemons().string()) + " " + node + folder +
+                     " </dev/null >>daemons.log 2>&1");
   EXPECT_TRUE(started.end.success()) << sandbox_.read("daemons.log");
 }
 

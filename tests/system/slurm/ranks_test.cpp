@@ -17,7 +17,8 @@ constexpr const char* by_mpirun =
 
 std::string why_no_ranks(bool full) {
   if (const std::string why = why_no_daemons(full); !why.empty()) return why;
-  const runner::ProgramOutput version = runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
+  const runner::ProgramOutput version =
+      runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (!version.end.success()) return "this worker does not run here";
   if (nlohmann::json::parse(version.output).at("mpi") == "") return "this worker has no MPI";
   return Sandbox::has("mpirun") ? "" : "no mpirun here (on Debian openmpi-bin)";

@@ -47,8 +47,9 @@ TEST(SlurmRefusal, RanksNeedALauncherOfTheSiteAndDivideTheShards) {
   sandbox.write("own.toml", "[slurm]\noptions = [\"--ntasks=4\"]\n");
   const auto expect_refused = [&](const std::string& site, const std::string& ranks,
                                   const std::string& message) {
-    const runner::ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm", "--site", site,
-                                              "--ranks", ranks, "-S", "train.gradient_shards=4"});
+    const runner::ProgramOutput output =
+        sandbox.exp({"run", "tiny.toml", "--launcher", "slurm", "--site", site, "--ranks", ranks, "-S",
+                     "train.gradient_shards=4"});
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };

@@ -25,8 +25,8 @@ struct Spool {
 
 Spool read_spool(const Sandbox& sandbox) {
   Spool spool;
-  record::SpoolReader reader(sandbox.folder() / "encore.db.runs" / sandbox.one("SELECT id FROM run ORDER BY number") /
-                     "attempt-0001.spool");
+  record::SpoolReader reader(sandbox.folder() / "encore.db.runs" /
+                             sandbox.one("SELECT id FROM run ORDER BY number") / "attempt-0001.spool");
   record::SpoolRecord record;
   std::uint32_t loss = 0;
   while (reader.next(record)) {

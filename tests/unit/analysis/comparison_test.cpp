@@ -22,16 +22,18 @@ class ComparisonTest : public ReplicatesTest {
  protected:
   /// Compares the runs that `words` select. Without a metric in the options, it uses the metric that chooses
   /// checkpoints, on the test set.
-  analysis::Comparison compare(analysis::CompareOptions options = {}, const std::vector<std::string>& words = {"*"}) {
+  analysis::Comparison compare(analysis::CompareOptions options = {},
+                               const std::vector<std::string>& words = {"*"}) {
     const std::vector<store::RunRow> runs = store::select_runs(store(), {.words = words}).runs;
     const std::string name = options.metric.name;
-    options.metric =
-        name.empty() ? store::leading_metric(store(), runs) : store::read_metrics(store().database(), runs).of(name);
+    options.metric = name.empty() ? store::leading_metric(store(), runs)
+                                  : store::read_metrics(store().database(), runs).of(name);
     return analysis::compare_runs(store(), runs, options);
   }
   std::vector<std::string> names(const std::vector<std::string>& words) {
     std::vector<std::string> found;
-    for (const store::RunRow& run : store::select_runs(store(), {.words = words}).runs) found.push_back(run.name);
+    for (const store::RunRow& run : store::select_runs(store(), {.words = words}).runs)
+      found.push_back(run.name);
     return found;
   }
 };
@@ -103,7 +105,8 @@ TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNeededNumberIsReported) {
   EXPECT_EQ(pair.verdict, analysis::Verdict::undecided);
   EXPECT_TRUE(comparison.ranking.empty());
   const std::vector<double> differences = {0.450 - 0.455, 0.470 - 0.450, 0.440 - 0.465};
-  EXPECT_EQ(pair.needed, analysis::seeds_for_paired(analysis::deviation_of(differences), analysis::mean_of(differences), 0.05, 0.8));
+  EXPECT_EQ(pair.needed, analysis::seeds_for_paired(analysis::deviation_of(differences),
+                                                    analysis::mean_of(differences), 0.05, 0.8));
   EXPECT_GT(*pair.needed, 3u);
   EXPECT_TRUE(contains(pair.reason, "3 shared seeds are too few for this spread; about " +
                                         std::to_string(*pair.needed) +

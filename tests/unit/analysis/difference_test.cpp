@@ -16,22 +16,28 @@ using DifferenceTest = ReplicatesTest;
 /// Returns "section/key" of each difference, in order.
 std::vector<std::string> keys_of(const std::vector<analysis::Difference>& differences) {
   std::vector<std::string> keys;
-  for (const analysis::Difference& difference : differences) keys.push_back(difference.section + "/" + difference.key);
+  for (const analysis::Difference& difference : differences)
+    keys.push_back(difference.section + "/" + difference.key);
   return keys;
 }
 
 using Keys = std::vector<std::string>;
 
 TEST_F(DifferenceTest, OnlyWhatDiffersWithItsOrigin) {
-  const store::RunRow a = tell({.name = "a"}),
-               b = tell({.name = "b", .device = "cpu two", .test_set = std::string(64, 'e'), .dropout = 0.2});
-  const auto found = analysis::differences(analysis::all_facts(store(), a).fields, analysis::all_facts(store(), b).fields);
+  const store::RunRow a = tell({.name = "a"}), b = tell({.name = "b",
+                                                         .device = "cpu two",
+                                                         .test_set = std::string(64, 'e'),
+                                                         .dropout = 0.2});
+  const auto found =
+      analysis::differences(analysis::all_facts(store(), a).fields, analysis::all_facts(store(), b).fields);
   EXPECT_EQ(keys_of(found), Keys({"configuration/model.dropout", "data/test", "environment/device"}));
   EXPECT_EQ(found[0].a, 0.1);
   EXPECT_EQ(found[0].b, 0.2);
   EXPECT_EQ(found[0].origin_a, "default");
   EXPECT_EQ(found[1].origin_b, "/data/test.conll");
-  EXPECT_TRUE(analysis::differences(analysis::all_facts(store(), a).fields, analysis::all_facts(store(), a).fields).empty());
+  EXPECT_TRUE(
+      analysis::differences(analysis::all_facts(store(), a).fields, analysis::all_facts(store(), a).fields)
+          .empty());
 }
 
 TEST_F(DifferenceTest, ARunThatHasNotBegunHasNoFacts) {
@@ -49,7 +55,8 @@ TEST_F(DifferenceTest, ThePlaceOfAFileDoesNotCount) {
   other.data["train"].path = "/there/train.conll";
   EXPECT_TRUE(analysis::differences(analysis::question_facts(one), analysis::question_facts(other)).empty());
   other.data["train"].sha256 = std::string(64, '9');
-  EXPECT_EQ(keys_of(analysis::differences(analysis::question_facts(one), analysis::question_facts(other))), Keys({"data/train"}));
+  EXPECT_EQ(keys_of(analysis::differences(analysis::question_facts(one), analysis::question_facts(other))),
+            Keys({"data/train"}));
 }
 
 TEST_F(DifferenceTest, ASettingThatOneLacksDiffers) {
@@ -63,15 +70,17 @@ TEST_F(DifferenceTest, ASettingThatOneLacksDiffers) {
 TEST_F(DifferenceTest, APlannedRunHasTheFactsOfTheStoredOne) {
   record::Specification specification = specification_of();
   const store::RunRow run = store().add_run(specification).run;
-  const auto found = analysis::differences(analysis::question_facts(specification), analysis::question_facts(store(), run));
+  const auto found =
+      analysis::differences(analysis::question_facts(specification), analysis::question_facts(store(), run));
   EXPECT_TRUE(found.empty()) << keys_of(found).front();
   EXPECT_EQ(analysis::question_facts(store(), run).size(), analysis::question_facts(specification).size());
 }
 
 TEST_F(DifferenceTest, TheNearestRunIsTheOneWithTheFewestDifferences) {
   const store::RunRow far = tell({.name = "far", .seed = 5, .dropout = 0.4}),
-               near = tell({.name = "near", .dropout = 0.3}),
-               newer = tell({.name = "newer", .dropout = 0.3, .fresh = true}), self = tell({.name = "self"});
+                      near = tell({.name = "near", .dropout = 0.3}),
+                      newer = tell({.name = "newer", .dropout = 0.3, .fresh = true}),
+                      self = tell({.name = "self"});
   const analysis::NearestRun runs(store());
   const analysis::Facts question = analysis::question_facts(store(), self);
   EXPECT_EQ(runs.find(question), self.number);

@@ -166,7 +166,7 @@ TEST(ExampleScores, SeedsDoNotCountAsExamples) {
   const ExampleSums a = cells.sums_of(found_in(100, 50)), b = cells.sums_of(found_in(100, 44));
   const std::vector<ExampleSums> thrice(3, a), twice(2, b);
   const analysis::PermutationTest one = analysis::permutation_test({&a, 1}, {&b, 1}, cells),
-                        many = analysis::permutation_test(thrice, twice, cells);
+                                  many = analysis::permutation_test(thrice, twice, cells);
   EXPECT_EQ(one.difference, many.difference);
   EXPECT_EQ(one.p, many.p);
 }

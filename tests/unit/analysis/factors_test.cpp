@@ -13,7 +13,8 @@ namespace {
 /// The settings of one run, each with key, value and source.
 using Settings = std::vector<store::ParamRow>;
 
-store::ParamRow setting(const std::string& key, const nlohmann::json& value, const std::string& source = "default") {
+store::ParamRow setting(const std::string& key, const nlohmann::json& value,
+                        const std::string& source = "default") {
   store::ParamRow row;
   row.key = key;
   row.value = value;

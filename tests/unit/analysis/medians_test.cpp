@@ -118,13 +118,13 @@ store::BenchResult result_of(const Numbers& steps, double factor = 1.0) {
   result.name = "r";
   const nlohmann::json where = {{"backend", "openmp"}, {"threads", 2}};
   store::BenchCase machine{"openmp, 2 threads",
-                    true,
-                    where,
-                    {{"cpus", 2}},
-                    {},
-                    {{"device", "A"}},
-                    {},
-                    {{"calibration", Numbers(steps.size(), 0.001)}}};
+                           true,
+                           where,
+                           {{"cpus", 2}},
+                           {},
+                           {{"device", "A"}},
+                           {},
+                           {{"calibration", Numbers(steps.size(), 0.001)}}};
   store::BenchCase step = machine;
   step.machine = false;
   step.name = "float32, batch 32, openmp, 2 threads";

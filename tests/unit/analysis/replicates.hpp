@@ -65,14 +65,15 @@ class ReplicatesTest : public StoreTest {
           .numeric_environment = record::JsonText(nlohmann::json{
               {"backend", told.backend}, {"device", told.device}, {"plugins", {{"p", told.plugin}}}}),
           .host = record::JsonText(nlohmann::json{{"name", "here"}}),
-          .build = record::JsonText(nlohmann::json{{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}})});
+          .build =
+              record::JsonText(nlohmann::json{{"version", "1"}, {"fingerprint", "sdk=2;compiler=GNU 12;"}})});
       spool.point("train/loss", 1, 0.25 * static_cast<double>(told.seed));
       if (!told.predictions.empty()) {
         const auto file = store().run_folder(run.id) / "predictions/test.jsonl";
         std::ofstream(file) << told.predictions;
         spool.event(record::Wrote{.name = "predictions/test.jsonl",
-                          .path = "predictions/test.jsonl",
-                          .sha256 = sha256(told.predictions)});
+                                  .path = "predictions/test.jsonl",
+                                  .sha256 = sha256(told.predictions)});
       }
       record::define_measures(spool, std::vector<std::string>{"dev", "test"}, told.defined);
       for (const auto& [name, value] : told.measures.items())

@@ -165,7 +165,8 @@ class ChosenSeedTest : public testing::ReplicatesTest {
 };
 
 TEST_F(ChosenSeedTest, DoesNotCountBesideFreshOnes) {
-  const store::RunRow chosen = tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}, {"dev/f1", 0.9}}});
+  const store::RunRow chosen =
+      tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}, {"dev/f1", 0.9}}});
   std::vector<store::RunRow> fresh;
   for (const std::int64_t seed : {2, 3})
     fresh.push_back(tell({.name = "a", .seed = seed, .measures = {{"test/f1", 0.5}, {"dev/f1", 0.5}}}));
@@ -188,7 +189,8 @@ TEST_F(ChosenSeedTest, DoesNotCountBesideFreshOnes) {
 
 TEST_F(ChosenSeedTest, CountsWhereThereAreNoFreshOnes) {
   const store::RunRow chosen = tell({.name = "a", .seed = 1, .measures = {{"test/f1", 0.9}}});
-  const store::RunRow failed = tell({.name = "a", .seed = 2, .measures = nullptr, .state = store::RunState::failed});
+  const store::RunRow failed =
+      tell({.name = "a", .seed = 2, .measures = nullptr, .state = store::RunState::failed});
   search({chosen}, {failed});
   const Comparison comparison =
       collect_candidates(store(), {chosen, failed}, {.metric = {.name = "test/f1"}});

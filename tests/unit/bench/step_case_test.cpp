@@ -85,7 +85,8 @@ TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
 }
 
 /// Returns the labels of a whole step that are neither products nor have declared work.
-std::vector<std::string> labels_without_work(const plugin_host::Registry& registry, const config::Experiment& experiment,
+std::vector<std::string> labels_without_work(const plugin_host::Registry& registry,
+                                             const config::Experiment& experiment,
                                              const std::string& optimizer_name) {
   const Device device;
   data::PackedBatch packed = tiny_batch();
@@ -103,7 +104,8 @@ std::vector<std::string> labels_without_work(const plugin_host::Registry& regist
   const StepShape shape = shape_of_step(tiny.model, experiment, tiny.model.precision(), packed);
   std::vector<std::string> missing;
   for (const auto& [label, time] : watch.kernels())
-    if (!kernels::parse_product_label(label) && !work_of_kernel(label, shape, time.calls)) missing.push_back(label);
+    if (!kernels::parse_product_label(label) && !work_of_kernel(label, shape, time.calls))
+      missing.push_back(label);
   return missing;
 }
 

@@ -24,7 +24,8 @@ struct Sample {
 
 app::Form<Sample> sample_form() {
   using S = Sample;
-  return app::Form<S>("sample", {"sample FILE [WORD]...", "Does nothing.", {{"exp sample a.txt", "an example"}}})
+  return app::Form<S>("sample",
+                      {"sample FILE [WORD]...", "Does nothing.", {{"exp sample a.txt", "an example"}}})
       .option("seed", &S::seed, "N", "a number")
       .flag("json", &S::json, "as JSON")
       .option("set,S", &S::set, "KEY=VALUE", "key=value")

@@ -71,7 +71,8 @@ TEST(Components, HelpOfReportListsWhatTheComponentCanWrite) {
     formats += (formats.empty() ? "" : ", ") + format.name;
     endings += (endings.empty() ? "" : ", ") + format.extensions.front();
   }
-  for (const std::string& name : report::checklist_names()) checklists += (checklists.empty() ? "" : ", ") + name;
+  for (const std::string& name : report::checklist_names())
+    checklists += (checklists.empty() ? "" : ", ") + name;
   for (const std::string& list : {formats, endings, checklists})
     EXPECT_NE(help.find(list), std::string::npos) << list << "\n" << help;
 }

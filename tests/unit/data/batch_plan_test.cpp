@@ -16,8 +16,8 @@
 
 namespace {
 
-using encore::data::BatchOptions;
 using encore::some_lengths;
+using encore::data::BatchOptions;
 using Numbers = std::vector<std::int32_t>;
 using Plan = std::vector<Numbers>;
 
@@ -142,8 +142,8 @@ TEST(TrainingLength, FollowsFromTheBatchesOfEachEpoch) {
   EXPECT_NE(batches[0], batches[1]) << "the case is one in which epochs differ";
   is(encore::data::training_length(lengths, by_tokens(100), 4, 0),
      std::accumulate(batches.begin(), batches.end(), std::int64_t{0}), 4);
-  is(encore::data::training_length(lengths, by_tokens(100), 0, batches[0] + batches[1]), batches[0] + batches[1],
-     2);
+  is(encore::data::training_length(lengths, by_tokens(100), 0, batches[0] + batches[1]),
+     batches[0] + batches[1], 2);
   is(encore::data::training_length(lengths, by_tokens(100), 0, batches[0] + 1), batches[0] + 1, 2);
 }
 

@@ -15,13 +15,13 @@
 
 namespace {
 
+using encore::BatchSize;
+using encore::some_lengths;
 using encore::config::Batching;
 using encore::data::BatchOptions;
-using encore::BatchSize;
 using encore::data::PackedBatch;
 using encore::data::Packing;
 using encore::data::SequenceRange;
-using encore::some_lengths;
 using Numbers = std::vector<std::int32_t>;
 
 TEST(LargestBatch, BoundsEveryBatchAndIsReached) {
@@ -29,18 +29,21 @@ TEST(LargestBatch, BoundsEveryBatchAndIsReached) {
   const encore::ExampleSet set = encore::set_of_lengths(lengths);
   const encore::data::BatchOptions options = {3, 16};
   for (const encore::data::Packing& packing :
-       {encore::data::Packing{}, encore::data::Packing{encore::config::Batching::padded, 0, 0}, encore::data::Packing{encore::config::Batching::padded, 64, 0}})
+       {encore::data::Packing{}, encore::data::Packing{encore::config::Batching::padded, 0, 0},
+        encore::data::Packing{encore::config::Batching::padded, 64, 0}})
     for (const std::int64_t shards : {1, 3}) {
       BatchSize seen;
       encore::data::PackedBatch batch;
       for (std::int64_t epoch = 2; epoch < 5; ++epoch)
         for (const Numbers& members : encore::data::plan_epoch(lengths, options, epoch)) {
           encore::data::lay_out(set, members, packing, batch);
-          for (const encore::data::SequenceRange range : encore::data::cut_shards(batch.offsets, batch.borders, shards)) {
+          for (const encore::data::SequenceRange range :
+               encore::data::cut_shards(batch.offsets, batch.borders, shards)) {
             const auto first = static_cast<std::size_t>(range.first),
                        last = static_cast<std::size_t>(range.last);
             seen = encore::data::at_least(
-                seen, {encore::data::size_between(std::span(batch.offsets).subspan(first, last - first + 1))});
+                seen,
+                {encore::data::size_between(std::span(batch.offsets).subspan(first, last - first + 1))});
           }
         }
       const BatchSize largest = encore::data::largest_batch(set, options, packing, shards, 2, 3);
@@ -63,7 +66,8 @@ TEST(LargestBatch, OfMoreEpochsThanCanBeLookedAtHoldsForAnyOfThem) {
   constexpr std::int64_t many = 1'000'000;
   const encore::ExampleSet set = encore::set_of_lengths(some_lengths(900));
   for (const encore::data::Packing& packing :
-       {encore::data::Packing{}, encore::data::Packing{encore::config::Batching::padded, 0, 0}, encore::data::Packing{encore::config::Batching::padded, 64, 0}})
+       {encore::data::Packing{}, encore::data::Packing{encore::config::Batching::padded, 0, 0},
+        encore::data::Packing{encore::config::Batching::padded, 64, 0}})
     for (const std::int64_t shards : {1, 3, 8})
       for (const std::int64_t batch_size : {8, 64}) {
         const encore::data::BatchOptions options = {3, batch_size};
@@ -76,26 +80,30 @@ TEST(LargestBatch, OfMoreEpochsThanCanBeLookedAtHoldsForAnyOfThem) {
 TEST(LargestBatch, OfManyEpochsIsNoLargerThanTheLongestSequencesTogether) {
   Numbers lengths(900, 4);
   lengths[17] = lengths[450] = lengths[803] = 100;
-  const BatchSize bound = encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 4}, {}, 1, 0, 1'000'000);
+  const BatchSize bound =
+      encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 4}, {}, 1, 0, 1'000'000);
   EXPECT_EQ(bound.tokens, 3 * 100 + 4);
   EXPECT_EQ(bound.sequences, 4);
   EXPECT_EQ(bound.squares, 3 * 100 * 100 + 4 * 4);
   EXPECT_EQ(bound.longest, 100);
-  const BatchSize shard = encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 4}, {}, 2, 0, 1'000'000);
+  const BatchSize shard =
+      encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 4}, {}, 2, 0, 1'000'000);
   EXPECT_EQ(shard.tokens, 304 / 2 + 1 + 100);
 }
 
 TEST(LargestBatch, OfOnePoolIsThatOfItsFirstEpoch) {
   const Numbers lengths = some_lengths(90);
   const BatchSize one = encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 16}, {}, 1, 0, 1);
-  const BatchSize all = encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 16}, {}, 1, 0, 1'000'000);
+  const BatchSize all =
+      encore::data::largest_batch(encore::set_of_lengths(lengths), {1, 16}, {}, 1, 0, 1'000'000);
   EXPECT_EQ(all.tokens, one.tokens);
   EXPECT_EQ(all.squares, one.squares);
 }
 
 TEST(LargestBatch, RefusesMoreRowsThan32BitsCount) {
   const encore::ExampleSet set = encore::set_of_lengths(Numbers(3000, 5));
-  const auto refusal = [&](const encore::data::BatchOptions& options, const encore::data::Packing& packing) -> std::string {
+  const auto refusal = [&](const encore::data::BatchOptions& options,
+                           const encore::data::Packing& packing) -> std::string {
     try {
       encore::data::largest_batch(set, options, packing, 1, 0, 1);
     } catch (const encore::Error& error) {
@@ -121,13 +129,14 @@ TEST(LargestBatch, HoldsBatchesByTokens) {
     expect_holds(encore::data::largest_batch(set, options, {}, shards, 0, many), seen);
   }
   EXPECT_EQ(encore::data::largest_batch(set, options, {}, 1, 0, many).tokens, 200);
-  EXPECT_EQ(encore::data::largest_batch(encore::set_of_lengths(Numbers(9, 300)), options, {}, 1, 0, 2).tokens, 300)
+  EXPECT_EQ(encore::data::largest_batch(encore::set_of_lengths(Numbers(9, 300)), options, {}, 1, 0, 2).tokens,
+            300)
       << "a batch has at least one example";
 }
 
 TEST(LargestBatch, OfEvaluationLooksAtSortedBatches) {
   const BatchSize largest = encore::data::largest_evaluation_batch(encore::set_of_lengths({2, 5, 3}), {1, 2},
-                                                             encore::data::EvaluationOrder::by_length);
+                                                                   encore::data::EvaluationOrder::by_length);
   EXPECT_EQ(largest.tokens, 5);
   EXPECT_EQ(largest.sequences, 2);
   EXPECT_EQ(largest.squares, 25);

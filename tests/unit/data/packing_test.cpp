@@ -198,7 +198,8 @@ TEST(Packer, BringsSegmentsToAModelThatReadsThem) {
   const BatchNeeds needs = {.vocabulary = 100, .segments = 2};
   const ExampleSet set = joined({0, 0, 1, 1, 0, 0});
   EXPECT_EQ(packed(set, {1, 0}, needs).segments, (Numbers{0, 0, 0, 0, 1, 1}));
-  EXPECT_EQ(packed(set, {1, 0}, needs, {config::Batching::padded, 0, 7}).segments, (Numbers{0, 0, 0, 0, 0, 0, 1, 1}))
+  EXPECT_EQ(packed(set, {1, 0}, needs, {config::Batching::padded, 0, 7}).segments,
+            (Numbers{0, 0, 0, 0, 0, 0, 1, 1}))
       << "padding is of segment 0";
   EXPECT_TRUE(packed(set, {1, 0}, {.vocabulary = 100}).segments.empty()) << "a model without segments";
   EXPECT_TRUE(packed(set_of_lengths({3}), {0}, needs).segments.empty()) << "a task without segments";

@@ -91,9 +91,10 @@ TEST(Vocabulary, RejectsAnInvalidFile) {
   EXPECT_EQ(refusal("[UNK]\na\nb\na\n"), path + ":4: the token \"a\" stands twice, first in line 2");
   EXPECT_EQ(refusal("[UNK]\n\na\n"), path + ":2: an empty line in a vocabulary; every line is one token");
   EXPECT_EQ(refusal("[UNK]\n\xFF\n").find(path + ":2: the vocabulary is not UTF-8"), 0u);
-  EXPECT_EQ(
-      message_of<Error>([&] { encore::data::load_vocabulary(folder / "none"); }).find("cannot read the vocabulary"),
-      0u);
+  EXPECT_EQ(message_of<Error>([&] {
+              encore::data::load_vocabulary(folder / "none");
+            }).find("cannot read the vocabulary"),
+            0u);
 }
 
 TEST(TextFile, NulBytesAndMarksBetweenFilesAreNamedByLine) {
@@ -122,7 +123,8 @@ TEST(Vocabulary, EndsLinesWithAnyLineEnd) {
   TemporaryFolder folder;
   for (const std::string end : {"\n", "\r\n", "\r"}) {
     write_bytes(folder / "vocab.txt", "[UNK]" + end + "a" + end + "b" + end);
-    EXPECT_EQ(encore::data::load_vocabulary(folder / "vocab.txt"), (std::vector<std::string>{"[UNK]", "a", "b"}));
+    EXPECT_EQ(encore::data::load_vocabulary(folder / "vocab.txt"),
+              (std::vector<std::string>{"[UNK]", "a", "b"}));
   }
 }
 

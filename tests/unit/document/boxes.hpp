@@ -26,7 +26,7 @@ inline Corners corners(const document::Label& label) {
   const double width = document::text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0);
   const double from = label.anchor == document::Label::Anchor::start    ? 0.0
                       : label.anchor == document::Label::Anchor::middle ? -width / 2
-                                                              : -width;
+                                                                        : -width;
   const double up = -0.72 * label.size, down = 0.2 * label.size;
   const double turn = -label.angle * std::numbers::pi / 180.0;
   Corners result;

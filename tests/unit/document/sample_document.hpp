@@ -122,14 +122,15 @@ inline document::MatrixChart confusion() {
 
 /// weights(): attention of two heads in one sentence. waves(): a map with values below and above 0.
 inline document::HeatMapChart weights() {
-  document::HeatMapChart chart{.row_title = "tokens that ask",
-                     .column_title = "tokens that they look at",
-                     .value_title = "attention weight, by its root; a row sums to 1",
-                     .rows = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
-                     .columns = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
-                     .panels = {{"encoder.0.attention, head 0", {}}, {"encoder.0.attention, head 1", {}}},
-                     .across = 2,
-                     .shade = document::HeatMapChart::Shade::root};
+  document::HeatMapChart chart{
+      .row_title = "tokens that ask",
+      .column_title = "tokens that they look at",
+      .value_title = "attention weight, by its root; a row sums to 1",
+      .rows = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
+      .columns = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
+      .panels = {{"encoder.0.attention, head 0", {}}, {"encoder.0.attention, head 1", {}}},
+      .across = 2,
+      .shade = document::HeatMapChart::Shade::root};
   for (std::size_t i = 0; i < 64; ++i) {
     chart.panels[0].values.push_back(i % 9 == 0 ? 0.86 : 0.02);
     chart.panels[1].values.push_back(i % 8 == 7 ? 0.65 : 0.05);
@@ -138,10 +139,10 @@ inline document::HeatMapChart weights() {
 }
 inline document::HeatMapChart waves() {
   document::HeatMapChart chart{.row_title = "position",
-                     .column_title = "channel",
-                     .value_title = "PE",
-                     .panels = {{"", {}}},
-                     .below_zero = true};
+                               .column_title = "channel",
+                               .value_title = "PE",
+                               .panels = {{"", {}}},
+                               .below_zero = true};
   for (int i = 0; i < 24; ++i) chart.rows.push_back(std::to_string(i));
   for (int c = 0; c < 32; ++c) chart.columns.push_back(std::to_string(c));
   for (int i = 0; i < 24 * 32; ++i) chart.panels[0].values.push_back(std::sin(i / 32 * (1 + i % 32) / 16.0));
@@ -171,12 +172,16 @@ inline document::ParallelChart trials(std::size_t count = 48) {
 inline document::TimelineChart workers() {
   document::TimelineChart chart;
   chart.lanes = {"openmp:0", "openmp:1", "cuda:0"};
-  chart.legend = {{document::Tone::good, "complete"}, {document::Tone::fifth, "stopped, resumed later"}, {document::Tone::bad, "failed"}};
+  chart.legend = {{document::Tone::good, "complete"},
+                  {document::Tone::fifth, "stopped, resumed later"},
+                  {document::Tone::bad, "failed"}};
   std::vector<double> at(3, 0.0);
   for (std::size_t i = 0; i < 30; ++i) {
     const std::size_t lane = i % 3;
     const double length = (lane == 2 ? 240.0 : 700.0) * (0.6 + 0.8 * noise(i + 900));
-    const document::Tone tone = i == 11 ? document::Tone::bad : i % 13 == 5 ? document::Tone::fifth : document::Tone::good;
+    const document::Tone tone = i == 11       ? document::Tone::bad
+                                : i % 13 == 5 ? document::Tone::fifth
+                                              : document::Tone::good;
     chart.bars.push_back({lane, at[lane], at[lane] + length, "wnut17-" + std::to_string(i + 1), tone});
     at[lane] += length + 12.0;
   }
@@ -185,43 +190,46 @@ inline document::TimelineChart workers() {
 
 inline document::FlowChart architecture() {
   document::FlowChart chart;
-  chart.boxes = {{"token and position embedding", "30,522 x 384; 11,917,056 parameters", document::Tone::fourth, {}},
-                 {"self_attention", "6 heads of 64; 591,360 parameters", document::Tone::first, 0},
-                 {"layer_norm", "768 parameters", document::Tone::eighth, {}},
-                 {"feed_forward", "1,536 wide, GELU; 1,181,568 parameters", document::Tone::third, 2},
-                 {"layer_norm", "768 parameters", document::Tone::eighth, {}},
-                 {"linear head", "13 labels; 5,005 parameters", document::Tone::second, {}}};
+  chart.boxes = {
+      {"token and position embedding", "30,522 x 384; 11,917,056 parameters", document::Tone::fourth, {}},
+      {"self_attention", "6 heads of 64; 591,360 parameters", document::Tone::first, 0},
+      {"layer_norm", "768 parameters", document::Tone::eighth, {}},
+      {"feed_forward", "1,536 wide, GELU; 1,181,568 parameters", document::Tone::third, 2},
+      {"layer_norm", "768 parameters", document::Tone::eighth, {}},
+      {"linear head", "13 labels; 5,005 parameters", document::Tone::second, {}}};
   chart.groups = {{"encoder", 1, 4, 12}};
   return chart;
 }
 
 inline document::TableBlock results() {
-  document::TableBlock table{"results-test-f1",
-                   "Entity F1 on the test set, mean over five seeds with the 95 % interval of Student's t.",
-                   {{"model"},
-                    {"n", "", true},
-                    {"mean", "%", true},
-                    {"95 % interval", "%", true},
-                    {"precision", "%", true},
-                    {"recall", "%", true},
-                    {"difference", "points", true},
-                    {"p", "Holm", true}},
-                   {},
-                   {}};
+  document::TableBlock table{
+      "results-test-f1",
+      "Entity F1 on the test set, mean over five seeds with the 95 % interval of Student's t.",
+      {{"model"},
+       {"n", "", true},
+       {"mean", "%", true},
+       {"95 % interval", "%", true},
+       {"precision", "%", true},
+       {"recall", "%", true},
+       {"difference", "points", true},
+       {"p", "Holm", true}},
+      {},
+      {}};
   const auto add = [&](const std::string& name, double n, double mean, const std::string& interval,
                        double precision, double recall, const std::string& difference, double p, bool best) {
     const auto text = [](double value, int digits) {
       std::string whole = std::to_string(value);
       return whole.substr(0, whole.find('.') + 1 + static_cast<std::size_t>(digits));
     };
-    std::vector<document::TableCell> row = {name,
-                                  document::TableCell(text(n, 0).substr(0, 1), n),
-                                  document::TableCell(text(mean, 2), mean),
-                                  interval.empty() ? document::TableCell() : document::TableCell(interval),
-                                  document::TableCell(text(precision, 2), precision),
-                                  document::TableCell(text(recall, 2), recall),
-                                  difference.empty() ? document::TableCell() : document::TableCell(difference),
-                                  std::isnan(p) ? document::TableCell() : document::TableCell(text(p, 3), p)};
+    std::vector<document::TableCell> row = {
+        name,
+        document::TableCell(text(n, 0).substr(0, 1), n),
+        document::TableCell(text(mean, 2), mean),
+        interval.empty() ? document::TableCell() : document::TableCell(interval),
+        document::TableCell(text(precision, 2), precision),
+        document::TableCell(text(recall, 2), recall),
+        difference.empty() ? document::TableCell() : document::TableCell(difference),
+        std::isnan(p) ? document::TableCell() : document::TableCell(text(p, 3), p)};
     row[2].best = best;
     table.rows.push_back(row);
   };
@@ -236,7 +244,8 @@ inline document::TableBlock results() {
 
 /// Returns a table that is wider than the screen of a phone.
 inline document::TableBlock all_trials() {
-  document::TableBlock table{"trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
+  document::TableBlock table{
+      "trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
   for (const char* name : {"learning_rate", "width", "layers", "heads", "dropout", "batch_size",
                            "warmup_steps", "dev/f1", "test/f1"})
     table.columns.push_back({name, "", true});
@@ -245,7 +254,8 @@ inline document::TableBlock all_trials() {
     std::vector<document::TableCell> row = {"trial-" + std::to_string(i + 1), i == 4 ? "failed" : "complete"};
     for (std::size_t k = 0; k < 10; ++k) {
       const double value = std::floor(1000.0 * noise(i * 31 + k)) / 10.0;
-      row.push_back(i == 4 && k > 6 ? document::TableCell() : document::TableCell(std::to_string(value).substr(0, 4), value));
+      row.push_back(i == 4 && k > 6 ? document::TableCell()
+                                    : document::TableCell(std::to_string(value).substr(0, 4), value));
     }
     table.rows.push_back(row);
   }
@@ -271,59 +281,70 @@ inline document::Document sample_document() {
 
   document::Section results_section{"results", "Results"};
   results_section.blocks = {
-      document::Paragraph{"One question per table. Every run of the sweep is counted, also what failed."}, results(),
-      document::Notice{document::Text(std::vector<document::Span>{{"The run "},
-                                    {"no-warm-up-6", document::Span::Kind::code},
-                                    {" diverged at step 1,200; it is shown as a cross and has no score."}})},
-      document::Figure{"seeds", "Test F1 of every seed with the mean and its interval.",
-             "Test F1 by model: rotary positions 54.1, label smoothing 53.2, baseline 52.4, no warm-up 47.9 "
-             "percent.",
-             seeds()}};
+      document::Paragraph{"One question per table. Every run of the sweep is counted, also what failed."},
+      results(),
+      document::Notice{document::Text(std::vector<document::Span>{
+          {"The run "},
+          {"no-warm-up-6", document::Span::Kind::code},
+          {" diverged at step 1,200; it is shown as a cross and has no score."}})},
+      document::Figure{
+          "seeds", "Test F1 of every seed with the mean and its interval.",
+          "Test F1 by model: rotary positions 54.1, label smoothing 53.2, baseline 52.4, no warm-up 47.9 "
+          "percent.",
+          seeds()}};
   document::Section errors{"errors", "What is confused"};
   errors.blocks = {document::Figure{"confusion", "Confusion matrix of words, summed over five seeds.",
-                          "Most errors are entities taken for O.", confusion()},
-                   document::Paragraph{document::Text(std::vector<document::Span>{{"Dr "},
-                                                    {"Ayesha Khan", document::Span::Kind::right, "person"},
-                                                    {" of "},
-                                                    {"Acme", document::Span::Kind::missed, "corporation"},
-                                                    {" moved to "},
-                                                    {"Big Easy", document::Span::Kind::wrong, "group"},
-                                                    {" last spring."}})}};
+                                    "Most errors are entities taken for O.", confusion()},
+                   document::Paragraph{document::Text(
+                       std::vector<document::Span>{{"Dr "},
+                                                   {"Ayesha Khan", document::Span::Kind::right, "person"},
+                                                   {" of "},
+                                                   {"Acme", document::Span::Kind::missed, "corporation"},
+                                                   {" moved to "},
+                                                   {"Big Easy", document::Span::Kind::wrong, "group"},
+                                                   {" last spring."}})}};
   results_section.sections = {errors};
 
   document::Section curves{"curves", "Training"};
   curves.blocks = {
-      document::Figure{"loss",
-             "Training loss with the range over seeds. A cross marks a step whose loss was not finite.",
-             "Three falling curves of the loss, ending near 0.02, 0.035 and 0.05 nats.", loss_curves()},
-      document::Figure{"schedule", "Learning rate: linear warm-up over 1,280 steps, then linear decay to zero.",
-             "The learning rate rises to 0.0005 at step 1,280 and falls to zero at 12,800.", schedule()},
+      document::Figure{
+          "loss", "Training loss with the range over seeds. A cross marks a step whose loss was not finite.",
+          "Three falling curves of the loss, ending near 0.02, 0.035 and 0.05 nats.", loss_curves()},
+      document::Figure{
+          "schedule", "Learning rate: linear warm-up over 1,280 steps, then linear decay to zero.",
+          "The learning rate rises to 0.0005 at step 1,280 and falls to zero at 12,800.", schedule()},
       document::Figure{"workers", "Runs on workers.", "Three workers, thirty runs, one failed.", workers()}};
   document::Section sweep{"sweep", "The sweep"};
-  sweep.blocks = {document::Figure{"parallel", "All trials of the sweep.",
-                         "48 trials over five axes; the best has a learning rate near 1e-4.", trials()},
-                  document::Figure{"importance", "Importance of the parameters (functional ANOVA).",
-                         "The learning rate explains 41 percent.", importance()},
-                  all_trials()};
+  sweep.blocks = {
+      document::Figure{"parallel", "All trials of the sweep.",
+                       "48 trials over five axes; the best has a learning rate near 1e-4.", trials()},
+      document::Figure{"importance", "Importance of the parameters (functional ANOVA).",
+                       "The learning rate explains 41 percent.", importance()},
+      all_trials()};
   document::Section method{"method", "Method"};
   method.blocks = {
-      document::Figure{"architecture", "The model. Boxes give sizes and parameters.",
-             "Embedding, twelve blocks of attention and feed-forward with residuals, and a linear head.",
-             architecture()},
+      document::Figure{
+          "architecture", "The model. Boxes give sizes and parameters.",
+          "Embedding, twelve blocks of attention and feed-forward with residuals, and a linear head.",
+          architecture()},
       document::Figure{"lengths", "Lengths of the training sentences.",
-             "Most sentences have 10 to 60 tokens; 128 is the limit.", lengths()},
-      document::Figure{"weights", "What two heads look at.", "One head looks at its own token, one at the last.",
-             weights()},
-      document::Figure{"waves", "Sines of positions.", "Waves that grow shorter from left to right.", waves()},
+                       "Most sentences have 10 to 60 tokens; 128 is the limit.", lengths()},
+      document::Figure{"weights", "What two heads look at.",
+                       "One head looks at its own token, one at the last.", weights()},
+      document::Figure{"waves", "Sines of positions.", "Waves that grow shorter from left to right.",
+                       waves()},
       document::Figure{"labels", "Entities in the training set.", "660 persons, 548 locations, then fewer.",
-             label_counts()},
-      document::ItemList{{document::Text(std::vector<document::Span>{{"optimizer "}, {"adamw", document::Span::Kind::code}, {", weight decay 0.01"}}),
-                "gradient clipping at 1.0",
-                document::Text(std::vector<document::Span>{{"early stopping: "}, {"none", document::Span::Kind::emphasis}})}}};
+                       label_counts()},
+      document::ItemList{
+          {document::Text(std::vector<document::Span>{
+               {"optimizer "}, {"adamw", document::Span::Kind::code}, {", weight decay 0.01"}}),
+           "gradient clipping at 1.0",
+           document::Text(std::vector<document::Span>{{"early stopping: "},
+                                                      {"none", document::Span::Kind::emphasis}})}}};
   document::Section again{"reproduction", "Reproduction"};
   again.blocks = {document::Listing{"sh",
-                          "git checkout 5d1b12d\n./exp build\nexp run experiments/wnut17.toml -S "
-                          "model.width=384 -S optimizer.learning_rate=1e-4\nexp verify wnut17"},
+                                    "git checkout 5d1b12d\n./exp build\nexp run experiments/wnut17.toml -S "
+                                    "model.width=384 -S optimizer.learning_rate=1e-4\nexp verify wnut17"},
                   document::Listing{"toml", "[model]\nwidth = 384\nlayers = 12\n"}};
   document.sections = {results_section, curves, sweep, method, again};
   return document;
@@ -387,22 +408,24 @@ inline document::Document hostile_document() {
   document::ScatterChart scatter{{names[2]}, {names[3]}, names, {{names[0], {}}}};
   document::MatrixChart matrix{names[0], names[3], names, {}};
   document::HeatMapChart map{.row_title = names[0],
-                   .column_title = names[3],
-                   .value_title = names[1],
-                   .rows = names,
-                   .columns = names,
-                   .panels = {{names[4], std::vector<double>(names.size() * names.size(), 0.5)},
-                              {names[2], {nan, 7.0, -3.0}}},
-                   .across = 2};
+                             .column_title = names[3],
+                             .value_title = names[1],
+                             .rows = names,
+                             .columns = names,
+                             .panels = {{names[4], std::vector<double>(names.size() * names.size(), 0.5)},
+                                        {names[2], {nan, 7.0, -3.0}}},
+                             .across = 2};
   document::ParallelChart parallel;
-  document::TimelineChart timeline{names, {}, {{document::Tone::good, names[3]}, {document::Tone::bad, names[13]}}};
+  document::TimelineChart timeline{
+      names, {}, {{document::Tone::good, names[3]}, {document::Tone::bad, names[13]}}};
   document::FlowChart flow;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto x = static_cast<double>(i);
     table.rows.push_back({names[i], document::TableCell(names[i], x), names[(i + 1) % names.size()]});
     list.items.push_back(names[i]);
-    for (const auto kind : {document::Span::Kind::plain, document::Span::Kind::strong, document::Span::Kind::code, document::Span::Kind::right,
-                            document::Span::Kind::wrong, document::Span::Kind::missed})
+    for (const auto kind :
+         {document::Span::Kind::plain, document::Span::Kind::strong, document::Span::Kind::code,
+          document::Span::Kind::right, document::Span::Kind::wrong, document::Span::Kind::missed})
       spans.push_back({names[i], kind, names[i]});
     lines.series.push_back(
         {names[i], {0, 1, 2, nan}, {x, nan, x + 1, std::numeric_limits<double>::infinity()}});
@@ -423,9 +446,10 @@ inline document::Document hostile_document() {
     section.blocks.push_back(document::Listing{"sh", name + "\n\\end{verbatim}\n```\n"});
   document::Section inner{"section-<\"'|>", names[4]};
   int number = 0;
-  for (const document::Chart& chart : std::vector<document::Chart>{lines, bars, scatter, matrix, map, parallel, timeline, flow})
-    inner.blocks.push_back(
-        document::Figure{"figure/" + std::to_string(++number) + "/../<\">", names[0], names[1] + names[13], chart});
+  for (const document::Chart& chart :
+       std::vector<document::Chart>{lines, bars, scatter, matrix, map, parallel, timeline, flow})
+    inner.blocks.push_back(document::Figure{"figure/" + std::to_string(++number) + "/../<\">", names[0],
+                                            names[1] + names[13], chart});
   section.sections = {inner};
   document.sections = {section};
   for (const std::string& name : names) document.facts.emplace_back(name, name);

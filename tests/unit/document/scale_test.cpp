@@ -56,7 +56,8 @@ TEST(Ticks, LieInsideInOrderAndDiffer) {
 }
 
 TEST(Ticks, OfTheSmallestAndLargestNumbersAreNumbers) {
-  for (const double value : {5e-324, 1e-320, 1e-310, 3e-301, 1e-299, 1e299, 1e300, 1.7e308, -5e-324, -1.7e308})
+  for (const double value :
+       {5e-324, 1e-320, 1e-310, 3e-301, 1e-299, 1e299, 1e300, 1.7e308, -5e-324, -1.7e308})
     for (const bool logarithmic : {false, true}) {
       AxisRange extent;
       extent.logarithmic = logarithmic;

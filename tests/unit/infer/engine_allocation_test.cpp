@@ -82,7 +82,8 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
   /// Returns whether products take memory without a plan: a library may prepare each new shape and take
   /// memory of its own for it. Then only batches of equal sizes are free of allocations.
   bool products_prepare() const {
-    const bool may = GetParam() == config::Precision::bfloat16 || std::string(ENCORE_BACKEND_NAME) != "openmp";
+    const bool may =
+        GetParam() == config::Precision::bfloat16 || std::string(ENCORE_BACKEND_NAME) != "openmp";
     return may && device_.gemm().prepared() > 0;
   }
 
@@ -134,7 +135,8 @@ TEST_P(EngineAllocation, GrowingInputsAreSeldomPlanned) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, EngineAllocation,
-                         ::testing::Values(config::Precision::float32, config::Precision::bfloat16), [](const auto& info) {
+                         ::testing::Values(config::Precision::float32, config::Precision::bfloat16),
+                         [](const auto& info) {
                            return info.param == config::Precision::bfloat16 ? "bfloat16" : "float32";
                          });
 

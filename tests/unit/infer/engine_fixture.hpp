@@ -30,7 +30,8 @@ class Answer final : public train::Observer {
         event, [&](const record::Wrote& file) { files[file.path] = file.sha256; },
         [&](const record::Concluded& conclusion) {
           best_step = conclusion.best_step;
-          for (const record::MeasuredValue& measure : conclusion.measures) values[measure.name] = measure.value;
+          for (const record::MeasuredValue& measure : conclusion.measures)
+            values[measure.name] = measure.value;
         });
   }
   void resumed(const train::Resumption&) override {}
@@ -47,7 +48,9 @@ class Answer final : public train::Observer {
 class NobodyAsks final : public train::Control {
  public:
   explicit NobodyAsks(int stop_after = 0) : left_(stop_after) {}
-  train::Request poll() override { return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none; }
+  train::Request poll() override {
+    return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none;
+  }
   std::string why_not_owner() override { return ""; }
 
  private:
@@ -80,8 +83,8 @@ class EngineTest : public ::testing::Test {
     return message_of<Error>([&] { engine(weights); });
   }
   infer::Evaluation score_test_set(infer::Engine& engine) const {
-    return engine.run(
-        engine.encode(tasks::read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
+    return engine.run(engine.encode(
+        tasks::read_set(engine.reader(), {(folder_ / "test.conll").string()}, "test set").records));
   }
   std::string file(const char* name) const { return (run_ / name).string(); }
   /// Flips a bit of the last byte of the file.

@@ -220,7 +220,8 @@ TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
   damage(run_ / record::weights_file);
   Engine loaded = engine();
   ASSERT_EQ(loaded.notes().size(), 1u);
-  EXPECT_TRUE(loaded.notes()[0].starts_with(file(record::weights_file) + ": tensor \"head.bias\" is damaged: "))
+  EXPECT_TRUE(
+      loaded.notes()[0].starts_with(file(record::weights_file) + ": tensor \"head.bias\" is damaged: "))
       << loaded.notes()[0];
   EXPECT_TRUE(loaded.notes()[0].ends_with("; using the best checkpoint, that of step " +
                                           std::to_string(loaded.step()) + ", in its place"))

@@ -30,8 +30,8 @@ class Int8Test : public EngineTest {
     const tasks::EncodedSet set = sample(engine);
     Quantization found = quantize(engine, loss_on(engine, set), options);
     rounded_loss_ = engine.loss(set);
-    save_integer_weights(run_, options.bits == 4 ? record::int4_weights_file : record::int8_weights_file, engine.model(),
-                         found.stored(),
+    save_integer_weights(run_, options.bits == 4 ? record::int4_weights_file : record::int8_weights_file,
+                         engine.model(), found.stored(),
                          {.question = record::Specification::load(run_).question,
                           .step = engine.step(),
                           .int8 = found.products(),

@@ -64,7 +64,7 @@ TEST_F(ObserveTest, WithoutAReferenceNothingElseChanges) {
 class SmallOutputs : public ObserveTest {
  protected:
   record::TextFacts facts_of(const OutputRule& rule, const std::vector<float>& row,
-                     const record::EmbeddingCloud& cloud = {}) {
+                             const record::EmbeddingCloud& cloud = {}) {
     if (!fs::exists(run_ / record::weights_file)) train();
     Engine loaded = engine();
     const std::vector<std::int32_t> lengths = {2}, ids = {loaded.tokenizer().special(Special::start),

@@ -54,7 +54,8 @@ class PretrainedTest : public ::testing::Test {
       std::vector<std::byte>& bytes = memory_.emplace_back(values.bytes());
       memory::copy_to_host(device_, values, bytes.data());
       const record::Safetensors::Entry entry = {values.dtype, slice.spec.shape, bytes};
-      for (const record::TensorSlice& tensor : testing::bert_tensors(slice.path, entry, pretrained::PretrainedHead::classes))
+      for (const record::TensorSlice& tensor :
+           testing::bert_tensors(slice.path, entry, pretrained::PretrainedHead::classes))
         tensors_[tensor.name] = tensor;
     }
   }

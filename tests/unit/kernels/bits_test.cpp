@@ -48,7 +48,7 @@ Digests digests_of_kernels(DType type) {
     result[name + "." + name_of(type)] = digest(tensors);
   };
   const contract::OwnedTensor x = random_tensor(type, {N, C}, 1), dy = random_tensor(type, {N, F}, 2),
-                    weight = random_tensor(type, {F, C}, 3);
+                              weight = random_tensor(type, {F, C}, 3);
   const contract::OwnedTensor bias = random_tensor(sums, {F}, 4);
   contract::OwnedTensor y(type, {N, F}), dx(type, {N, C}), dweight(sums, {F, C}), dbias(sums, {F});
   kernels::linear(gpu, x, weight, bias, Activation::relu, y);
@@ -79,8 +79,9 @@ Digests digests_of_kernels(DType type) {
   }
 
   const contract::OwnedTensor gain = random_tensor(sums, {C}, 5), norm_bias = random_tensor(sums, {C}, 6),
-                    g = random_tensor(type, {N, C}, 7);
-  contract::OwnedTensor normed(type, {N, C}), mean(sums, {N}), rstd(sums, {N}), dgain(sums, {C}), dnorm_bias(sums, {C});
+                              g = random_tensor(type, {N, C}, 7);
+  contract::OwnedTensor normed(type, {N, C}), mean(sums, {N}), rstd(sums, {N}), dgain(sums, {C}),
+      dnorm_bias(sums, {C});
   kernels::layer_norm(gpu, x, gain, norm_bias, 1e-5, normed, mean, rstd);
   kernels::layer_norm_backward(gpu, x, gain, mean, rstd, g, dx, dgain, dnorm_bias);
   put("layer_norm", {&normed, &mean, &rstd});
@@ -130,8 +131,8 @@ Digests digests_of_kernels(DType type) {
   put("rotary", {&dqkv});
 
   const std::int64_t B = batch.batch().size.sequences, S = C * (C / H + 1), R = 20;
-  contract::OwnedTensor features(sums, {N, 2 * C}), lines(sums, {B, S}), dlines(sums, {B, S}), norms(sums, {N, H}),
-      dnorms(sums, {N, H});
+  contract::OwnedTensor features(sums, {N, 2 * C}), lines(sums, {B, S}), dlines(sums, {B, S}),
+      norms(sums, {N, H}), dnorms(sums, {N, H});
   kernels::linear_attention(gpu, batch, H, part(qkv, 0), part(qkv, 1), part(qkv, 2), features, lines, norms,
                             out);
   kernels::linear_attention_backward(gpu, batch, H, part(qkv, 0), part(qkv, 1), part(qkv, 2), features, lines,
@@ -140,9 +141,10 @@ Digests digests_of_kernels(DType type) {
   put("linear_attention", {&features, &lines, &norms, &out});
   put("linear_attention_backward", {&dlines, &dnorms, &dqkv});
 
-  const contract::OwnedTensor qr = random_tensor(type, {2 * R, C}, 15), kr = random_tensor(type, {2 * R, C}, 16);
-  contract::OwnedTensor weights(sums, {batch.batch().size.squares, H}), dscores(sums, {batch.batch().size.squares, H}),
-      dqr(type, {2 * R, C}), dkr(type, {2 * R, C});
+  const contract::OwnedTensor qr = random_tensor(type, {2 * R, C}, 15),
+                              kr = random_tensor(type, {2 * R, C}, 16);
+  contract::OwnedTensor weights(sums, {batch.batch().size.squares, H}),
+      dscores(sums, {batch.batch().size.squares, H}), dqr(type, {2 * R, C}), dkr(type, {2 * R, C});
   kernels::disentangled_attention(gpu, batch, options, part(qkv, 0), part(qkv, 1), part(qkv, 2), qr, kr,
                                   weights, out);
   put("disentangled_attention", {&weights, &out});
@@ -171,7 +173,8 @@ Digests digests_of_kernels(DType type) {
   put("rms_norm_of_sum", {&normed, &summed, &rstd});
   put("rms_norm_of_sum_backward", {&dx, &dbranch, &dgain});
   for (const kernels::Gate function : {kernels::Gate::geglu, kernels::Gate::swiglu}) {
-    contract::OwnedTensor half(type, {N, F / 2}), dhalf = random_tensor(type, {N, F / 2}, 12), whole(type, {N, F});
+    contract::OwnedTensor half(type, {N, F / 2}), dhalf = random_tensor(type, {N, F / 2}, 12),
+                                                  whole(type, {N, F});
     kernels::gate(gpu, function, dy, half);
     kernels::gate_backward(gpu, function, dy, dhalf, whole);
     put(function == kernels::Gate::geglu ? "geglu" : "swiglu", {&half, &whole});
@@ -179,7 +182,8 @@ Digests digests_of_kernels(DType type) {
 
   kernels::dropout_add(gpu, batch, {1, 2, 3}, 0.1, x, g, out);
   put("dropout_add", {&out});
-  const contract::OwnedTensor table = random_tensor(sums, {V, C}, 9), positions = random_tensor(sums, {150, C}, 10);
+  const contract::OwnedTensor table = random_tensor(sums, {V, C}, 9),
+                              positions = random_tensor(sums, {150, C}, 10);
   contract::OwnedTensor dtable(sums, {V, C}), dpositions(sums, {150, C});
   kernels::embedding(gpu, batch, table, 2.0, positions, out);
   kernels::embedding_backward(gpu, batch, g, 2.0, dtable);
@@ -206,7 +210,8 @@ Digests digests_of_kernels(DType type) {
   put("softmax_cross_entropy", {&losses, &dlogits});
   const std::int64_t sequences = batch.batch().size.sequences;
   const contract::OwnedTensor span_logits = random_tensor(type, {N, 2}, 13);
-  contract::OwnedTensor span_losses(sums, {sequences}), dspan(type, {N, 2}), span_rows(DType::int32, {sequences});
+  contract::OwnedTensor span_losses(sums, {sequences}), dspan(type, {N, 2}),
+      span_rows(DType::int32, {sequences});
   kernels::fill(gpu, 0.0, span_rows);
   kernels::span_cross_entropy(gpu, batch, span_logits, span_rows, span_rows, span_losses);
   kernels::span_cross_entropy_backward(gpu, batch, span_logits, span_rows, span_rows, 0.5, dspan);

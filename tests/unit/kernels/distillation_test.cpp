@@ -44,7 +44,7 @@ TEST_P(DistillationLoss, LossAndGradientOfRowsWithATarget) {
   for (const std::int64_t classes : {1, 2, 9, 33, 150})
     for (const Case& of : cases) {
       const contract::OwnedTensor logits = random_tensor(type, {5, classes}, 1, 2.0),
-                        teacher = random_tensor(type, {5, classes}, 2, 2.0);
+                                  teacher = random_tensor(type, {5, classes}, 2, 2.0);
       const contract::OwnedTensor targets = integers({0, -1, classes - 1, classes / 2, -1});
       contract::OwnedTensor losses(sum_type(type), {5}), normalizers(sum_type(type), {5, 5}),
           dlogits(type, {5, classes});
@@ -86,7 +86,8 @@ TEST_P(DistillationLoss, LossAndGradientOfRowsWithATarget) {
 TEST_P(DistillationLoss, IsZeroForATeacherOfTheSameScores) {
   const auto [type, tolerance] = GetParam();
   const contract::OwnedTensor logits = random_tensor(type, {4, 9}, 3, 3.0), targets = integers({0, 3, 8, -1});
-  contract::OwnedTensor losses(sum_type(type), {4}), normalizers(sum_type(type), {4, 5}), dlogits(type, {4, 9});
+  contract::OwnedTensor losses(sum_type(type), {4}), normalizers(sum_type(type), {4, 5}),
+      dlogits(type, {4, 9});
   const Distillation alone = {.temperature = 3.0, .hard_weight = 0.0};
   kernels::distillation_loss(device(), logits, logits, targets, 0.0, alone, losses, normalizers);
   expect_close(losses, Values(4, 0.0), 1e-5, "losses");

@@ -36,7 +36,8 @@ TEST_P(DropoutKernel, ScalesWhatItKeepsAndAddsTheResidual) {
   const contract::OwnedBatch batch(lengths);
   for (const std::int64_t width : {1, 2, 5, 33, 64, 128, 130, 384, 1024})
     for (const double probability : {0.0, 0.1, 0.5, 0.9}) {
-      const contract::OwnedTensor x = random_tensor(type, {9, width}, 1), residual = random_tensor(type, {9, width}, 2);
+      const contract::OwnedTensor x = random_tensor(type, {9, width}, 1),
+                                  residual = random_tensor(type, {9, width}, 2);
       contract::OwnedTensor y(type, {9, width});
       y.fill(NAN);
       const Values expected = expected_dropout(lengths, width, probability, x.values());

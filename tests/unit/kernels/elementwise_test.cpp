@@ -19,7 +19,8 @@ double normal_distribution(double x) {
 TEST_P(Elementwise, ActivationsAndTheirDerivatives) {
   const auto [type, tolerance] = GetParam();
   for (const std::int64_t count : {0, 1, 33, 5000}) {
-    const contract::OwnedTensor x = random_tensor(type, {count}, 1, 2.0), dy = random_tensor(type, {count}, 2);
+    const contract::OwnedTensor x = random_tensor(type, {count}, 1, 2.0),
+                                dy = random_tensor(type, {count}, 2);
     const Values in = x.values(), gradient = dy.values();
     Values relu = in, relu_gradient = gradient, gelu = in, gelu_gradient = gradient, tanh = in;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -175,7 +176,7 @@ TEST_P(Elementwise, RowsAreScaledByAFactorEach) {
   for (const std::int64_t rows : {0, 1, 7})
     for (const std::int64_t width : {1, 3, 33, 500}) {
       contract::OwnedTensor x = random_tensor(type, {rows, width}, 1),
-                  factors = random_tensor(DType::float32, {rows}, 2);
+                            factors = random_tensor(DType::float32, {rows}, 2);
       Values expected = x.values();
       const Values by = factors.values();
       for (std::size_t i = 0; i < expected.size(); ++i)
@@ -213,7 +214,8 @@ TEST(Copy, FillsIntegers) {
 }
 
 TEST(AppendRows, PutsRowsAtTheirPositionsAndLeavesTheOthers) {
-  const contract::OwnedBatch rows({1, 0, 2}, contract::OwnedBatch::default_vocabulary, {}, {3, 2, 0}), cache({5, 5, 5});
+  const contract::OwnedBatch rows({1, 0, 2}, contract::OwnedBatch::default_vocabulary, {}, {3, 2, 0}),
+      cache({5, 5, 5});
   const contract::OwnedTensor x = random_tensor(DType::float32, {3, 5}, 1);
   contract::OwnedTensor y(DType::float32, {15, 2});
   y.fill(7.0);
@@ -227,13 +229,15 @@ TEST(AppendRows, PutsRowsAtTheirPositionsAndLeavesTheOthers) {
   EXPECT_EQ(y.values(), expected);
 }
 TEST(AppendRows, RefusesWhatHasNoRoom) {
-  const contract::OwnedTensor x(DType::float32, {2, 2}), y(DType::float32, {4, 2}), narrow(DType::float32, {4, 1});
+  const contract::OwnedTensor x(DType::float32, {2, 2}), y(DType::float32, {4, 2}),
+      narrow(DType::float32, {4, 1});
   const contract::OwnedBatch two({2}, contract::OwnedBatch::default_vocabulary, {}, {3}), cache({4});
   EXPECT_REFUSED(kernels::append_rows(device(), two, x, cache, y),
                  "a sequence of 5 rows, and the cache has room for 4");
   EXPECT_REFUSED(kernels::append_rows(device(), contract::OwnedBatch({1, 1}), x, cache, y),
                  "rows of 2 sequences and a cache of 1");
-  EXPECT_REFUSED(kernels::append_rows(device(), contract::OwnedBatch({2}), x, cache, narrow), "y is float32 (4, 1)");
+  EXPECT_REFUSED(kernels::append_rows(device(), contract::OwnedBatch({2}), x, cache, narrow),
+                 "y is float32 (4, 1)");
 }
 
 TEST(ElementwiseRefuses, OtherSizesAndTypes) {

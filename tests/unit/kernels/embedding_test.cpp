@@ -35,7 +35,7 @@ TEST_P(Embedding, ForwardAndBackward) {
   for (const std::int64_t width : {1, 6, 33}) {
     const auto C = static_cast<std::size_t>(width);
     const contract::OwnedTensor table = random_tensor(sums, {vocabulary, width}, 1),
-                      positions = random_tensor(sums, {10, width}, 2);
+                                positions = random_tensor(sums, {10, width}, 2);
     const contract::OwnedTensor dy = random_tensor(type, {14, width}, 3);
     contract::OwnedTensor y(type, {14, width}), dtable = random_tensor(sums, {vocabulary, width}, 4);
     contract::OwnedTensor dpositions = random_tensor(sums, {10, width}, 5);
@@ -101,9 +101,9 @@ TEST_P(Embedding, SegmentsForwardAndBackward) {
     for (const std::int64_t width : {1, 6, 33}) {
       const auto C = static_cast<std::size_t>(width);
       const contract::OwnedTensor table = random_tensor(sums, {5, width}, 1),
-                        positions = random_tensor(sums, {90, width}, 2),
-                        segments = random_tensor(sums, {4, width}, 3),
-                        dy = random_tensor(type, {151, width}, 4);
+                                  positions = random_tensor(sums, {90, width}, 2),
+                                  segments = random_tensor(sums, {4, width}, 3),
+                                  dy = random_tensor(type, {151, width}, 4);
       contract::OwnedTensor without(DType::float64, {151, width}), y(type, {151, width}),
           dsegments = random_tensor(sums, {4, width}, 5);
       const contract::OwnedTensor wide_table = as_double(table), wide_positions = as_double(positions);

@@ -47,8 +47,8 @@ inline std::string precision_name(const ::testing::TestParamInfo<Precision>& inf
 }
 
 /// Returns a tensor of normal values, which `seed` determines, rounded to the type.
-inline contract::OwnedTensor random_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed,
-                                 double deviation = 1.0) {
+inline contract::OwnedTensor random_tensor(DType type, const std::vector<std::int64_t>& shape,
+                                           std::uint64_t seed, double deviation = 1.0) {
   contract::OwnedTensor tensor(type, shape);
   tensor.set(contract::normal_values(tensor.tensor().size(), seed, deviation));
   return tensor;

@@ -19,7 +19,8 @@ struct LargestChannels : ::testing::TestWithParam<Precision> {
   Found find(const contract::OwnedTensor& x, std::int64_t count) const {
     const DType sums = sum_type(GetParam().type);
     const std::int64_t rows = x.tensor().extent(0);
-    contract::OwnedTensor channels(DType::int32, {rows, count}), values(sums, {rows, count}), log_sums(sums, {rows});
+    contract::OwnedTensor channels(DType::int32, {rows, count}), values(sums, {rows, count}),
+        log_sums(sums, {rows});
     values.fill(NAN);
     log_sums.fill(NAN);
     kernels::largest_channels(device(), x, channels, values, log_sums);

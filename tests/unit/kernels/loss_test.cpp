@@ -80,7 +80,8 @@ void expect_elementwise(const Precision& precision, const Forward& forward, cons
   const auto [type, tolerance] = precision;
   for (const std::int64_t classes : {1, 2, 9, 33, 150}) {
     const contract::OwnedTensor x = random_tensor(type, {5, classes}, 1, 3.0), known = integers(known_rows);
-    contract::OwnedTensor targets(DType::float32, {5, classes}), losses(sum_type(type), {5}), dx(type, {5, classes});
+    contract::OwnedTensor targets(DType::float32, {5, classes}), losses(sum_type(type), {5}),
+        dx(type, {5, classes});
     Values wanted(static_cast<std::size_t>(5 * classes));
     for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<double>(i % 5) / 4.0;
     targets.set(wanted);
@@ -161,12 +162,13 @@ INSTANTIATE_TEST_SUITE_P(Precisions, ElementwiseLoss, ::testing::ValuesIn(precis
                          precision_name);
 
 TEST(ElementwiseLossRefuses, WrongShapesAndTypes) {
-  const contract::OwnedTensor x(DType::float32, {2, 3}), targets(DType::float32, {2, 3}), losses(DType::float32, {2}),
-      known = integers({0, 0});
+  const contract::OwnedTensor x(DType::float32, {2, 3}), targets(DType::float32, {2, 3}),
+      losses(DType::float32, {2}), known = integers({0, 0});
   EXPECT_REFUSED(kernels::binary_cross_entropy(device(), x, x, integers({0, 0, 0}), losses),
                  "known is int32 (3), expected int32 (2)");
-  EXPECT_REFUSED(kernels::squared_error(device(), x, contract::OwnedTensor(DType::float32, {2}), known, losses),
-                 "targets is float32 (2), expected float32 (2, 3)");
+  EXPECT_REFUSED(
+      kernels::squared_error(device(), x, contract::OwnedTensor(DType::float32, {2}), known, losses),
+      "targets is float32 (2), expected float32 (2, 3)");
   EXPECT_REFUSED(kernels::binary_cross_entropy_backward(device(), x, targets, known, 1.0,
                                                         contract::OwnedTensor(DType::float64, {2, 3})),
                  "dlogits is float64 (2, 3), expected float32 (2, 3)");
@@ -178,14 +180,15 @@ TEST(ElementwiseLossRefuses, WrongShapesAndTypes) {
 }
 
 TEST(CrossEntropyRefuses, WrongTargetsAndSmoothing) {
-  const contract::OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}), three = integers({0, 1, 2}),
-                                                                                 two = integers({0, 1});
+  const contract::OwnedTensor logits(DType::float32, {2, 3}), losses(DType::float32, {2}),
+      three = integers({0, 1, 2}), two = integers({0, 1});
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, three, 0.0, losses),
                  "targets is int32 (3), expected int32 (2)");
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, two, 0.0, losses, losses), "normalizers");
   EXPECT_REFUSED(kernels::softmax_cross_entropy(device(), logits, two, 1.0, losses),
                  "label smoothing lies in [0, 1)");
-  EXPECT_REFUSED(kernels::argmax(device(), contract::OwnedTensor(DType::float32, {2, 0}), two), "at least one class");
+  EXPECT_REFUSED(kernels::argmax(device(), contract::OwnedTensor(DType::float32, {2, 0}), two),
+                 "at least one class");
 }
 
 }  // namespace

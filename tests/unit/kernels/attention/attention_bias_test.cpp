@@ -96,7 +96,7 @@ class AttentionBias : public ::testing::TestWithParam<Precision> {
     // Scores that are not divided by sqrt(D) would be so large that one weight is almost 1, so the operands
     // are smaller.
     const contract::OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1, options.scaled ? 1.0 : 0.5),
-                      dout = random_tensor(type, {rows, width}, 2);
+                                dout = random_tensor(type, {rows, width}, 2);
     contract::OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
         log_sum(sum_type(type), {rows, heads}), dbias(sum_type(type), {rows, 2 * heads});
     for (contract::OwnedTensor* result : {&out, &dqkv, &log_sum, &dbias}) result->fill(NAN);
@@ -133,7 +133,8 @@ TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   const Lengths lengths{3, 20};
   const contract::OwnedBatch batch(lengths);
   const kernels::AttentionOptions options{.heads = 2, .scaled = false};
-  const contract::OwnedTensor qkv = random_tensor(type, {23, 48}, 1, 0.5), dout = random_tensor(type, {23, 16}, 2);
+  const contract::OwnedTensor qkv = random_tensor(type, {23, 48}, 1, 0.5),
+                              dout = random_tensor(type, {23, 16}, 2);
   contract::OwnedTensor out(type, {23, 16}), dqkv(type, {23, 48}), log_sum(sum_type(type), {23, 2});
   const AttentionResult expected =
       self_attention_reference({lengths, lengths, {0, 0}, options, 16}, qkv.values(), dout.values());
@@ -160,7 +161,8 @@ TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
       const auto rows = [&](const Values& of, std::int64_t columns) {
         return Values(of.begin() + first * columns, of.begin() + (first + count) * columns);
       };
-      contract::OwnedTensor q(type, {count, width}), step(type, {count, width}), sums(sum_type(type), {count, 2});
+      contract::OwnedTensor q(type, {count, width}), step(type, {count, width}),
+          sums(sum_type(type), {count, 2});
       q.set(columns_of(rows(values, 3 * width), 3 * width, 0, width));
       kernels::attention(device(), RowsAt({count}, {first}), whole, options, q, part(qkv, 1), part(qkv, 2),
                          step, sums);
@@ -182,10 +184,10 @@ struct Learned {
   contract::OwnedBatch batch{lengths};
   std::int64_t rows = batch.batch().size.tokens;
   contract::OwnedTensor table = random_tensor(sum_type(type), {buckets.count, heads}, 3),
-              qkv = random_tensor(type, {rows, 3 * width}, 1), dout = random_tensor(type, {rows, width}, 2),
-              bias{sum_type(type), {heads, 80}}, out{type, {rows, width}},
-              log_sum{sum_type(type), {rows, heads}}, dqkv{type, {rows, 3 * width}},
-              dbias{sum_type(type), {rows, 2 * heads}};
+                        qkv = random_tensor(type, {rows, 3 * width}, 1),
+                        dout = random_tensor(type, {rows, width}, 2), bias{sum_type(type), {heads, 80}},
+                        out{type, {rows, width}}, log_sum{sum_type(type), {rows, heads}},
+                        dqkv{type, {rows, 3 * width}}, dbias{sum_type(type), {rows, 2 * heads}};
 
   kernels::AttentionOptions options() const {
     return {.heads = heads, .causal = buckets.causal, .scaled = false, .bias = bias};
@@ -263,7 +265,8 @@ TEST(DistanceBias, GradientsAreAddedSequenceBySequence) {
 
 TEST(AttentionBiasRefuses, WhatDoesNotFit) {
   const RowsAt rows({3}), others({2, 1});
-  const contract::OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 2});
+  const contract::OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}),
+      sums(DType::float32, {3, 2});
   const auto attend = [&](kernels::AttentionOptions options, const contract::OwnedTensor& bias) {
     options.heads = 2;
     options.bias = bias;
@@ -271,8 +274,10 @@ TEST(AttentionBiasRefuses, WhatDoesNotFit) {
   };
   EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float32, {2, 4})),
                  "bias is float32 (2, 4), expected 2 rows of twice as many distances as the 3 positions");
-  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float32, {3, 6})), "bias is float32 (3, 6), expected 2 rows");
-  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float64, {2, 6})), "bias is float64 (2, 6), expected float32");
+  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float32, {3, 6})),
+                 "bias is float32 (3, 6), expected 2 rows");
+  EXPECT_REFUSED(attend({}, contract::OwnedTensor(DType::float64, {2, 6})),
+                 "bias is float64 (2, 6), expected float32");
   EXPECT_REFUSED(attend({.window = 2, .stride = 2}, contract::OwnedTensor(DType::float32, {2, 6})),
                  "a bias and a stride exclude each other");
   const contract::OwnedTensor bias(DType::float32, {2, 6}), dbias(DType::float32, {3, 4});

@@ -173,7 +173,8 @@ std::string sharpness_by_size() {
   std::string text =
       "              scaled              not scaled\n   D     largest  p (1-p)     largest  p (1-p)\n";
   for (const std::int64_t size : {4, 16, 64, 256}) {
-    const Matrix q(64, size, contract::normal_values(64 * size, 1)), k(64, size, contract::normal_values(64 * size, 2));
+    const Matrix q(64, size, contract::normal_values(64 * size, 1)),
+        k(64, size, contract::normal_values(64 * size, 2));
     char name[8];
     std::snprintf(name, sizeof name, "%4d", static_cast<int>(size));
     text += name + std::string("   ") + sharpness(weights_of(q, k)) + "   " +
@@ -231,16 +232,17 @@ std::string positions_picture() {
   Matrix encodings(positions, channels);
   kernels::sinusoidal_positions(device(), encodings.tensor);
   const document::HeatMapChart chart{.row_title = "position",
-                           .column_title = "channel",
-                           .value_title = "PE(position, channel), from -1 to 1",
-                           .rows = numbers_below(positions),
-                           .columns = numbers_below(channels),
-                           .panels = {{"", encodings.values()}},
-                           .below_zero = true};
+                                     .column_title = "channel",
+                                     .value_title = "PE(position, channel), from -1 to 1",
+                                     .rows = numbers_below(positions),
+                                     .columns = numbers_below(channels),
+                                     .panels = {{"", encodings.values()}},
+                                     .below_zero = true};
   return document::svg(document::draw(chart, document::heat_map_width(chart, 16.0)),
-             "Sinusoidal encodings of " + std::to_string(positions) + " positions in " +
-                 std::to_string(channels) + " channels: quick waves at the left, slow ones at the right",
-             true);
+                       "Sinusoidal encodings of " + std::to_string(positions) + " positions in " +
+                           std::to_string(channels) +
+                           " channels: quick waves at the left, slow ones at the right",
+                       true);
 }
 
 /// Returns the page with these blocks instead of those that it has. A block of the page that is not computed,

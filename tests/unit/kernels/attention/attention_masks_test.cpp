@@ -220,7 +220,8 @@ class Decoding : public ::testing::TestWithParam<Precision> {
   /// on, over a cache of all keys so far. If `room` is not 0, NaN fills the cache after the keys up to `room`
   /// rows. A sequence that is complete has keys and no queries.
   static Values steps(const Lengths& lengths, const Lengths& positions, std::int64_t count, std::int64_t room,
-                      const kernels::AttentionOptions& options, const contract::OwnedTensor& qkv, Lengths& queries) {
+                      const kernels::AttentionOptions& options, const contract::OwnedTensor& qkv,
+                      Lengths& queries) {
     const std::int64_t width = qkv.tensor().extent(1) / 3;
     Lengths keys;
     Values q, kv;
@@ -237,7 +238,8 @@ class Decoding : public ::testing::TestWithParam<Precision> {
       keys.back() = room;
     }
     const DType type = qkv.tensor().dtype;
-    const contract::OwnedTensor queries_now = tensor_of(type, width, q), cache = tensor_of(type, 2 * width, kv);
+    const contract::OwnedTensor queries_now = tensor_of(type, width, q),
+                                cache = tensor_of(type, 2 * width, kv);
     contract::OwnedTensor out(type, {queries_now.tensor().extent(0), width}),
         log_sum(sum_type(type), {queries_now.tensor().extent(0), options.heads});
     kernels::attention(device(), RowsAt(queries, positions), RowsAt(keys), options, queries_now,
@@ -257,7 +259,8 @@ class Decoding : public ::testing::TestWithParam<Precision> {
     const RowsAt rows(lengths);
     const std::int64_t width = options.heads * size;
     const contract::OwnedTensor qkv = random_tensor(type, {rows.count(), 3 * width}, 5);
-    contract::OwnedTensor out(type, {rows.count(), width}), log_sum(sum_type(type), {rows.count(), options.heads});
+    contract::OwnedTensor out(type, {rows.count(), width}),
+        log_sum(sum_type(type), {rows.count(), options.heads});
     self_attention(rows, options, qkv, out, log_sum);
     device().fence();
     const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
@@ -395,8 +398,8 @@ TEST(AttentionGradients, EqualDifferencesOfTheLoss) {
 
 TEST(AttentionMasksRefuse, OtherSequencesAndColumnsOutsideTheMatrix) {
   const RowsAt two({2, 1}), one({3});
-  const contract::OwnedTensor q(DType::float32, {3, 8}), kv(DType::float32, {3, 16}), out(DType::float32, {3, 8}),
-      sums(DType::float32, {3, 2}), wide(DType::float64, {3, 8});
+  const contract::OwnedTensor q(DType::float32, {3, 8}), kv(DType::float32, {3, 16}),
+      out(DType::float32, {3, 8}), sums(DType::float32, {3, 2}), wide(DType::float64, {3, 8});
   const kernels::Slice k{kv, 0, 8}, v{kv, 8, 8}, outside{kv, 9, 8}, narrow{kv, 8, 4};
   EXPECT_REFUSED(kernels::attention(device(), two, one, {.heads = 2}, q, k, v, out, sums),
                  "queries of 2 sequences and keys of 1");

@@ -180,9 +180,9 @@ inline AttentionResult self_attention_reference(const AttentionCase& of, const V
 }
 
 /// Expects the results of a packed self-attention; dqkv is (N, 3 C).
-inline void expect_self_attention(const contract::OwnedTensor& out, const contract::OwnedTensor& log_sum, const contract::OwnedTensor& dqkv,
-                                  const AttentionResult& expected, double tolerance,
-                                  const std::string& what) {
+inline void expect_self_attention(const contract::OwnedTensor& out, const contract::OwnedTensor& log_sum,
+                                  const contract::OwnedTensor& dqkv, const AttentionResult& expected,
+                                  double tolerance, const std::string& what) {
   const bool rounds = size_of(out.tensor().dtype) == 2;
   const std::int64_t width = out.tensor().extent(1);
   expect_close(out, expected.out, tolerance, what + " out");

@@ -194,7 +194,8 @@ TEST(AttentionTensorCore, BiasByDistance) {
   for (const Lengths& lengths : {Lengths{1, 40, 7}, Lengths{28, 0, 1, 17}})
     for (const bool causal : {false, true}) {
       const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
-      contract::OwnedTensor bias = random_tensor(DType::float32, {2, 2 * longest}, 9);  // no longer distance occurs
+      contract::OwnedTensor bias =
+          random_tensor(DType::float32, {2, 2 * longest}, 9);  // no longer distance occurs
       const kernels::AttentionOptions options{
           .heads = 2, .dropout = 0.2, .training = true, .key = {7, 8, 9}, .causal = causal, .bias = bias};
       TiledCase tiled({lengths, lengths, zeros(lengths), options, 2 * 32, bias.values()}, DType::bfloat16);
@@ -216,7 +217,8 @@ void expect_bits_alone(std::int64_t length) {
     lengths.push_back(length);
     const std::int64_t before = std::accumulate(others.begin(), others.end(), std::int64_t{0});
     TiledCase batch({lengths, lengths, zeros(lengths), options, width}, DType::bfloat16);
-    const auto put_last = [&](contract::OwnedTensor& to, const contract::OwnedTensor& from, std::int64_t columns) {
+    const auto put_last = [&](contract::OwnedTensor& to, const contract::OwnedTensor& from,
+                              std::int64_t columns) {
       Values values = to.values();
       const Values last = from.values();
       std::copy(last.begin(), last.end(), values.begin() + before * columns);

@@ -25,7 +25,7 @@ class Attention : public ::testing::TestWithParam<Precision> {
                                             .alibi = alibi,
                                             .window = window};
     const contract::OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1),
-                      dout = random_tensor(type, {rows, width}, 2);
+                                dout = random_tensor(type, {rows, width}, 2);
     contract::OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
         log_sum(sum_type(type), {rows, heads});
     out.fill(NAN);
@@ -124,7 +124,8 @@ TEST_P(Attention, ValuesFarOutsideTheWindowAreNotRead) {
   for (std::int64_t c = 0; c < 24; ++c) values[static_cast<std::size_t>(poisoned * 24 + c)] = NAN;
   qkv.set(values);
   const kernels::AttentionOptions options{.heads = 2, .window = window};
-  contract::OwnedTensor out(type, {length, 8}), dqkv(type, {length, 24}), log_sum(sum_type(type), {length, 2});
+  contract::OwnedTensor out(type, {length, 8}), dqkv(type, {length, 24}),
+      log_sum(sum_type(type), {length, 2});
   self_attention(batch, options, qkv, out, log_sum);
   self_attention_backward(batch, options, qkv, out, log_sum, dout, dqkv);
   device().fence();
@@ -193,7 +194,8 @@ TEST_P(Attention, ASequenceDoesNotDependOnItsNeighbours) {
   const DType type = GetParam().type;
   const kernels::AttentionOptions options{.heads = 2};
   const contract::OwnedBatch alone({11}), among({3, 11, 40});
-  contract::OwnedTensor qkv = random_tensor(type, {54, 48}, 1), out(type, {54, 16}), log_sum(sum_type(type), {54, 2});
+  contract::OwnedTensor qkv = random_tensor(type, {54, 48}, 1), out(type, {54, 16}),
+                        log_sum(sum_type(type), {54, 2});
   self_attention(among, options, qkv, out, log_sum);
   device().fence();
   const Values all = qkv.values(), all_out = out.values();
@@ -217,15 +219,18 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Attention, ::testing::ValuesIn(precisions(5
 
 TEST(AttentionRefuses, HeadsThatDoNotDivideAndWrongShapes) {
   const contract::OwnedBatch batch({3});
-  const contract::OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}), sums(DType::float32, {3, 3});
+  const contract::OwnedTensor qkv(DType::float32, {3, 24}), out(DType::float32, {3, 8}),
+      sums(DType::float32, {3, 3});
   EXPECT_REFUSED(self_attention(batch, {.heads = 3}, qkv, out, sums), "3 heads do not divide the width 8");
   EXPECT_REFUSED(self_attention(batch, {.heads = 2}, qkv, out, sums),
                  "log_sum is float32 (3, 3), expected float32 (3, 2)");
-  EXPECT_REFUSED(self_attention(batch, {.heads = 3, .window = -1}, contract::OwnedTensor(DType::float32, {3, 27}),
-                                contract::OwnedTensor(DType::float32, {3, 9}), sums),
-                 "a window of -1 tokens");
-  EXPECT_REFUSED(self_attention(batch, {.heads = 3}, contract::OwnedTensor(DType::float32, {3, 9}), out, sums),
-                 "q is columns 0 .. 2 of float32 (3, 9), expected 8 columns of a float32 matrix with 3 rows");
+  EXPECT_REFUSED(
+      self_attention(batch, {.heads = 3, .window = -1}, contract::OwnedTensor(DType::float32, {3, 27}),
+                     contract::OwnedTensor(DType::float32, {3, 9}), sums),
+      "a window of -1 tokens");
+  EXPECT_REFUSED(
+      self_attention(batch, {.heads = 3}, contract::OwnedTensor(DType::float32, {3, 9}), out, sums),
+      "q is columns 0 .. 2 of float32 (3, 9), expected 8 columns of a float32 matrix with 3 rows");
 }
 
 }  // namespace

@@ -85,9 +85,10 @@ class DisentangledAttention : public ::testing::TestWithParam<Precision> {
     RowSet set = rows;
     for (const std::int64_t length : lengths) set.size.squares += length * length;
     const std::int64_t n = rows.count(), width = options.heads * size;
-    const contract::OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1), dout = random_tensor(type, {n, width}, 2),
-                      qr = random_tensor(type, {2 * reach, width}, 3),
-                      kr = random_tensor(type, {2 * reach, width}, 4);
+    const contract::OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1),
+                                dout = random_tensor(type, {n, width}, 2),
+                                qr = random_tensor(type, {2 * reach, width}, 3),
+                                kr = random_tensor(type, {2 * reach, width}, 4);
     contract::OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}), dqr(type, {2 * reach, width}),
         dkr(type, {2 * reach, width}), weights(sum_type(type), {set.size.squares, options.heads}),
         dscores(sum_type(type), {set.size.squares, options.heads});
@@ -130,8 +131,8 @@ TEST(DisentangledAttentionRefuses, OtherShapes) {
   const RowsAt rows({3});
   RowSet set = rows;
   set.size.squares = 9;
-  const contract::OwnedTensor x(DType::float32, {3, 6}), odd(DType::float32, {3, 6}), table(DType::float32, {4, 6}),
-      weights(DType::float32, {9, 2});
+  const contract::OwnedTensor x(DType::float32, {3, 6}), odd(DType::float32, {3, 6}),
+      table(DType::float32, {4, 6}), weights(DType::float32, {9, 2});
   EXPECT_REFUSED(
       kernels::disentangled_attention(device(), set, {.heads = 2}, x, x, x, odd, table, weights, x),
       "qr is float32 (3, 6), expected twice as many rows as the longest distance");

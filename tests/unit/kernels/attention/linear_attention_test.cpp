@@ -73,11 +73,13 @@ TEST_P(LinearAttention, ForwardAndBackward) {
       const std::int64_t n = rows.count(), width = heads * size,
                          b = static_cast<std::int64_t>(lengths.size());
       const contract::OwnedTensor qkv = random_tensor(type, {n, 3 * width}, 1),
-                        dout = random_tensor(type, {n, width}, 2);
-      contract::OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}), features(sums_type, {n, 2 * width}),
-          sums(sums_type, {b, width * (size + 1)}), dsums(sums_type, {b, width * (size + 1)}),
-          norms(sums_type, {n, heads}), dnorms(sums_type, {n, heads});
-      for (contract::OwnedTensor* result : {&out, &dqkv, &features, &sums, &dsums, &norms, &dnorms}) result->fill(NAN);
+                                  dout = random_tensor(type, {n, width}, 2);
+      contract::OwnedTensor out(type, {n, width}), dqkv(type, {n, 3 * width}),
+          features(sums_type, {n, 2 * width}), sums(sums_type, {b, width * (size + 1)}),
+          dsums(sums_type, {b, width * (size + 1)}), norms(sums_type, {n, heads}),
+          dnorms(sums_type, {n, heads});
+      for (contract::OwnedTensor* result : {&out, &dqkv, &features, &sums, &dsums, &norms, &dnorms})
+        result->fill(NAN);
       kernels::linear_attention(device(), rows, heads, part(qkv, 0), part(qkv, 1), part(qkv, 2), features,
                                 sums, norms, out);
       kernels::linear_attention_backward(device(), rows, heads, part(qkv, 0), part(qkv, 1), part(qkv, 2),

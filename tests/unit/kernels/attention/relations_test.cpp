@@ -81,7 +81,8 @@ TEST_P(Relations, LossAndGradientOfAnyWidthsAndHeads) {
        {std::array<std::int64_t, 3>{8, 8, 1}, {12, 4, 4}, {6, 40, 2}, {32, 16, 1}}) {
     constexpr double weight = 0.7, scale = 0.25, step = 1e-4;
     // The student's rows are the middle columns of a matrix, as the keys of a layer are.
-    contract::OwnedTensor x = random_tensor(type, {rows, 3 * width}, 1), dx = random_tensor(type, {rows, 3 * width}, 3);
+    contract::OwnedTensor x = random_tensor(type, {rows, 3 * width}, 1),
+                          dx = random_tensor(type, {rows, 3 * width}, 3);
     const kernels::Slice own(x, width, width), gradient(dx, width, width);
     const Taught teacher(type, taught_width, heads, weight);
     contract::OwnedTensor losses(sum_type(type), {rows, heads});

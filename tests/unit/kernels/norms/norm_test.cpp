@@ -17,9 +17,11 @@ TEST_P(LayerNorm, ForwardAndBackwardOfOddShapes) {
   for (const std::int64_t rows : {1, 2, 17, 65})
     for (const std::int64_t width : {1, 2, 7, 33, 128, 130, 256, 384, 512, 768, 1024}) {
       const contract::OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
-                        dy = random_tensor(type, {rows, width}, 2);
-      const contract::OwnedTensor gain = random_tensor(sums, {width}, 3), bias = random_tensor(sums, {width}, 4);
-      contract::OwnedTensor y(type, {rows, width}), mean(sums, {rows}), rstd(sums, {rows}), dx(type, {rows, width});
+                                  dy = random_tensor(type, {rows, width}, 2);
+      const contract::OwnedTensor gain = random_tensor(sums, {width}, 3),
+                                  bias = random_tensor(sums, {width}, 4);
+      contract::OwnedTensor y(type, {rows, width}), mean(sums, {rows}), rstd(sums, {rows}),
+          dx(type, {rows, width});
       contract::OwnedTensor dgain = random_tensor(sums, {width}, 5), dbias = random_tensor(sums, {width}, 6);
       const Values in = x.values(), gradient = dy.values(), gains = gain.values(), biases = bias.values();
       Values expected(in.size()), expected_dx(in.size()), expected_dgain = dgain.values(),
@@ -93,7 +95,7 @@ TEST_P(RmsNorm, ForwardAndBackwardOfOddShapes) {
   for (const std::int64_t rows : {1, 2, 17, 65})
     for (const std::int64_t width : {1, 2, 7, 33, 128, 130, 256, 384, 512, 768, 1024}) {
       const contract::OwnedTensor x = random_tensor(type, {rows, width}, 1, 2.0),
-                        dy = random_tensor(type, {rows, width}, 2);
+                                  dy = random_tensor(type, {rows, width}, 2);
       const contract::OwnedTensor gain = random_tensor(sums, {width}, 3);
       contract::OwnedTensor y(type, {rows, width}), rrms(sums, {rows}), dx(type, {rows, width});
       contract::OwnedTensor dgain = random_tensor(sums, {width}, 5);

@@ -19,9 +19,9 @@ namespace {
 
 #if ENCORE_HOST_BACKEND
 
+using kernels::Activation;
 using kernels::amx::arithmetic::add;
 using kernels::amx::arithmetic::multiply_add;
-using kernels::Activation;
 
 TEST(TileArithmetic, DenormalNumbersAreZeroAndKeepTheirSign) {
   constexpr float least = kernels::amx::arithmetic::least_normal;
@@ -29,7 +29,8 @@ TEST(TileArithmetic, DenormalNumbersAreZeroAndKeepTheirSign) {
   EXPECT_TRUE(std::signbit(kernels::amx::arithmetic::from_bfloat16(0x8001)));
   EXPECT_EQ(kernels::amx::arithmetic::multiply_add(0x1p-100F, 0x1p-30F, 0.0F), 0.0F);
   EXPECT_TRUE(std::signbit(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-30F, 0.0F)));
-  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-1.0F, least, 1.5F * least), 0.0F) << "an exact difference that is denormal";
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-1.0F, least, 1.5F * least), 0.0F)
+      << "an exact difference that is denormal";
   EXPECT_EQ(add(0x1p-127F, 0x1p-127F), 0.0F) << "each is zero before they are added";
   EXPECT_EQ(add(1.5F * least, -least), 0.0F);
   EXPECT_EQ(add(least, least), 2.0F * least);
@@ -39,7 +40,8 @@ TEST(TileArithmetic, WhatIsRoundedUpToTheLeastNormalNumberStaysOnlyIf24BitsRound
   constexpr float least = kernels::amx::arithmetic::least_normal;
   EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-51F, least), least) << "a tie, to even";
   EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1.02p-51F, least), 0.0F);
-  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-50F, least), 0.0F) << "24 bits hold it exactly, and it is denormal";
+  EXPECT_EQ(kernels::amx::arithmetic::multiply_add(-0x1p-100F, 0x1p-50F, least), 0.0F)
+      << "24 bits hold it exactly, and it is denormal";
 }
 
 /// One TDPBF16PS instruction: sums over even and over odd elements are separate, and their sum is added to
@@ -96,8 +98,10 @@ float sum_of(const Values& a, bool ta, const Values& b, bool tb, const Case& siz
   for (std::int64_t step = 0; step < size.inner; step += 32) {
     float even = 0.0F, odd = 0.0F;
     for (std::int64_t k = step; k < step + 32; k += 2) {
-      even = kernels::amx::arithmetic::multiply_add(factor(a, !ta, i, k, size.rows), factor(b, tb, j, k, size.columns), even);
-      odd = kernels::amx::arithmetic::multiply_add(factor(a, !ta, i, k + 1, size.rows), factor(b, tb, j, k + 1, size.columns), odd);
+      even = kernels::amx::arithmetic::multiply_add(factor(a, !ta, i, k, size.rows),
+                                                    factor(b, tb, j, k, size.columns), even);
+      odd = kernels::amx::arithmetic::multiply_add(factor(a, !ta, i, k + 1, size.rows),
+                                                   factor(b, tb, j, k + 1, size.columns), odd);
     }
     sum = add(sum, add(even, odd));
   }
@@ -155,8 +159,10 @@ TEST_P(AmxProducts, HaveTheBitsOfTheirDefinitionEitherWayAndAccumulated) {
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
         const auto& [m, n, k] = size;
-        const contract::OwnedTensor a = random_tensor(DType::bfloat16, ta ? std::vector{k, m} : std::vector{m, k}, 1),
-                          b = random_tensor(DType::bfloat16, tb ? std::vector{n, k} : std::vector{k, n}, 2);
+        const contract::OwnedTensor a = random_tensor(DType::bfloat16,
+                                                      ta ? std::vector{k, m} : std::vector{m, k}, 1),
+                                    b = random_tensor(DType::bfloat16,
+                                                      tb ? std::vector{n, k} : std::vector{k, n}, 2);
         const std::vector<float> sums = sums_of(a.values(), ta, b.values(), tb, size);
         for (const DType type : {DType::float32, DType::bfloat16})
           for (const bool accumulate : {false, true}) {
@@ -176,8 +182,8 @@ TEST_P(AmxProducts, HaveTheBitsOfTheirDefinitionEitherWayAndAccumulated) {
 TEST_P(AmxProducts, AreCloseToThoseInDouble) {
   const Case size{.rows = 70, .columns = 50, .inner = 1100};
   const contract::OwnedTensor a = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
-                    b = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
-                    c(DType::float32, {size.rows, size.columns});
+                              b = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
+                              c(DType::float32, {size.rows, size.columns});
   multiply({.a = a, .b = b, .c = c, .transpose_b = true});
   Values expected;
   const Values x = a.values(), y = b.values();
@@ -198,9 +204,9 @@ TEST_P(AmxProducts, AddABiasAndCutOffNegativeNumbers) {
     for (const bool with_bias : {false, true})
       for (const bool relu : {false, true}) {
         const contract::OwnedTensor x = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
-                          w = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
-                          bias = random_tensor(DType::float32, {size.columns}, 3),
-                          y(DType::bfloat16, {size.rows, size.columns});
+                                    w = random_tensor(DType::bfloat16, {size.columns, size.inner}, 2),
+                                    bias = random_tensor(DType::float32, {size.columns}, 3),
+                                    y(DType::bfloat16, {size.rows, size.columns});
         const std::vector<float> sums = sums_of(x.values(), false, w.values(), true, size);
         multiply({.a = x,
                   .b = w,
@@ -223,10 +229,10 @@ TEST_P(AmxProducts, ApplyTheDerivativeAsItsOwnPassDoes) {
   for (const Case& size : cases)
     for (const Activation function : {Activation::relu, Activation::gelu}) {
       const contract::OwnedTensor dy = random_tensor(DType::bfloat16, {size.rows, size.inner}, 1),
-                        w = random_tensor(DType::bfloat16, {size.inner, size.columns}, 2),
-                        saved = random_tensor(DType::bfloat16, {size.rows, size.columns}, 3),
-                        dx(DType::bfloat16, {size.rows, size.columns}),
-                        expected(DType::bfloat16, {size.rows, size.columns});
+                                  w = random_tensor(DType::bfloat16, {size.inner, size.columns}, 2),
+                                  saved = random_tensor(DType::bfloat16, {size.rows, size.columns}, 3),
+                                  dx(DType::bfloat16, {size.rows, size.columns}),
+                                  expected(DType::bfloat16, {size.rows, size.columns});
       multiply({.a = dy, .b = w, .c = dx, .derivative = function, .saved = saved});
       multiply({.a = dy, .b = w, .c = expected});
       kernels::activation_backward(device(), function, saved, expected, expected);
@@ -238,8 +244,8 @@ TEST_P(AmxProducts, ApplyTheDerivativeAsItsOwnPassDoes) {
 TEST_P(AmxProducts, SumTheColumnsOfATransposedOperand) {
   for (const auto& [m, n, k] : cases) {
     const contract::OwnedTensor dy = random_tensor(DType::bfloat16, {k, m}, 1),
-                      x = random_tensor(DType::bfloat16, {k, n}, 2), dw(DType::float32, {m, n}),
-                      plain(DType::float32, {m, n}), sums = random_tensor(DType::float32, {m}, 3);
+                                x = random_tensor(DType::bfloat16, {k, n}, 2), dw(DType::float32, {m, n}),
+                                plain(DType::float32, {m, n}), sums = random_tensor(DType::float32, {m}, 3);
     const Values before = sums.values(), rows = dy.values();
     multiply({.a = dy, .b = x, .c = dw, .transpose_a = true, .sums = sums});
     multiply({.a = dy, .b = x, .c = plain, .transpose_a = true});
@@ -262,7 +268,8 @@ TEST_P(AmxProducts, SumTheColumnsOfATransposedOperand) {
 TEST_P(AmxProducts, HaveTheSameBitsWithAWeightThatIsLaidOutAndForEveryNumberOfRows) {
   const std::int64_t out = 72, in = 546, most = 70;
   const contract::OwnedTensor x = random_tensor(DType::bfloat16, {most, in}, 1),
-                    w = random_tensor(DType::bfloat16, {out, in}, 2), all(DType::bfloat16, {most, out});
+                              w = random_tensor(DType::bfloat16, {out, in}, 2),
+                              all(DType::bfloat16, {most, out});
   const auto bytes = static_cast<std::int64_t>(gemm_->layout_bytes(w));
   contract::OwnedTensor memory(DType::float32, {bytes / 4});
   memory.fill(NAN);
@@ -287,20 +294,22 @@ TEST_P(AmxProducts, WithWeightsOfIntegersHaveTheBitsOfTheOtherWay) {
   for (const auto& [m, n, k] : cases)
     for (const DType type : {DType::float32, DType::bfloat16})
       for (const bool relu : {false, true}) {
-        const contract::OwnedTensor x = random_tensor(type, {m, k}, 1), w = random_tensor(DType::float32, {n, k}, 2),
-                          bias = random_tensor(DType::float32, {n}, 3), y(type, {m, n}),
-                          expected(type, {m, n});
+        const contract::OwnedTensor x = random_tensor(type, {m, k}, 1),
+                                    w = random_tensor(DType::float32, {n, k}, 2),
+                                    bias = random_tensor(DType::float32, {n}, 3), y(type, {m, n}),
+                                    expected(type, {m, n});
         ASSERT_EQ(integers_->layout_bytes(w), plain->layout_bytes(w));
-        const contract::OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(plain->layout_bytes(w) / 4)});
+        const contract::OwnedTensor memory(DType::float32,
+                                           {static_cast<std::int64_t>(plain->layout_bytes(w) / 4)});
         integers_->lay_out(device(), w, memory.tensor().data);
         const auto product = [&](const contract::OwnedTensor& to) {
           return kernels::Product{.a = x,
-                         .b = w,
-                         .c = to,
-                         .transpose_b = true,
-                         .bias = relu ? bias.tensor() : Tensor(),
-                         .relu = relu,
-                         .layout = memory.tensor().data};
+                                  .b = w,
+                                  .c = to,
+                                  .transpose_b = true,
+                                  .bias = relu ? bias.tensor() : Tensor(),
+                                  .relu = relu,
+                                  .layout = memory.tensor().data};
         };
         integers_->multiply(device(), product(y));
         plain->multiply(device(), product(expected));
@@ -319,7 +328,7 @@ TEST(TileInstructions, AreExecutedBetweenConfigurationAndRelease) {
   if (__builtin_cpu_supports("amx-tile")) GTEST_SKIP() << "this processor executes them itself";
   const std::int64_t configured = TileTrap::configured, multiplied = TileTrap::multiplied;
   const contract::OwnedTensor a = random_tensor(DType::bfloat16, {40, 64}, 1),
-                    b = random_tensor(DType::bfloat16, {64, 40}, 2), c(DType::float32, {40, 40});
+                              b = random_tensor(DType::bfloat16, {64, 40}, 2), c(DType::float32, {40, 40});
   {
     const TileTrap trap;
     kernels::make_amx_gemm(kernels::make_portable_gemm())->multiply(device(), {.a = a, .b = b, .c = c});
@@ -334,7 +343,8 @@ TEST(TileInstructions, AreExecutedBetweenConfigurationAndRelease) {
 TEST(TileInstructions, ComputeWhatTheEmulationComputesBitForBit) {
   if (!kernels::amx::permission().bfloat16 || !kernels::amx::permission().bytes)
     GTEST_SKIP() << "this machine has no tiles to compare with"
-                 << (kernels::amx::permission().reason.empty() ? "" : ": " + kernels::amx::permission().reason);
+                 << (kernels::amx::permission().reason.empty() ? ""
+                                                               : ": " + kernels::amx::permission().reason);
   std::mt19937 draw(1);
   std::array<std::uint16_t, 512> a, b;
   std::array<std::uint32_t, 256> c, instruction, emulation;

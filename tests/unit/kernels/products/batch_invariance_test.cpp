@@ -32,7 +32,7 @@ void expect_invariant(DType type, std::int64_t out, std::int64_t in, const std::
                       const Multiply& multiply) {
   const kernels::BatchInvariance products(device(), true);
   const contract::OwnedTensor x = random_tensor(type, {most_rows, in}, 1),
-                    before = random_tensor(type, {most_rows, out}, 2);
+                              before = random_tensor(type, {most_rows, out}, 2);
   contract::OwnedTensor y(type, {most_rows, out}), part(type, {most_rows, out});
   y.set(before.values());
   multiply(x.tensor(), y.tensor());
@@ -69,7 +69,7 @@ TEST_P(BatchInvariant, LinearWithEveryEpilogue) {
     for (const Activation function : {Activation::none, Activation::relu, Activation::gelu})
       for (const bool with_bias : {false, true}) {
         const contract::OwnedTensor weight = random_tensor(type, {out, in}, 3),
-                          bias = random_tensor(sum_type(type), {out}, 4);
+                                    bias = random_tensor(sum_type(type), {out}, 4);
         const Tensor added = with_bias ? bias.tensor() : Tensor();
         expect_invariant(
             type, out, in, std::to_string(out) + " x " + std::to_string(in),
@@ -83,7 +83,8 @@ TEST_P(BatchInvariant, GemmEitherWayAndAccumulated) {
     for (const Transpose transpose : {Transpose::no, Transpose::yes})
       for (const bool accumulate : {false, true}) {
         const bool stored_out_in = transpose == Transpose::yes;
-        const contract::OwnedTensor b = random_tensor(type, {stored_out_in ? out : in, stored_out_in ? in : out}, 3);
+        const contract::OwnedTensor b =
+            random_tensor(type, {stored_out_in ? out : in, stored_out_in ? in : out}, 3);
         expect_invariant(type, out, in, std::to_string(out) + " x " + std::to_string(in),
                          [&](Tensor x, Tensor y) {
                            kernels::gemm(device(), x, Transpose::no, b, transpose, y, accumulate);
@@ -98,8 +99,8 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
   wider.emplace_back(384, 1536);  // sums that each library adds up in several parts
   for (const auto& [out, in] : wider) {
     const contract::OwnedTensor weight = random_tensor(type, {out, in}, 3),
-                      bias = random_tensor(sum_type(type), {out}, 4),
-                      other = random_tensor(type, {out, in}, 5);
+                                bias = random_tensor(sum_type(type), {out}, 4),
+                                other = random_tensor(type, {out, in}, 5);
     const std::size_t bytes = library.layout_bytes(weight);
     if (bytes == 0) {
       ASSERT_FALSE(invariant) << "every such product has a layout";
@@ -179,7 +180,7 @@ TEST(PanelProduct, SumsByFmaInOrderWhateverTheHeight) {
 
 TEST(WeightLayouts, AreFoundByPlaceTypeAndShape) {
   const contract::OwnedTensor weight = random_tensor(DType::float32, {6, 4}, 1),
-                    other = random_tensor(DType::float32, {6, 4}, 2);
+                              other = random_tensor(DType::float32, {6, 4}, 2);
   const int layout = 0;
   kernels::WeightLayouts layouts;
   EXPECT_EQ(layouts.find(weight), nullptr);

@@ -74,9 +74,9 @@ TEST_P(Epilogue, TheDerivativeHasTheBitsOfActivationBackward) {
     for (const Shape& shape : shapes(library == &device().gemm()))
       for (const Activation function : {Activation::relu, Activation::gelu}) {
         const contract::OwnedTensor dy = random_tensor(type, {shape.rows, shape.out}, 1),
-                          weight = random_tensor(type, {shape.out, shape.in}, 2);
+                                    weight = random_tensor(type, {shape.out, shape.in}, 2);
         contract::OwnedTensor saved = random_tensor(type, {shape.rows, shape.in}, 3),
-                    fused(type, {shape.rows, shape.in}), apart(type, {shape.rows, shape.in});
+                              fused(type, {shape.rows, shape.in}), apart(type, {shape.rows, shape.in});
         if (function == Activation::relu) saved.set(with_special_values(saved.values()));
         fused.fill(NAN);
         library->multiply(device(), {.a = dy, .b = weight, .c = apart});
@@ -90,8 +90,9 @@ TEST_P(Epilogue, TheDerivativeHasTheBitsOfActivationBackward) {
 
 TEST_P(Epilogue, LinearBackwardInputTakesTheDerivative) {
   const DType type = GetParam().type;
-  const contract::OwnedTensor dy = random_tensor(type, {17, 33}, 1), weight = random_tensor(type, {33, 65}, 2),
-                    saved = random_tensor(type, {17, 65}, 3);
+  const contract::OwnedTensor dy = random_tensor(type, {17, 33}, 1),
+                              weight = random_tensor(type, {33, 65}, 2),
+                              saved = random_tensor(type, {17, 65}, 3);
   contract::OwnedTensor dx(type, {17, 65}), apart(type, {17, 65});
   for (const Activation function : {Activation::none, Activation::relu, Activation::gelu, Activation::tanh,
                                     Activation::silu, Activation::sigmoid}) {
@@ -153,10 +154,10 @@ TEST_P(Epilogue, SumsOfColumnsKeepTheirOrderAndLeaveTheProductAsItIs) {
       for (const bool accumulate : {false, true}) {
         const std::string what = library->name() + ", " + text_of(shape) + (accumulate ? ", added" : "");
         const contract::OwnedTensor dy = uneven_tensor(type, {shape.rows, shape.out}, 1),
-                          x = random_tensor(type, {shape.rows, shape.in}, 2);
+                                    x = random_tensor(type, {shape.rows, shape.in}, 2);
         contract::OwnedTensor fused = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
-                    apart = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
-                    sums = random_tensor(sum_type(type), {shape.out}, 4);
+                              apart = random_tensor(sum_type(type), {shape.out, shape.in}, 3),
+                              sums = random_tensor(sum_type(type), {shape.out}, 4);
         const Values before = sums.values();
         library->multiply(device(),
                           {.a = dy, .b = x, .c = apart, .transpose_a = true, .accumulate = accumulate});
@@ -173,7 +174,8 @@ TEST_P(Epilogue, SumsOfColumnsKeepTheirOrderAndLeaveTheProductAsItIs) {
 TEST_P(Epilogue, SumsOfManyRowsKeepTheirOrder) {
   const DType type = GetParam().type;
   for (const std::int64_t rows : {2048, 2049, 4500}) {
-    const contract::OwnedTensor dy = uneven_tensor(type, {rows, 67}, 1), x = random_tensor(type, {rows, 9}, 2);
+    const contract::OwnedTensor dy = uneven_tensor(type, {rows, 67}, 1),
+                                x = random_tensor(type, {rows, 9}, 2);
     contract::OwnedTensor dweight(sum_type(type), {67, 9}), dbias(sum_type(type), {67});
     kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
     device().fence();
@@ -212,8 +214,8 @@ TEST(Epilogues, NeedNoPassesOfTheirOwnOnAHost) {
   const auto before = Kokkos::Tools::Experimental::get_callbacks();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
-    const contract::OwnedTensor dy(type, {17, 33}), weight(type, {33, 65}), x(type, {17, 65}), dx(type, {17, 65}),
-        dweight(sum_type(type), {33, 65}), dbias(sum_type(type), {33});
+    const contract::OwnedTensor dy(type, {17, 33}), weight(type, {33, 65}), x(type, {17, 65}),
+        dx(type, {17, 65}), dweight(sum_type(type), {33, 65}), dbias(sum_type(type), {33});
     kernels::linear_backward_input(device(), dy, weight, dx, Activation::relu, x);
     kernels::linear_backward_input(device(), dy, weight, dx, Activation::gelu, x);
     kernels::linear_backward_parameters(device(), dy, x, dweight, dbias);
@@ -232,8 +234,8 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Epilogue,
 #endif
 
 TEST(EpilogueRefuses, WhatTheProductCouldNotUse) {
-  const contract::OwnedTensor dy(DType::float32, {4, 5}), weight(DType::float32, {5, 7}), dx(DType::float32, {4, 7}),
-      narrow(DType::float32, {4, 6}), wide(DType::float64, {4, 7});
+  const contract::OwnedTensor dy(DType::float32, {4, 5}), weight(DType::float32, {5, 7}),
+      dx(DType::float32, {4, 7}), narrow(DType::float32, {4, 6}), wide(DType::float64, {4, 7});
   const auto input = [&](const Tensor& saved) {
     kernels::linear_backward_input(device(), dy, weight, dx, Activation::relu, saved);
   };
@@ -250,8 +252,9 @@ TEST(EpilogueRefuses, WhatTheProductCouldNotUse) {
 }
 
 TEST(EpilogueRefuses, SumsThatDoNotFit) {
-  const contract::OwnedTensor dy(DType::float32, {4, 5}), x(DType::float32, {4, 7}), dweight(DType::float32, {5, 7}),
-      dbias(DType::float32, {5}), long_bias(DType::float32, {7}), wide(DType::float64, {5});
+  const contract::OwnedTensor dy(DType::float32, {4, 5}), x(DType::float32, {4, 7}),
+      dweight(DType::float32, {5, 7}), dbias(DType::float32, {5}), long_bias(DType::float32, {7}),
+      wide(DType::float64, {5});
   const auto parameters = [&](const Tensor& states, const Tensor& matrix, const Tensor& bias) {
     kernels::linear_backward_parameters(device(), dy, states, matrix, bias);
   };
@@ -259,7 +262,8 @@ TEST(EpilogueRefuses, SumsThatDoNotFit) {
   EXPECT_REFUSED(parameters(x, dweight, wide), "dbias is float64 (5), expected float32 (5)");
   EXPECT_REFUSED(parameters(contract::OwnedTensor(DType::float32, {3, 7}), dweight, dbias),
                  "x is float32 (3, 7), expected float32 (4, 7)");
-  EXPECT_REFUSED(parameters(contract::OwnedTensor(DType::float32, {4, 0}), contract::OwnedTensor(DType::float32, {5, 0}), dbias),
+  EXPECT_REFUSED(parameters(contract::OwnedTensor(DType::float32, {4, 0}),
+                            contract::OwnedTensor(DType::float32, {5, 0}), dbias),
                  "x is float32 (4, 0), expected a column at least");
 }
 

@@ -116,7 +116,8 @@ TEST_P(Gemm, LinearBackwardOverwritesDxAndAddsToParameters) {
 TEST_P(Gemm, AnEmptyBatchChangesNoParameterGradient) {
   const DType type = GetParam().type;
   const contract::OwnedTensor x(type, {0, 4}), dy(type, {0, 3}), weight = random_tensor(type, {3, 4}, 1);
-  contract::OwnedTensor y(type, {0, 3}), dx(type, {0, 4}), dweight(sum_type(type), {3, 4}), dbias(sum_type(type), {3});
+  contract::OwnedTensor y(type, {0, 3}), dx(type, {0, 4}), dweight(sum_type(type), {3, 4}),
+      dbias(sum_type(type), {3});
   dweight.fill(2.0);
   dbias.fill(3.0);
   kernels::linear(device(), x, weight, Tensor(), Activation::relu, y);
@@ -133,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Gemm, ::testing::ValuesIn(precisions(2e-6, 
 TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
   const auto portable = kernels::make_portable_gemm();
   const contract::OwnedTensor a = random_tensor(DType::float32, {65, 70}, 1),
-                    b = random_tensor(DType::float32, {33, 70}, 2);
+                              b = random_tensor(DType::float32, {33, 70}, 2);
   const contract::OwnedTensor bias = random_tensor(DType::float32, {33}, 3);
   contract::OwnedTensor c(DType::float32, {65, 33});
   const contract::OwnedTensor expected(DType::float32, {65, 33});
@@ -163,7 +164,7 @@ TEST(RoundedSize, IsOneOfFewAndNotMuchLarger) {
 TEST(GemmLibraries, ManyShapesInTurnStayRightWhenTheCacheOfPrimitivesIsFull) {
   for (std::int64_t rows = 1; rows < 260; rows += 3) {
     const contract::OwnedTensor a = random_tensor(DType::float32, {rows, 5}, 1),
-                      b = random_tensor(DType::float32, {5, 3}, 2);
+                                b = random_tensor(DType::float32, {5, 3}, 2);
     const contract::OwnedTensor c(DType::float32, {rows, 3});
     kernels::gemm(device(), a, Transpose::no, b, Transpose::no, c);
     expect_close(c, product(a.values(), false, b.values(), false, rows, 3, 5), 1e-5, std::to_string(rows));

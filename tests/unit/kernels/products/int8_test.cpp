@@ -87,8 +87,9 @@ TEST_P(Int8Product, IsTheSumOfIntegersTimesTheScales) {
   for (const auto& [m, n, k] : shapes)
     for (const bool with_bias : {false, true})
       for (const Activation function : {Activation::none, Activation::relu}) {
-        const contract::OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
-                          bias = random_tensor(DType::float32, {n}, 3);
+        const contract::OwnedTensor x = random_tensor(type, {m, k}, 1),
+                                    weight = random_tensor(type, {n, k}, 2),
+                                    bias = random_tensor(DType::float32, {n}, 3);
         contract::OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
         values.set(weight.values());
         const Quantized quantized(weight, values);
@@ -182,7 +183,7 @@ TEST_P(Int4Product, IsTheSumOfGroupsOfIntegersTimesTheirScales) {
   for (const auto& [m, n, k] : shapes)
     for (const Activation function : {Activation::none, Activation::relu}) {
       const contract::OwnedTensor x = random_tensor(type, {m, k}, 1), weight = random_tensor(type, {n, k}, 2),
-                        bias = random_tensor(DType::float32, {n}, 3);
+                                  bias = random_tensor(DType::float32, {n}, 3);
       contract::OwnedTensor values(DType::float32, {n, k}), y(type, {m, n});
       values.set(weight.values());
       const Quantized quantized(weight, values, 4);
@@ -276,11 +277,11 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Int8Product,
 
 TEST(Int8Product, OtherWeightsAndGradientsAreComputedAsEver) {
   const contract::OwnedTensor x = random_tensor(DType::float32, {6, 32}, 1),
-                    weight = random_tensor(DType::float32, {24, 32}, 2),
-                    other = random_tensor(DType::float32, {24, 32}, 2),
-                    dy = random_tensor(DType::float32, {6, 24}, 3);
-  contract::OwnedTensor exact(DType::float32, {6, 24}), y(DType::float32, {6, 24}), dx(DType::float32, {6, 32}),
-      exact_dx(DType::float32, {6, 32});
+                              weight = random_tensor(DType::float32, {24, 32}, 2),
+                              other = random_tensor(DType::float32, {24, 32}, 2),
+                              dy = random_tensor(DType::float32, {6, 24}, 3);
+  contract::OwnedTensor exact(DType::float32, {6, 24}), y(DType::float32, {6, 24}),
+      dx(DType::float32, {6, 32}), exact_dx(DType::float32, {6, 32});
   kernels::linear(device(), x, weight, {}, Activation::none, exact);
   kernels::linear_backward_input(device(), dy, weight, exact_dx);
   const Quantized quantized(weight, weight);
@@ -301,7 +302,8 @@ TEST(Int8Tile, ThePortableSumIsThatOfTheInstruction) {
     }
     sums >>= 4;  // so small that adding products cannot overflow 32 bits
     const std::uint32_t four = words();
-    const kernels::int8::Integers one = kernels::int8::dot(sums, four, b), other = kernels::int8::plain_dot(sums, four, b);
+    const kernels::int8::Integers one = kernels::int8::dot(sums, four, b),
+                                  other = kernels::int8::plain_dot(sums, four, b);
     for (int lane = 0; lane < kernels::int8::lane_count; ++lane) ASSERT_EQ(one[lane], other[lane]);
   }
 }
