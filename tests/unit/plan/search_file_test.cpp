@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [search] as users write it: the resulting options, and what is rejected, with line and column.
+// Tests [search] of an experiment file (SearchPlan, plan/search/search_plan.hpp): the resulting options, the
+// trials as runs, and what is rejected, with line and column. A trial must have the identity that the same
+// run has in a file without a search.
 #include <deque>
 
 #include <gtest/gtest.h>
@@ -91,7 +93,7 @@ TEST(SearchFile, ConditionsTakeVariablesOutOfATrial) {
   EXPECT_EQ(plan.make({3.0, 0.3}).active, (std::vector<bool>{true, true}));
 }
 
-TEST(SearchFile, WhatCannotBePlannedIsATrialWithAProblem) {
+TEST(SearchFile, APointThatCannotBePlannedIsATrialWithAProblem) {
   SearchPlan plan(document(sample::experiment + "[search]\nexclude = [\"model.layers == 2\"]\n"
                                                 "[search.space]\n\"model.layers\" = { int = [1, 4] }\n"),
                   catalogue(), planning::hash_of_name);
@@ -100,7 +102,7 @@ TEST(SearchFile, WhatCannotBePlannedIsATrialWithAProblem) {
   EXPECT_EQ(plan.make({3.0}).problem, "");
 }
 
-TEST(SearchFile, MistakesArePointedAt) {
+TEST(SearchFile, MistakesAreReportedWithTheirPlace) {
   expect_problem("[search]\ntrails = 3\n" + rate,
                  "dir/a.toml:33:1: unknown option \"trails\" of [search]; did you mean \"trials\"?");
   expect_problem("[search]\nmethod = \"tpee\"\n" + rate, "dir/a.toml:33:10: option \"method\" of [search]");
