@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ServeMonitor: its records when the answer of a worker cannot be recorded.
+// Tests ServeMonitor (serve/serve_monitor.hpp), which records samples of requests for `exp monitor`: an
+// answer of a worker that cannot be recorded is lost alone, and the other records of its time are written.
 #include "serve/serve_monitor.hpp"
 
 #include <gtest/gtest.h>
