@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task of two sequences per example and a head whose loss couples all pairs of a batch: each first text has
-// to find its second one among those of the batch (van den Oord et al. 2018). And the reader of such pairs.
+// The task "pairs", its head and its reader, of the plugin "seams": an example has two sequences, and the
+// loss couples all pairs of a batch, because each first text has to find its second one among those of the
+// batch (van den Oord et al. 2018). seams_test.cpp trains them. Read next: parts.hpp.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/plugin.hpp>
@@ -13,7 +14,7 @@ namespace encore_seams {
 
 using namespace encore;
 
-/// "text | text2", a pair per line.
+/// Reads a pair "text | text2" from each line.
 class PairReader final : public Reader {
  public:
   static Schema options() { return {}; }
@@ -80,7 +81,7 @@ class Pairs final : public Task {
   std::vector<OutputRule> outputs() const override {
     return {{.name = "embedding", .space = Space::sequences, .type = ColumnType::numbers, .width = 0}};
   }
-  /// Measures whether the nearest of all second inputs is its own.
+  /// Measures for each first text whether the nearest second text is its own.
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
     for (std::size_t i = 0; i < set.size(); ++i) {
       std::size_t nearest = 0;
