@@ -76,7 +76,7 @@ struct CopyGenerationTest : CopyTest {
     }
   }
 
-  /// The model is not trained, because any output serves to compare bits.
+  /// Returns a model with random parameters: it is not trained, because any output serves to compare bits.
   std::unique_ptr<Model> new_model(Precision precision, NormPosition position) {
     Experiment of = experiment(position);
     of.model.width = 40;

@@ -153,7 +153,8 @@ void in_batch_backward(const Device& device, Tensor states, Tensor weights, doub
   for_rows(
       device, "encore_seams::in_batch_backward", rows, KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t mine = row.index / 2, second = row.index % 2;
-        // Where the weights of this row's text with the others stand, and how many there are.
+        // The weight of this row's text with text k of the other side is at mine * along + k * across; a row
+        // without a pair has none.
         const std::int64_t along = second == 0 ? pairs : 1, across = second == 0 ? 1 : pairs;
         const std::int64_t others = mine < pairs ? pairs : 0;
         row.each(width, [&](std::int64_t c) {

@@ -24,7 +24,8 @@ struct Allocation : ::testing::TestWithParam<Precision> {
       GTEST_SKIP() << "no bfloat16 products on this backend";
   }
   bool has_onednn() const { return device.gemm().name().starts_with("oneDNN"); }
-  /// Whether oneDNN takes memory of its own for a product that is prepared, as it does without AVX-512.
+  /// Returns whether oneDNN takes memory of its own for a product that is prepared, as it does without
+  /// AVX-512.
   bool product_takes_memory() const {
     const DType type = GetParam() == Precision::bfloat16 ? DType::bfloat16 : DType::float32;
     const DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
@@ -40,7 +41,8 @@ struct Allocation : ::testing::TestWithParam<Precision> {
     device.fence();
     return large_allocations > before;
   }
-  /// Whether the runtime of OpenMP takes memory for every kernel, as libgomp does for a team of one thread.
+  /// Returns whether the runtime of OpenMP takes memory for every kernel, as libgomp does for a team of one
+  /// thread.
   bool launch_takes_memory() const {
     const DeviceBuffer memory("values", 64 * 4);
     long before = 0;

@@ -19,7 +19,7 @@ double norm_of(const std::vector<double>& values) {
   return std::sqrt(squares);
 }
 
-/// |a - b| / max(|b|, floor).
+/// Returns |a - b| / max(|b|, floor).
 double distance(const std::vector<double>& a, const std::vector<double>& b, double floor = 1e-30) {
   std::vector<double> difference = a;
   for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= b[i];

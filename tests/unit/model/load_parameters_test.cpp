@@ -66,7 +66,8 @@ std::vector<float> counted(float first, std::size_t count) {
   return values;
 }
 
-/// The names that a foreign checkpoint may use, with queries, keys and values apart.
+/// Returns the tensors of a parameter as a foreign checkpoint may name them, with separate queries, keys and
+/// values.
 std::vector<SourceRows> split_names(const std::string& path) {
   if (path == "head.gain") return {{.name = "classifier.gain"}};
   return {{.name = "layer.0.query.weight"}, {.name = "layer.0.key.weight"}, {.name = "layer.0.value.weight"}};

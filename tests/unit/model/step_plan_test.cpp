@@ -277,7 +277,7 @@ TEST(StepPlan, NoBlockIsComputedAgainIfItDoesNotTrain) {
     EXPECT_EQ(call.find("encoder.0"), std::string::npos) << call;
 }
 
-/// The seed model: width 384, 12 layers, 6 heads, hidden 768, with its head.
+/// Makes the experiment a model of a realistic size: width 384, 12 layers, 6 heads, hidden 768, and its head.
 void seed_model(Experiment& experiment) {
   experiment.model.width = 384;
   experiment.model.layers = 12;

@@ -34,12 +34,13 @@ TEST(ExperimentFilePage, ItsExampleAsksForTheRunsThatItLists) {
   EXPECT_EQ(listed, block(page, "text"));
 }
 
-/// Returns the runs of the example behind a mark of a page, as a change of the sample experiment, a line for
-/// each.
+/// An example of a page: the runs that its file asks for, planned on the sample experiment, and the runs that
+/// the page lists, one in a line.
 struct Example {
   std::string asked, listed;
 };
 
+/// Returns the example that follows the mark `<!-- example of MARK -->` in the page.
 Example example(const std::string& name, const std::string& mark) {
   const std::string page = read_page(name);
   const std::size_t begin = page.find("<!-- example of " + mark + " -->");

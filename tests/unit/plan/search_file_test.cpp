@@ -15,7 +15,7 @@ namespace {
 
 const std::string rate = "[search.space]\n\"optimizer.learning_rate\" = { log_uniform = [1e-4, 1e-1] }\n";
 
-/// Lives as long as the test: a plan refers to its document.
+/// Returns the parsed file. It lives as long as the program, because a plan refers to it.
 ExperimentFile& document(const std::string& text, const std::vector<std::string>& overrides = {},
                          const SweepTexts& sweep = {}) {
   static std::deque<ExperimentFile> documents;
@@ -27,7 +27,8 @@ const Catalogue& catalogue() {
   return one;
 }
 
-/// The problem of the sample followed by a search, whose first line is line 32.
+/// Returns the errors of the sample followed by a search. The search begins at line 32, on which messages
+/// depend.
 std::string search_problem(const std::string& text, const std::vector<std::string>& overrides = {},
                            const SweepTexts& sweep = {}) {
   try {
@@ -148,7 +149,7 @@ TEST(SearchFile, ContradictionsAreRefused) {
                  "judges trials after 500 epochs for the first time, but they have");
 }
 
-/// The experiment with its length in steps.
+/// Returns the experiment with its length in steps instead of epochs.
 std::string by_steps(const std::string& train) {
   std::string text = sample::experiment;
   const std::size_t at = text.find("epochs = ");

@@ -79,7 +79,7 @@ TEST(Asha, TrialsWithoutAFiniteValueAreNotPromoted) {
   EXPECT_EQ(hopeless.count(DecisionKind::promote), 0u);
 }
 
-/// A search whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
+/// Returns a search whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
 Game with_undefined_trials() {
   Game game{.options = options_of(Method::random)};
   const double values[] = {nan, 0.2, 0.4, nan};

@@ -65,7 +65,7 @@ Records records_of(Texts questions, Texts contexts, Records::SpanLists answers) 
   return records;
 }
 
-/// One question about ten tokens; the answer is the two in the middle.
+/// Returns one question about ten tokens; the answer is the two in the middle.
 Records ten_tokens() {
   return records_of({"a ?"}, {"a c a c ö d a c a c"}, {{{"", "ö d", 8, 11}}});
 }

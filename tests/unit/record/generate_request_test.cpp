@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests GenerateRequest and DecodingWishes (record/generate_request.hpp), what `exp generate` asks its
-// worker: the text form, how the user's options change the default decoding of a task, and the messages for
-// invalid requests and contradicting options.
+// Tests GenerateRequest and DecodingWishes (record/generate_request.hpp), what `exp generate` and `exp serve`
+// ask a worker to generate: the text form, how the user's options change the default decoding of a task, and
+// the messages for invalid requests and contradicting options.
 #include "record/generate_request.hpp"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ AttentionLayer layer(const std::string& path, std::size_t heads, std::size_t cel
   return made;
 }
 
-/// Three tokens and two, all three kinds of attention.
+/// Returns attention over a source of three tokens and a target of two, with all three kinds of attention.
 AttentionText translation() {
   return {.tokens = {{"the"}, {"the"}, {"</s>", true}},
           .target = {{"<s>", true}, {"der"}},

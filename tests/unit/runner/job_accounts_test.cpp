@@ -15,7 +15,7 @@ namespace {
 class JobAccountsTest : public SlurmRunsTest {
  protected:
   std::filesystem::path submission() { return submission_folder(store().runs_folder(), job_.submission); }
-  /// A run that has ended, and whose job is over.
+  /// Completes the run. Its job was submitted `seconds_ago` seconds ago, and is over in the queue.
   void over(double seconds_ago) {
     submission_.stage = SubmissionStage::submitted;
     submission_.job = "12";

@@ -22,7 +22,7 @@ namespace {
 
 class RequeuedJobTest : public ::testing::Test {
  protected:
-  /// A worker that logs its command line and ends so.
+  /// Writes a worker that logs its command line and then runs `line`.
   std::filesystem::path worker(const std::string& line) {
     const std::filesystem::path program = folder_.path() / "worker";
     std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> '" << (folder_.path() / "calls").string() << "'\n"

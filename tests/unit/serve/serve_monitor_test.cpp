@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests ServeMonitor (serve/serve_monitor.hpp), which records samples of requests for `exp monitor`: an
-// answer of a worker that cannot be recorded is lost alone, and the other records of its time are written.
+// Tests ServeMonitor (serve/serve_monitor.hpp), which records samples of requests for `exp monitor`: if the
+// answer of a worker is not valid JSON, only this answer is lost; the numbers of its request and all other
+// records are written.
 #include "serve/serve_monitor.hpp"
 
 #include <gtest/gtest.h>

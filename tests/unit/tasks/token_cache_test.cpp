@@ -38,7 +38,7 @@ class TokenCacheTest : public ::testing::Test {
     const TensorSlice values{"values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
     cache.save(key, {values}, {{"labels", "O B-X"}}, notes);
   }
-  /// Whether the file of the key exists and has the saved content.
+  /// Returns whether the cache has the content that was saved under the key.
   bool is_there(const TokenCache& cache, const std::string& key) {
     const auto file = cache.load(key, notes_);
     if (!file) return false;
