@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests find_garbage() and remove_garbage() (store/garbage.hpp), which `exp gc` calls: the files that it
-// removes and those that it must leave, and runs that are hidden, restored and deleted (`exp rm`). Nothing
-// outside a run's folder may ever be removed, also not through links.
+// removes and those that it must leave, and runs that are hidden, restored and deleted (`exp rm`). No file
+// outside of the store's own folders may ever be removed, also not through links.
 #include "store/garbage.hpp"
 
 #include "record/checkpoint.hpp"
