@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign databases, and spools that are merged into one. SQLite's library is not compiled with the counter:
+// Bounds the work of opening foreign databases (store/encore_database.hpp) and of merging spools into one
+// (store/merge.hpp), with expect_linear() of linear.hpp. SQLite's library is not compiled with the counter:
 // only its copies, comparisons and memory are counted, and the steps of its virtual machine are limited
-// (StepBudget).
+// (StepBudget, store/step_budget.hpp).
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -17,7 +18,8 @@
 namespace encore::bounds {
 namespace {
 
-/// A run whose spool has the events that `tell` writes, n times. Each merge starts from a new database.
+/// A run whose spool has the events that `tell` writes for i = 0 to n - 1. merge() empties the tables again,
+/// so that it can be measured several times.
 class MergedSpool : public testing::StoreTest {
  public:
   using Tell = void (*)(record::SpoolWriter& spool, std::size_t i);

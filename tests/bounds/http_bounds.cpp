@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HTTP heads and bodies, sent to a server in this process. The work of the client is counted as well.
+// Bounds the work of HttpServer (serve/http_server.hpp) for heads and bodies of HTTP that a hostile client
+// may send, with expect_linear() of linear.hpp. The server runs in this process, so the work of the client is
+// counted as well.
 #include <boost/asio/io_context.hpp>
 
 #include <memory>

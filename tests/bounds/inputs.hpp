@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers that build the worst cases of this folder.
+// Helpers that build the worst-case inputs of the other sources of this folder: text repeated, joined and
+// numbered. Nothing else uses them.
 #pragma once
 
 #include <concepts>
@@ -30,6 +31,7 @@ std::string joined(std::size_t count, const Part& part, const std::string& betwe
   return text;
 }
 
+/// Returns the name followed by the number, such as "key7".
 inline std::string numbered(const std::string& name, std::size_t number) {
   return name + std::to_string(number);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign JSON, manifests, and bodies that clients of exp serve send. A byte of JSON becomes up to 40 bytes
-// of values: "[]," is a value of 16 bytes in a list that doubles, and a block of its own.
+// Bounds the work for JSON from outside: any JSON (base/json_values.hpp), manifests of plugins, bodies that
+// clients of `exp serve` send, and messages of workers, with expect_linear() of linear.hpp. A byte of JSON
+// becomes up to 40 bytes of values: "[]," is a value of 16 bytes in a list that doubles, and a block of its
+// own.
 #include <cstring>
 #include <span>
 
@@ -213,8 +215,9 @@ TEST(ServeFrameBounds, ALongFrameInSmallParts) {
       });
 }
 
-/// A list states its number of members; they are made as they are read.
-TEST(ServeFrameBounds, AListThatIsShorterThanItSays) {
+/// A frame states the number of a list's members. Memory must be taken only as members are read, because the
+/// number may be wrong.
+TEST(ServeFrameBounds, AListThatIsShorterThanItsStatedLength) {
   expect_linear(
       {100000, 40.0, 8.0, Outcome::refused},
       [](std::size_t n) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bound of every parser of foreign input: twice the input is at most twice the work, and both work and
-// memory are at most a stated multiple of its bytes. The other sources of this folder have the worst known
-// inputs of some formats and call expect_linear.
+// expect_linear(): the bound of every parser of foreign input. Twice the input is at most twice the work, and
+// work and memory are at most a stated multiple of its bytes. The sources of this folder whose names end in
+// "_bounds" call it with the worst known inputs of each format. SECURITY.md refers to these tests, so a limit
+// is raised only with a reason.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,8 +30,8 @@ enum class Outcome : std::uint8_t { taken, refused };
 
 struct Bound {
   std::size_t size;        ///< n; the input is made at n and at 2 n
-  double steps_per_byte;   ///< at most, of the larger input
-  double memory_per_byte;  ///< likewise
+  double steps_per_byte;   ///< limit, for the larger input
+  double memory_per_byte;  ///< limit of the memory held at once, for the larger input
   Outcome outcome = Outcome::taken;
 };
 
@@ -38,7 +39,7 @@ struct Measured {
   Work work;
   std::size_t bytes = 0;
   Outcome outcome = Outcome::taken;
-  std::string message = {};  ///< where it was refused
+  std::string message = {};  ///< the error, if it was refused
 };
 
 template <class Input>
@@ -58,15 +59,15 @@ Measured measure(const Input& input, std::size_t bytes, const std::function<void
 inline std::size_t bytes_of(const std::string& input) {
   return input.size();
 }
-/// Counts each string as a line.
+/// Returns the bytes of these strings as lines of a file.
 inline std::size_t bytes_of(const std::vector<std::string>& input) {
   std::size_t bytes = 0;
   for (const std::string& line : input) bytes += line.size() + 1;
   return bytes;
 }
 
-/// `make(n)` returns the input of size n; `read` is measured. An input that is more than one string has its
-/// own bytes_of.
+/// Checks the bound: `make(n)` returns the input of size n, and `read` is measured on the inputs of n and 2
+/// n. A new type of input needs its own bytes_of().
 template <class Make, class Read>
 void expect_linear(const Bound& bound, const Make& make, const Read& read) {
   using Input = decltype(make(bound.size));
@@ -74,7 +75,7 @@ void expect_linear(const Bound& bound, const Make& make, const Read& read) {
     const Input input = make(size);
     return measure<Input>(input, bytes_of(input), read);
   };
-  measure_at(bound.size);  // excludes what a process makes once, such as tables
+  measure_at(bound.size);  // a first call makes what a process makes once, such as tables
   const Measured once = measure_at(bound.size), twice = measure_at(2 * bound.size);
   const double growth = static_cast<double>(twice.work.steps) /
                         static_cast<double>(std::max<std::uint64_t>(once.work.steps, 1));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign model folders: config.json and the files of tokenizers, read as a plan reads them.
+// Bounds the work for foreign model folders: config.json and the files of tokenizers, read as a plan reads
+// them (pretrained/folder_settings.hpp, data/vocabulary.hpp), and for writing ONNX files. It calls
+// expect_linear() of linear.hpp.
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "data/vocabulary.hpp"
@@ -18,7 +20,7 @@ using testing::write_bytes;
 /// The limits cover the tree of the JSON and, beside it, the tokens as strings.
 constexpr double model_memory = 200.0, model_steps = 2000.0;
 
-/// Writes a vocabulary of that name, with the files that accompany it.
+/// A vocabulary: the name and text of its file, and of a file that must lie beside it, if there is one.
 struct Files {
   std::string name, text;
   std::string beside_name = {}, beside = {};
@@ -99,7 +101,7 @@ TEST(VocabularyFileBounds, ManyAddedTokens) {
       read_vocabulary);
 }
 
-/// "vocab_size" gives the number of rows; each becomes a token.
+/// A small file may ask for many rows by "vocab_size", and each row becomes a token.
 TEST(VocabularyFileBounds, RowsThatASmallFileSays) {
   expect_linear(
       {1000, model_steps, model_memory, Outcome::refused},
@@ -110,7 +112,7 @@ TEST(VocabularyFileBounds, RowsThatASmallFileSays) {
       read_vocabulary);
 }
 
-/// A whole folder, one of whose files is the input.
+/// Returns a whole folder whose file `name` has the content `text`.
 Files folder_with(const std::string& name, const std::string& text) {
   return {name, text};
 }
@@ -211,7 +213,7 @@ TEST(FolderBounds, ManyPartsOfAPipeline) {
 
 // --- files of ONNX: Encore only writes them, with names of modules and classes that come from outside ---
 
-/// A node, a constant, an input and metadata of each name.
+/// Returns a model with a node, a constant, an input and metadata for each name.
 onnx_graph::OnnxModel model_with(const std::vector<std::string>& names) {
   onnx_graph::OnnxModel model;
   for (const std::string& name : names) {

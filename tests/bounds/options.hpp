@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a reader or tokenizer: its defaults and the values that a test sets.
+// options_of(): the options of a reader or tokenizer, which are its defaults changed by the values that a
+// test sets. reader_bounds.cpp, tokenizer_bounds.cpp and unigram_bounds.cpp use it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests bound the work of each shipped reader on its data files.
+// Bounds the work of each reader that ships (plugins/readers) on its data files, and of writing answers into
+// them, with expect_linear() of linear.hpp. A new reader needs a test here, because data files may come from
+// anyone.
 #include "base/load_file.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"

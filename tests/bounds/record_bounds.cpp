@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests bound the work for data that crosses between the programs and for what is read of weights and
-// bundles: spools, headers of safetensors, token lists of SentencePiece, archives.
+// Bounds the work for data that the programs exchange and for foreign weights and bundles: spools
+// (record/spool_reader.hpp), headers of safetensors, token lists of SentencePiece, and archives
+// (archive/unpack_bundle.hpp). It calls expect_linear() of linear.hpp.
 #include <cstring>
 #include <span>
 
@@ -52,7 +53,7 @@ std::string point(std::uint64_t sequence) {
                bytes_of_number(std::uint32_t{0}) + bytes_of_number(std::int64_t{1}) + bytes_of_number(0.5));
 }
 
-/// Reads as the store reads the spool of an attempt that has ended.
+/// Reads a spool as the store reads that of an attempt that has ended: damage is skipped.
 void read_spool(const std::string& bytes) {
   TemporaryFolder folder;
   write_bytes(folder / "a.spool", bytes);
@@ -209,7 +210,7 @@ std::string file_entity(const std::string& path, const std::string& content) {
          sha256(content) + "\"}";
 }
 
-/// The bundle has `files` empty files of one run, and a database of a few bytes.
+/// Returns the path of one of the empty files of a run; the bundle also has a database of a few bytes.
 std::string path_of(std::size_t file) {
   return archive::bundle_runs + "0123456789/" + numbered("a", file);
 }
@@ -226,7 +227,8 @@ void read_metadata(const std::string& text) {
   archive::read_bundle_index(text, "a.tar.zst");
 }
 
-/// All of it takes less than a tenth of a tree of its values: for 31 MiB of metadata such a tree took 1.1 GB.
+/// Reading metadata must take less than a tenth of the memory of a tree of its values: for 31 MiB of metadata
+/// such a tree took 1.1 GB.
 constexpr double metadata_memory = 8.0, metadata_steps = 400.0;
 
 TEST(BundleMetadataBounds, ManyFiles) {
@@ -252,7 +254,7 @@ TEST(BundleMetadataBounds, ManyUnusedMembers) {
       read_metadata);
 }
 
-/// Up to the limit of their number each takes 400 bytes, whatever its content.
+/// Up to the limit of their number, each entity takes 400 bytes, whatever its content.
 TEST(BundleMetadataBounds, ManySmallEntities) {
   expect_linear(
       {10000, metadata_steps, 32.0},
@@ -274,7 +276,8 @@ std::string entry(const std::string& name, const std::string& content) {
   return archive::tar_head({archive::bundle_root + name, content.size()}) + content + archive::tar_padding(content.size());
 }
 
-/// The archive is compressed: its zeros and repetitions almost vanish, so that the tar is what is counted.
+/// An archive that is measured by the bytes of its tar, because zeros and repetitions almost vanish when it
+/// is compressed.
 struct Archive {
   std::string tar;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests bound the work of the shipped tokenizers on text, and of training vocabularies from text. Both
-// the text of a request and a vocabulary are foreign; each test measures one of the two and keeps the other
-// ordinary.
+// Bounds the work of the tokenizers that ship (plugins/tokenizers) on text, and of training vocabularies from
+// text, with expect_linear() of linear.hpp. Both the text of a request and a vocabulary may be hostile; each
+// test measures one of the two and keeps the other ordinary.
 #include <encore/plugin.hpp>
 
 #include "bounds/inputs.hpp"
@@ -53,7 +53,8 @@ struct Text {
   std::string (*make)(std::size_t n);
 };
 
-/// Marks of a class above and one below, so that they have to be sorted.
+/// Returns n combining marks, in turn of a class that is written above and one that is written below, so that
+/// they have to be sorted.
 std::string marks(std::size_t n) {
   return "a" + repeated(n, "\u0301") + repeated(n, "\u0327");
 }
@@ -84,7 +85,7 @@ const Text hostile_texts[] = {
 const Strings added = {"plain [E]", "lstrip,rstrip,normalized [F]", "single_word a[",
                        "plain " + std::string(60, '[') + "]", "lstrip,rstrip \u2003"};
 
-/// Tokenizers that cut words of bytes do not know these tokens.
+/// Returns the tokens with the flag "outside", for tokenizers whose vocabulary does not contain them.
 Strings outside(Strings list) {
   for (std::string& token : list) {
     const std::size_t blank = token.find(' ');
@@ -200,7 +201,7 @@ Strings numbered_tokens(std::size_t n) {
   return tokens;
 }
 
-/// The sizes at which tables double differ.
+/// The limits are wide because tables double their size at different numbers of tokens.
 constexpr double table_memory = 250.0, table_steps = 4000.0;
 
 TEST(VocabularyBounds, ManyWordPieces) {
@@ -287,7 +288,7 @@ TEST(VocabularyBounds, ManyCharacters) {
       });
 }
 
-/// Uses a text in which each of them begins everywhere.
+/// The text is one in which each of the added tokens may begin at every character.
 TEST(VocabularyBounds, ManyAddedTokens) {
   expect_linear({1000, table_steps, 1200.0}, numbered_tokens, [](const Strings& tokens) {
     Strings named;
@@ -316,7 +317,7 @@ void train_byte_pairs(const std::string& text) {
   train<byte_bpe::ByteBpe>(byte_bpe::ByteBpe::options(), text, 2000);
 }
 
-/// Letters that repeat only after long, by a Lehmer generator.
+/// Returns n letters from a Lehmer generator, which repeat only after a long period.
 std::string letters(std::size_t n) {
   std::string text;
   std::uint64_t state = 1;
@@ -327,7 +328,8 @@ std::string letters(std::size_t n) {
   return text;
 }
 
-/// A word of the greatest length that is learned from is read again with each of its merges.
+/// The limits are high because a word of the greatest length from which training learns is read again with
+/// each of its merges.
 constexpr double train_memory = 400.0, train_steps = 60000.0;
 
 std::string long_words(std::size_t n) {

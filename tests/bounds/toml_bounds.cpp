@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests bound the work for experiment files, site files, and conditions of sweeps.
+// Bounds the work for TOML that users pass on: any TOML (config/toml.hpp), experiment files up to the plan
+// (plan/plan.hpp), site files (config/site_file.hpp), and conditions of sweeps (plan/expression.hpp). It
+// calls expect_linear() of linear.hpp.
 #include <nlohmann/json.hpp>
 
 #include "bounds/inputs.hpp"
@@ -79,7 +81,7 @@ TEST(TomlBounds, ALongTextWithoutAnEnd) {
       [](std::size_t n) { return "a=\"\"\"" + repeated(n, "\\\\\""); }, read_toml);
 }
 
-TEST(TomlBounds, ALongKeyThatStandsTwice) {
+TEST(TomlBounds, ALongDuplicateKey) {
   expect_linear(
       {10000, toml_steps, toml_memory, Outcome::refused},
       [](std::size_t n) { return repeated(2, repeated(n, "k") + "=1\n"); }, read_toml);
@@ -91,7 +93,8 @@ void read_experiment(const std::string& text) {
   planning::plan(text);
 }
 
-/// An experiment of 400 bytes takes as much as one of 100 kB: its run has the same parts.
+/// The limits are high because an experiment of 400 bytes takes as much as one of 100 kB: its run has the
+/// same parts.
 constexpr double experiment_memory = 1000.0, experiment_steps = 60000.0;
 
 std::string with_keys(const std::string& table, const std::string& keys) {
@@ -164,7 +167,7 @@ TEST(ExperimentBounds, ALongTextOfASweep) {
       read_experiment);
 }
 
-/// Each becomes a run with all its settings, up to most_points.
+/// Each value becomes a run with all its settings, up to most_points.
 TEST(ExperimentBounds, ManyValuesOfOneVariable) {
   expect_linear(
       {500, experiment_steps, 3000.0},
@@ -224,7 +227,8 @@ TEST(SiteBounds, ManyWrongOptionsOfSbatch) {
       [](std::size_t n) { return "[slurm]\noptions=[" + repeated(n, "\"-J=a\",") + "]\n"; }, read_site);
 }
 
-/// std::regex calls itself for each letter: a long one would end the program.
+/// A command is not matched by std::regex, which recurses for each character: a long text would crash the
+/// program.
 TEST(SiteBounds, ALongCommand) {
   expect_linear(
       {200000, site_steps, site_memory, Outcome::refused},

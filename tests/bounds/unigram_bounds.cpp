@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests bound the work of the SentencePiece tokenizer. Its library is not compiled with the counter:
-// only its copies, comparisons and memory are counted.
+// Bounds the work of the tokenizer "unigram" (plugins/tokenizers/unigram.hpp), which calls the library
+// SentencePiece, with expect_linear() of linear.hpp. The library is not compiled with the counter: only its
+// copies, comparisons and memory are counted.
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "bounds/options.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only file of the program that is compiled without the counter, which would otherwise call itself.
+// Implements work_counter.hpp: the function that the compiler calls in each basic block, and replacements of
+// malloc, memcpy and their like for the whole program. This is the only file of the program that is compiled
+// without the counter, because it would call itself; CMakeLists.txt sets its options.
 #include "bounds/work_counter.hpp"
 
 #include <malloc.h>
@@ -36,7 +38,8 @@ void give(void* block) {
 
 }  // namespace
 
-// Definitions in the program precede those of every library. glibc's own remain behind them.
+// The linker takes definitions in the program before those of every library. glibc's own functions stay
+// available under other names.
 extern "C" {
 
 void __sanitizer_cov_trace_pc() {
@@ -91,7 +94,8 @@ void free(void* block) {
   __libc_free(block);
 }
 
-// CMakeLists.txt keeps the compiler from making calls of these functions out of their own loops.
+// CMakeLists.txt sets options that keep the compiler from replacing the loops below by calls of these same
+// functions.
 
 void* memcpy(void* __restrict to, const void* __restrict from, std::size_t bytes) {
   touch(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what a call does, equally on every machine and at every load: the blocks of code that it runs, the
-// bytes that it copies or compares through the C library, and the memory that it takes. The compiler puts a
-// call of the counter into each basic block of the sources that are compiled for these tests
+// work_of(): counts what a call does, equally on every machine and at every load: the blocks of code that it
+// runs, the bytes that it copies or compares through the C library, and the memory that it takes. The
+// compiler puts a call of the counter into each basic block of the sources that are compiled for these tests
 // (-fsanitize-coverage=trace-pc, CMakeLists.txt); work_counter.cpp stands in for malloc, memcpy and their
 // like in the whole program, libraries included. Blocks inside libraries (SQLite, zstd, SentencePiece,
 // OpenSSL) are not seen; what they allocate and copy is. Read next: linear.hpp.
@@ -15,10 +15,10 @@ namespace encore::bounds {
 struct Work {
   std::uint64_t steps = 0;      ///< blocks of code, and one for each 8 bytes that were copied or compared
   std::uint64_t peak = 0;       ///< bytes that were held at once beyond those held before
-  std::uint64_t allocated = 0;  ///< bytes in all, also those that were freed meanwhile
+  std::uint64_t allocated = 0;  ///< bytes in all, including those that were freed again
 };
 
-/// Counts all threads while `call` runs; exceptions of `call` pass through.
+/// Returns the work of all threads while `call` runs; exceptions of `call` pass through.
 Work work_of(const std::function<void()>& call);
 
 }  // namespace encore::bounds

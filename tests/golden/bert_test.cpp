@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders of transformers against its own numbers (make_bert.py lies beside): a classifier in float32, bodies
-// in float16 and bfloat16, under the newest and the oldest names, a DistilBERT, a RoBERTa, a GPT-2, and
-// the real MiniLM where it is installed. States behind the last block within 1e-10 in double (the halves are
-// exact there) and 1e-5 in float32.
+// Compares models loaded from folders of `transformers` with the numbers that it computed for them
+// (golden/bert, which make_bert.py writes): a classifier in float32, bodies in float16 and bfloat16, under
+// the newest and the oldest names, a DistilBERT, a RoBERTa, a GPT-2, and the real MiniLM if it is installed.
+// States after the last block agree within 1e-10 in double (16-bit weights are exact there) and within 1e-5
+// in float32. Stored numbers change only with make_bert.py. Read next: infer/pretrained_weights.hpp, the code
+// under test.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +27,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Ints = std::vector<std::int32_t>;
 
-/// The model that config.json describes. Over sequences its head has a pooler.
+/// Returns the experiment that config.json describes. If the head reads sequences, it has a pooler.
 config::Experiment bert_experiment(const plugin_host::Registry& registry, const fs::path& folder, Space space,
                            config::Precision precision) {
   const pretrained::PretrainedConfig config = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
@@ -51,7 +53,7 @@ config::Experiment bert_experiment(const plugin_host::Registry& registry, const 
   return experiment;
 }
 
-/// Returns all examples as one batch, in which nothing is learned.
+/// Returns all examples as one batch without targets.
 data::PackedBatch batch_of(const json& texts, Space space) {
   data::PackedBatch batch;
   batch.offsets = {0};
@@ -91,7 +93,7 @@ struct BertModel {
     tiny->model.evaluate(tiny->batch, {});
   }
 
-  /// (N, C)
+  /// Returns the states after the last block, (N, C).
   std::vector<double> states() const {
     const std::string last = "encoder." + std::to_string(experiment.model.layers - 1) + ".feed_forward.norm";
     return to_host(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The layer disentangled_attention against the one of transformers, in double: the context and every
-// gradient. make_disentangled.py writes the numbers.
+// Compares the layer "disentangled_attention" (plugins/layers/disentangled_attention.cpp) with that of
+// `transformers` (DeBERTa v2) in double: the context and every gradient. make_disentangled.py writes the
+// numbers in disentangled.json and draws the inputs in the same order as this test.
 #include <gtest/gtest.h>
 
 #include <fstream>

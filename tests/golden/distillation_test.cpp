@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tiny model that learns from another one against the numbers of PyTorch in distillation.json
-// (make_distillation.py): the loss and every gradient in double within 1e-9; and against finite differences,
-// with and without shards.
+// Tests Model::learn_from (model/model.hpp), a tiny model that learns from another one, against the numbers
+// of PyTorch in distillation.json (make_distillation.py writes it): the loss and every gradient in double
+// within 1e-9. Also against finite differences, with and without shards, and the refusal of teachers that do
+// not fit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +27,8 @@ json load_cases() {
   return json::parse(file);
 }
 
-/// Makes parameters as make_golden.py does: each from a generator seeded by its place in the order of paths.
+/// Sets the parameters to the values of make_golden.py: each comes from a generator that is seeded by `first`
+/// plus its place in the order of paths.
 void set_parameters(const Device& device, model::Model& model, std::uint64_t first) {
   for (const memory::ParameterSlice& slice : model.parameters().slices()) {
     Numbers numbers(first++);
@@ -87,7 +89,7 @@ TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
   }
 }
 
-/// The size of a student with a head over whole sequences, and its batch.
+/// Returns the size of a student whose head reads whole sequences; batch_of_texts() returns a batch for it.
 model::ModelSize size_of_texts() {
   model::ModelSize size = tiny_size();
   size.columns = {{.name = targets_column, .space = Space::sequences, .truth = true}};
@@ -106,8 +108,8 @@ void scale_rows_too(TinyModel& student) {
   student.scales.push_back(1.0 / static_cast<double>(student.batch.size().tokens));
 }
 
-/// What is learned besides the scores: nothing, all of it, with the norm before the layers, with rotated
-/// queries and keys.
+/// What a student learns besides the scores: nothing, or relations of states and of queries, keys and values;
+/// and the kind of model.
 struct RelationCase {
   config::Relations relations = {};
   config::NormPosition norm = config::NormPosition::post;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A BART, a MarianMT and two T5 of transformers against their own numbers (make_bert.py lies beside): the
-// logits of every row of a target, within 1e-10 in double and 1e-5 in float32.
+// Compares a BART, a MarianMT and two T5 of `transformers`, loaded from their folders, with its numbers
+// (golden/bert, which make_bert.py writes): the logits of every row of a target, within 1e-10 in double and
+// 1e-5 in float32. The code under test is infer/pretrained_weights.hpp and pretrained/pretrained_config.hpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +52,7 @@ std::map<std::string, ImpliedTable> implied_tables(const pretrained::PretrainedC
   return tables;
 }
 
-/// The model that config.json describes, without dropout.
+/// Returns the experiment that config.json describes, without dropout.
 config::Experiment experiment_of(const plugin_host::Registry& registry, pretrained::PretrainedConfig config, config::Precision precision) {
   config.dropout = config.attention_dropout = 0.0;
   const pretrained::FamilyShape& shape = pretrained::family_of(config).shape;
@@ -91,7 +92,7 @@ void append_rows(data::PackedRows& rows, const Ints& ids) {
   rows.offsets.push_back(static_cast<std::int32_t>(rows.ids.size()));
 }
 
-/// Returns all examples as one batch, in which nothing is learned.
+/// Returns all examples as one batch without targets.
 data::PackedBatch batch_of(const json& texts) {
   data::PackedBatch batch;
   batch.borders = {0};
@@ -108,7 +109,7 @@ data::PackedBatch batch_of(const json& texts) {
   return batch;
 }
 
-/// Compares the model of a folder with this number of tensors.
+/// Compares the model of the folder `name`, which must have this number of tensors.
 void expect_logits_of_transformers(const std::string& name, int tensors) {
   const fs::path folder = golden_folder / name;
   const json texts = load_json(golden_folder / "expected.json").at(name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folders of transformers in tests/golden/bert and its numbers (make_bert.py lies beside).
+// Finds and reads golden/bert, the folders of `transformers` and its numbers for them (make_bert.py writes
+// them). bert_test.cpp and encoder_decoder_folders_test.cpp use it; tolerance() holds for both.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +20,7 @@ inline nlohmann::json load_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(std::ifstream(path));
 }
 
-/// Returns the tolerance of float64 and float32.
+/// Returns the allowed difference from the numbers of `transformers`, for float64 and float32.
 inline double tolerance(config::Precision precision) {
   return precision == config::Precision::float64 ? 1e-10 : 1e-5;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The experiments of experiments/ keep the values of identities.json: the SHA-256 of their question, by which
-// databases know their runs, and the losses after each epoch. Losses are compared with a tolerance, because
-// the libraries choose their kernels by the CPU, and with a smooth activation: at the corner of relu a
-// difference of one rounding turns a unit on or off, and no tolerance covers what follows. states.py compares
-// the bits of two states on one machine.
+// Tests that the experiments in golden/experiments keep the values of identities.json: the SHA-256 of their
+// question (plan/identity.hpp), by which databases know their runs, and the losses after each epoch. No later
+// version may change the hashes. Losses are compared with a tolerance, because the libraries choose their
+// kernels by the CPU, and with a smooth activation: at the corner of relu a difference of one rounding turns
+// a unit on or off, and no tolerance covers what follows. states.py compares the bits of two states of the
+// project on one machine.
 #include <gtest/gtest.h>
 
 #include <cmath>

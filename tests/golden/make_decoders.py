@@ -5,9 +5,10 @@
     pip install torch
     python tests/golden/make_decoders.py > tests/golden/decoders.json
 
-The recipe is that of make_golden.py, which gives weights, batches, losses and steps; this file has the models: forward(m, w, ids)
-gives the logits of one of MODELS, shapes(m) its parameters. Attention is PyTorch's own, F.scaled_dot_product_attention with
-is_causal, and the output shares the table of the embedding. golden_test.cpp compares.
+The recipe is that of make_golden.py, which gives weights, batches, losses and steps; this file has the
+models: forward(m, w, ids) gives the logits of one of MODELS, shapes(m) its parameters. Attention is PyTorch's
+own, F.scaled_dot_product_attention with is_causal, and the output shares the table of the embedding.
+golden_test.cpp compares; the result is committed.
 """
 import json
 import math

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes disentangled.json: what the disentangled attention of transformers (DeBERTa v2) computes in double precision.
+"""Writes disentangled.json: what the disentangled attention of transformers (DeBERTa v2) computes in double
+precision.
 
     pip install torch transformers
     python tests/golden/make_disentangled.py > tests/golden/disentangled.json
 
-Inputs are made by the integer formula of class Numbers in tests/support/tiny_model.hpp, in the order in which they are
-drawn below, so only results are stored: the context and every gradient of its product with one more tensor.
-disentangled_test.cpp compares.
+Inputs are made by the integer formula of class Numbers in tests/support/tiny_model.hpp, in the order in which
+they are drawn below, so only results are stored: the context and every gradient of its product with one more
+tensor. disentangled_test.cpp draws the same inputs and compares; the result is committed.
 """
 import json
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes distillation.json: what PyTorch computes for a tiny model that learns from another one, in double precision.
+"""Writes distillation.json: what PyTorch computes for a tiny model that learns from another one, in double
+precision.
 
     pip install torch
     python tests/golden/make_distillation.py > tests/golden/distillation.json
 
-The student is the model "post_norm" of make_golden.py, the teacher "pre_norm" with other numbers. Stored are the loss of
-the first batch and every gradient of the student. distillation_test.cpp compares.
+The student is the model "post_norm" of make_golden.py, the teacher "pre_norm" with other numbers. Stored are
+the loss of the first batch and every gradient of the student. distillation_test.cpp compares; the result is
+committed.
 """
 import json
 import math

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes encoder_decoder.json: what PyTorch computes for tiny models with an encoder and a decoder, in double precision.
+"""Writes encoder_decoder.json: what PyTorch computes for tiny models with an encoder and a decoder, in double
+precision.
 
     pip install torch
     python tests/golden/make_encoder_decoder.py > tests/golden/encoder_decoder.json
 
-The recipe is that of make_golden.py, which gives weights, losses and steps; this file has the batches of sources and targets and the models:
-forward(m, w, ids) gives the logits of one of MODELS, shapes(m) its parameters. Attention is PyTorch's own,
-F.scaled_dot_product_attention, causal in the decoder; one table serves both embeddings and the output. golden_test.cpp compares.
+The recipe is that of make_golden.py, which gives weights, losses and steps; this file has the batches of
+sources and targets and the models: forward(m, w, ids) gives the logits of one of MODELS, shapes(m) its
+parameters. Attention is PyTorch's own, F.scaled_dot_product_attention, causal in the decoder; one table
+serves both embeddings and the output. golden_test.cpp compares; the result is committed.
 """
 import math
 

@@ -6,8 +6,10 @@
     python tests/golden/make_golden.py > tests/golden/golden.json
 
 Both sides make weights and batches by the same integer formula (class Numbers here, Numbers in
-tests/support/tiny_model.hpp), so only results are stored: logits, loss and every gradient at the start, losses of ten
-optimizer steps on ten batches, parameters after step 1 and step 10. golden_test.cpp compares.
+tests/support/tiny_model.hpp), so only results are stored: logits, loss and every gradient at the start,
+losses of ten optimizer steps on ten batches, parameters after step 1 and step 10. golden_test.cpp compares.
+Run it by hand; the result is committed. make_decoders.py, make_encoder_decoder.py and make_distillation.py
+import it, so a changed formula changes their files too.
 """
 import json
 import math

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes tests/golden/pretrained_fields.json: for each model type the members that the classes of `transformers` and
-sentence-transformers read from the files of a folder. field_rules_test.cpp holds the table of docs/reference/pretrained_fields.md against it.
+"""Writes tests/golden/pretrained_fields.json: for each model type the members that the classes of
+`transformers` and sentence-transformers read from the files of a folder. unit/pretrained/field_rules_test.cpp
+checks that the table of docs/reference/pretrained_fields.md is complete. Run it by hand for a new version of
+the packages; the result is committed.
 
     pip install torch transformers sentence-transformers sentencepiece
     python tests/golden/make_pretrained_fields.py

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares or records the results of a state of the project for the experiments in experiments/.
+"""Compares the results of two states of the project for the experiments in experiments/, or records those of
+one.
 
     states.py compare BEFORE [AFTER]   builds two commits (AFTER: the files as they are), trains the experiments with both
                                        on this machine and compares identities and every digest of parameters and
                                        optimizer; one run is stopped by BEFORE in mid-epoch and resumed by AFTER
     states.py write [PROGRAM]          writes identities.json by the exp of a build (build/openmp/bin/exp)
 
-Exit code 0: equal; 1: a difference, which is named.
+Run it by hand before a change that must keep all bits. identity_test.cpp reads identities.json; its hashes
+must never change. Exit code 0: equal; 1: a difference, which is named.
 """
 import json
 import pathlib

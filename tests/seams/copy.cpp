@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task for an encoder and a decoder: the model reads the first text and writes the second, word by word.
+// The task "copy" of the plugin "seams", for a model with an encoder and a decoder: the model reads the first
+// text and writes the second, word by word. seams_test.cpp trains it. Read next: parts.hpp.
 #include <algorithm>
 
 #include <encore/plugin.hpp>
@@ -31,7 +32,8 @@ class Copy final : public Task {
   std::vector<ColumnRule> columns() const override {
     return {{.name = "next", .space = Space::target, .truth = true}};
   }
-  /// The decoder reads [CLS] and the words, and must write the words and [SEP].
+  /// Encodes an example: the decoder reads [CLS] and the words of the second text, and must write the words
+  /// and [SEP].
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     tokenizer.encode(records.texts("text")[record], to.ids);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the tests of two stacks: batches of pairs, inputs to copy, and a model that learns to copy.
+// CopyTest: the fixture of the tests of two stacks (stacks_test.cpp, generation_test.cpp,
+// generator_test.cpp): batches of pairs, inputs to copy, and a small model of encoder and decoder that learns
+// to copy them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +18,8 @@ struct Pair {
   std::vector<std::int32_t> source, target;
 };
 
-/// The decoder reads the target behind `start`, and must write it before `end`.
+/// Returns a batch in which the decoder reads `start` and then the target, and must write the target and then
+/// `end`.
 inline data::PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
   data::PackedBatch batch;
   batch.columns.resize(1);
@@ -41,7 +44,7 @@ inline data::PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
   return batch;
 }
 
-/// Returns inputs of up to six words from a generator.
+/// Returns pairs whose source and target are equal, of one to six words,, drawn from `numbers`.
 inline std::vector<Pair> copies(Numbers& numbers, int count) {
   std::vector<Pair> pairs;
   for (int i = 0; i < count; ++i) {
@@ -52,7 +55,7 @@ inline std::vector<Pair> copies(Numbers& numbers, int count) {
   return pairs;
 }
 
-/// Models of two stacks, of test parts and those that ship.
+/// Makes models of two stacks from layers that ship and the head "tied_words" of masked_words.cpp.
 struct CopyTest : ::testing::Test {
   CopyTest() : registry(load_builtin_plugins()) {
     Registrar offers;
@@ -81,7 +84,7 @@ struct CopyTest : ::testing::Test {
     tiny->model.initialize(1);
     return tiny;
   }
-  /// The experiment is in float32, with one block in each stack.
+  /// Returns an experiment in float32, with one block in each stack.
   config::Experiment copying_experiment() {
     config::Experiment of = experiment(config::NormPosition::pre);
     of.model.width = 32;
@@ -89,7 +92,7 @@ struct CopyTest : ::testing::Test {
     of.train.precision = config::Precision::float32;
     return of;
   }
-  /// Batches of 32 inputs fit.
+  /// Returns a size into which batches of 32 inputs of copies() fit.
   static BatchSize largest_copies() { return {{32 * 6, 32, 32 * 36, 6}, {32 * 7, 32, 32 * 49, 7}}; }
   /// Trains a model of copying_experiment() to copy, with inputs from `numbers`. The model is planned for
   /// largest_copies().

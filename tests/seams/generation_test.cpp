@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A decoder that writes what its encoder has read, row by row: greedy decoding over the cached keys and
-// values of both attentions gives the logits that the whole text is scored with, in equal bits.
+// Tests Generation (model/generation.hpp) in models with an encoder: greedy decoding row by row, over the
+// cached keys and values of both attentions, gives the logits of scoring the whole text, in equal bits, for
+// any number of sources and threads. unit/model/generation_test.cpp tests decoders alone, generator_test.cpp
+// the search.
 #include <cmath>
 
 #include "base/sha256.hpp"
@@ -13,7 +15,7 @@ namespace {
 
 using namespace encore::testing;
 
-constexpr std::int64_t most_rows = 7;  // of a text
+constexpr std::int64_t most_rows = 7;  // of an output
 
 struct CopyGenerationTest : CopyTest {
   /// The output of greedy decoding for each source, and the logits (rows, V) of its choices.
@@ -50,7 +52,7 @@ struct CopyGenerationTest : CopyTest {
     return written;
   }
 
-  /// Returns the logits of scoring the output, text by text.
+  /// Returns the logits of scoring the whole outputs, for each source.
   std::vector<std::vector<double>> scored(model::Model& model, const std::vector<Pair>& pairs) {
     model::DeviceBatch batch(device, largest_copies(), model.needs());
     const data::PackedBatch packed = pack_pairs(pairs);
@@ -74,7 +76,7 @@ struct CopyGenerationTest : CopyTest {
     }
   }
 
-  /// The model is not trained, because any output serves to compare bits.
+  /// Returns a model with random parameters: it is not trained, because any output serves to compare bits.
   std::unique_ptr<model::Model> new_model(config::Precision precision, config::NormPosition position) {
     config::Experiment of = experiment(position);
     of.model.width = 40;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares what a model writes, greedily, by a beam or sampled, with a decoding that scores the whole
-// sequence for each token. An output does not depend on its neighbours in the batch or on threads. With and
-// without an encoder.
+// Tests Generator (infer/generator.hpp): outputs by greedy decoding, beam search and sampling equal those of
+// a reference that scores the whole sequence for each token. An output must not depend on its neighbours in
+// the batch or on threads. Each test runs with and without an encoder.
 #include "infer/generator.hpp"
 
 #include <cmath>
@@ -22,7 +22,7 @@ using namespace encore::testing;
 using Tokens = std::vector<std::int32_t>;
 using Texts = std::vector<std::vector<GeneratedText>>;
 
-/// Prompts, or sources with the first row of the decoder.
+/// Returns a set of prompts, or of sources with the first row of the decoder.
 ExampleSet set_of(const std::vector<Tokens>& texts, bool sources) {
   SetBuilder builder;
   Tokens lengths, ids;
@@ -48,7 +48,8 @@ struct GeneratorTest : CopyTest {
     tokenizer->load(words);
   }
 
-  /// A decoder alone, or one with an encoder.
+  /// Returns a model with random parameters: a decoder with an encoder if it reads `sources`, else a decoder
+  /// alone.
   std::unique_ptr<model::Model> make(bool sources, config::Precision precision = config::Precision::float32) {
     config::Experiment of = experiment(config::NormPosition::pre);
     of.model.width = 24;
@@ -104,7 +105,7 @@ struct GeneratorTest : CopyTest {
     return {logits.end() - vocabulary, logits.end()};
   }
 
-  /// The search of infer/beam_search.hpp without a cache and without slots.
+  /// Returns the results of the search of infer/beam_search.hpp, computed without a cache: the reference.
   std::vector<GeneratedText> searched(model::Model& model, const Tokens& prompt, const Decoding& decoding) {
     struct Hypothesis {
       Tokens tokens;
@@ -206,7 +207,7 @@ const Decoding ways[] = {
     {.temperature = 0.7, .top_k = 4, .top_p = 0.9, .repetition_penalty = 1.2, .seed = 6, .max_tokens = 9},
 };
 
-TEST_P(BothModels, ATextIsTheSameAloneAndInAnyBatch) {
+TEST_P(BothModels, AnOutputIsTheSameAloneAndInAnyBatch) {
   if (!memory::host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   for (const config::Precision precision : {config::Precision::float32, config::Precision::bfloat16}) {
     const auto model = make(GetParam(), precision);
@@ -254,7 +255,7 @@ TEST_P(BothModels, DrawsFollowTheLogitsOfTheWhole) {
   }
 }
 
-TEST_P(BothModels, ATextEndsBeforeAStringThatItComesTo) {
+TEST_P(BothModels, AnOutputEndsBeforeAStopString) {
   const auto model = make(GetParam());
   const std::vector<Tokens> texts = prompts(6);
   for (Decoding way : {Decoding{.max_tokens = 9}, Decoding{.temperature = 2.0, .max_tokens = 9},

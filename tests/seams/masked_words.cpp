@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task and its head that differ from all shipped parts: words are masked again in every epoch, and found by
-// a head that reads only the masked rows and has no table of its own.
+// The task "masked_words" and its head "tied_words" of the plugin "seams", which differ from all parts that
+// ship: words are masked again in every epoch, and predicted by a head that reads only the masked rows and
+// has no table of its own, but uses the embedding's. seams_test.cpp trains them, copying.hpp uses the head.
+// Read next: parts.hpp.
 #include <algorithm>
 
 #include <encore/kernels.hpp>
@@ -23,7 +25,8 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// One of four words of a sentence, at least one; the first and the last row are markers.
+/// Returns how many words of a sentence are masked: a quarter, and at least one. The first and the last of
+/// its rows are markers.
 std::size_t picks_of(std::size_t rows) {
   return std::max<std::size_t>(1, (rows - 2) / 4);
 }
@@ -54,7 +57,8 @@ class MaskedWords final : public Task {
   std::vector<ColumnRule> columns() const override {
     return {{.name = picked_column, .space = Space::ragged}, {.name = "masked", .space = Space::picked}};
   }
-  /// For dev and test every fourth row is masked.
+  /// Masks rows of a sentence at equal distances, which dev and test keep. redraw() masks the training set
+  /// again in every epoch.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     to.ids.push_back(tokenizer.special(Special::start));
@@ -113,13 +117,13 @@ class MaskedWords final : public Task {
   }
 
  private:
-  static constexpr std::int32_t mask = 1;  // the unknown token stands for it
+  static constexpr std::int32_t mask = 1;  // the unknown token is used as mask
 
   std::size_t most_;
 };
 
-/// logits = x E^T with the embedding's table E (Press and Wolf 2017), over the rows that the task has the
-/// words of: those that are masked, or what a decoder is to say next.
+/// Computes logits = x E^T with the embedding's table E (Press and Wolf 2017) over the rows for which the
+/// task has words: masked rows, or the rows of a decoder, whose words are the next ones.
 class TiedWords final : public Head {
  public:
   static Schema options() { return {}; }

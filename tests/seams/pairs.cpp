@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A task of two sequences per example and a head whose loss couples all pairs of a batch: each first text has
-// to find its second one among those of the batch (van den Oord et al. 2018). And the reader of such pairs.
+// The task "pairs", its head and its reader, of the plugin "seams": an example has two sequences, and the
+// loss couples all pairs of a batch, because each first text has to find its second one among those of the
+// batch (van den Oord et al. 2018). seams_test.cpp trains them. Read next: parts.hpp.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/plugin.hpp>
@@ -13,7 +14,7 @@ namespace encore_seams {
 
 using namespace encore;
 
-/// "text | text2", a pair per line.
+/// Reads a pair "text | text2" from each line.
 class PairReader final : public Reader {
  public:
   static Schema options() { return {}; }
@@ -80,7 +81,7 @@ class Pairs final : public Task {
   std::vector<OutputRule> outputs() const override {
     return {{.name = "embedding", .space = Space::sequences, .type = ColumnType::numbers, .width = 0}};
   }
-  /// Measures whether the nearest of all second inputs is its own.
+  /// Measures for each first text whether the nearest second text is its own.
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
     for (std::size_t i = 0; i < set.size(); ++i) {
       std::size_t nearest = 0;
@@ -152,7 +153,8 @@ void in_batch_backward(const Device& device, Tensor states, Tensor weights, doub
   for_rows(
       device, "encore_seams::in_batch_backward", rows, KOKKOS_LAMBDA(const Row& row) {
         const std::int64_t mine = row.index / 2, second = row.index % 2;
-        // Where the weights of this row's text with the others stand, and how many there are.
+        // The weight of this row's text with text k of the other side is at mine * along + k * across; a row
+        // without a pair has none.
         const std::int64_t along = second == 0 ? pairs : 1, across = second == 0 ? 1 : pairs;
         const std::int64_t others = mine < pairs ? pairs : 0;
         row.each(width, [&](std::int64_t c) {

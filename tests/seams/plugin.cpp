@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This file is the plugin "seams": it registers the parts of seams/parts.hpp for the tests of the seams.
+// The entry point of the plugin "seams": registers the parts of seams/parts.hpp. seams_test.cpp loads it like
+// a plugin from outside; the plugin is not installed.
 #include "seams/parts.hpp"
 
 ENCORE_PLUGIN("seams", "1.0.0") {

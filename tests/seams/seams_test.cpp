@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the seams between task, batches, heads and model with the two parts that differ most from the shipped
-// ones: words that are masked again in every epoch and found with the embedding's own table, and pairs whose
-// loss is one of the batch.
+// Tests the seams, that is the interfaces between task, batches, heads and model, with parts that differ most
+// from those that ship (parts.hpp): words that are masked again in every epoch and found with the embedding's
+// own table, pairs with a loss over the batch, and copying by an encoder and a decoder. They must pass the
+// contract suite (contract/suite.hpp), learn, resume with equal bits, and be refused in combinations that
+// cannot work.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,7 +38,7 @@ class Seams : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// Each word determines the next.
+  /// Writes sentences in which each word determines the next.
   void write_sentences(const std::string& file, int first, int count) const {
     const char* words[] = {"one", "two", "three", "four", "five", "six", "seven"};
     std::ofstream out(folder_ / file);
@@ -45,7 +47,7 @@ class Seams : public ::testing::Test {
       out << '\n';
     }
   }
-  /// The second text has the letter that the first one is about.
+  /// Writes pairs whose second text has the letter that the first one is about.
   void write_pairs(const std::string& file, int first, int count) const {
     std::ofstream out(folder_ / file);
     for (int i = first; i < first + count; ++i)
@@ -53,7 +55,7 @@ class Seams : public ::testing::Test {
           << '\n';
   }
 
-  /// Strings of letters, twice.
+  /// Writes strings of letters, each twice in a line: as the first and as the second text.
   void write_copies(const std::string& file, int first, int count) const {
     std::ofstream out(folder_ / file);
     std::uint32_t state = static_cast<std::uint32_t>(first) + 7;

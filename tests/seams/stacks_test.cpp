@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two stacks in one model: an encoder over the first text, a causal decoder over the second that reads the
-// encoder's rows, one table of tokens for both embeddings and the head. Read next: generation_test.cpp.
+// Tests models of two stacks (model/network.hpp): an encoder over the first text, a causal decoder over the
+// second that reads the encoder's rows, and one table of tokens for both embeddings and the head. Gradients
+// must be those of the loss, also in shards, and a row of the decoder may see the source but no later row.
+// Read next: generation_test.cpp.
 #include <cmath>
 #include <set>
 
@@ -30,7 +32,7 @@ TEST_F(StacksTest, ShareOneTableAndNameTheirParametersByStack) {
   EXPECT_FALSE(paths.contains("head.table"));
 }
 
-/// Four-point differences of the loss at single entries of every parameter.
+/// Compares gradients with four-point differences of the loss at single entries of every parameter.
 TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
   for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
     const auto tiny = make(experiment(position), pack_pairs(some_pairs()));
@@ -56,7 +58,7 @@ TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
   }
 }
 
-TEST_F(StacksTest, ARowOfTheDecoderKnowsTheSourceAndNothingBehindIt) {
+TEST_F(StacksTest, ARowOfTheDecoderSeesTheSourceAndNoLaterRow) {
   std::vector<Pair> pairs = some_pairs();
   const auto before = make(experiment(), pack_pairs(pairs));
   const std::vector<double> plain = logits(*before);
@@ -90,7 +92,7 @@ TEST_F(StacksTest, ShardsGiveTheGradientOfTheWholeBatch) {
   }
 }
 
-TEST_F(StacksTest, ALayerThatReadsAnEncoderStandsInADecoderOnly) {
+TEST_F(StacksTest, ALayerThatReadsAnEncoderIsRefusedOutsideOfADecoder) {
   config::Experiment wrong = tiny_experiment(registry);
   wrong.model.block.push_back(
       layer_table(registry, "cross", "cross_attention", {{"heads", std::int64_t{2}}}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our parameters as the weights of a BERT: the tensors of a model.safetensors, with the names that
-// pretrained/bert_family.cpp gives them. For tests that load such folders.
+// Writes our parameters as the folder of a BERT: the tensors of a model.safetensors, with the names that
+// pretrained/bert_family.cpp gives them. unit/train/trainer_test.cpp and
+// unit/infer/pretrained_weights_test.cpp start models from such folders.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,8 @@
 
 namespace encore::testing {
 
-/// Splits the parameter's rows evenly into its tensors.
+/// Returns the tensors of a parameter, whose rows are divided evenly among them (queries, keys and values are
+/// three tensors).
 inline std::vector<record::TensorSlice> bert_tensors(const std::string& path, const record::Safetensors::Entry& parameter,
                                              pretrained::PretrainedHead head) {
   const std::vector<pretrained::FamilyTensor> names = pretrained::bert_family.tensors_of(path, head);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a disabled test of a test program in a child process with a given number of threads, because threads
-// are fixed at the start of a process: the disabled test prints what the parent compares.
+// Runs a disabled test of a test program in a child process with a given number of threads, because the
+// number of threads is fixed when a process starts: the disabled test prints what the parent compares. Tests
+// of equal bits over threads use it; the disabled test's name is a string in them.
 #pragma once
 
 #include <array>
@@ -19,8 +20,9 @@ inline void print_digest(const std::string& digest) {
   std::printf("digest: %d %s\n", host_threads(), digest.c_str());
 }
 
-/// Called in the parent: returns what the disabled test `test` of `program` printed. `environment`:
-/// "NAME=VALUE " each. Throws Error if the child fails or ran with another number of threads.
+/// Called in the parent: returns what the disabled test `test` of `program` printed. `environment` has
+/// "NAME=VALUE " for each further variable, with the blank at the end. Throws Error if the child fails or ran
+/// with another number of threads.
 inline std::string digest_of_child(const std::string& program, const std::string& test, int threads,
                                    const std::string& environment = {}) {
   const std::string command = "OMP_PROC_BIND=false OMP_NUM_THREADS=" + std::to_string(threads) + " " +

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the memory that a program takes: every heap block, also those of libraries, by hooks in place of
-// malloc, and every allocation of Kokkos. One file of a test program includes it: the definitions below
-// replace those of the C library.
+// Counts the memory that a program takes: every heap block, also those of libraries, by functions in place of
+// malloc, and every allocation of Kokkos. Exactly one file of a test program may include it, because the
+// definitions below replace those of the C library: unit/model/allocation_test.cpp and
+// unit/infer/engine_allocation_test.cpp do.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@ void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 }
 
 namespace {
-constexpr std::size_t large = 1024;  // bytes
+constexpr std::size_t large = 1024;  // bytes; a block of at least this size counts as large
 std::atomic<long> large_allocations = 0;
 std::atomic<long> allocations = 0;
 int kokkos_allocations = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A warp on the host, with the functions that kernels need of a TensorCore
-// (kernels/attention/tensor_core.hpp), computed from that header's table of owners. Its lanes take turns on
-// one thread, each until it waits for the others.
+// EmulatedWarp: a warp of a GPU on the host, with the functions that kernels need of a TensorCore, computed
+// from the table of owners in kernels/attention/tensor_core.hpp.
+// unit/kernels/attention/attention_tensor_core_test.cpp runs kernels with it on machines without a GPU. Lanes
+// take turns on one thread; each runs until it waits for the others.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ class WarpMemory {
   };
   std::array<Lane, kernels::warp_lanes> lanes;
 
-  /// Runs body(lane) for all lanes, which call wait() equally often.
+  /// Runs body(lane) for all lanes. Each lane must call wait() the same number of times.
   void run(const std::function<void(int)>& body) {
     body_ = &body;
     current_ = this;
@@ -41,7 +42,7 @@ class WarpMemory {
     while (left_ > 0)
       for (running_ = 0; running_ < kernels::warp_lanes; ++running_) swapcontext(&caller_, &own().context);
   }
-  /// Every lane comes here before one continues.
+  /// Returns when every lane has called it.
   void wait() { swapcontext(&own().context, &caller_); }
 
  private:
@@ -117,7 +118,7 @@ struct EmulatedWarp {
     wait();
     std::uint32_t result = 0;
     for (int n = 0; n < 2; ++n) {
-      const int row = lane % 4 * 2 + n, column = lane / 4;  // of the matrix before
+      const int row = lane % 4 * 2 + n, column = lane / 4;  // in the matrix before it is transposed
       const std::uint32_t held = memory->lanes[static_cast<std::size_t>(row * 4 + column / 2)].a[0];
       result |= (held >> (column % 2 * 16) & 0xFFFFU) << (16 * n);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of examples for tests, made of plain lists.
+// Makes example sets (ExampleSet) from plain lists, for tests of tasks (unit/plugins), of packing and batches
+// (unit/data) and of generation (seams).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace encore {
 
-/// Owns lists that must live as long as the set made of them.
+/// Makes sets of lists. keep() stores a list and returns a span of it; a set that set() returns keeps all
+/// these lists alive.
 class SetBuilder {
  public:
   using Numbers = std::vector<std::int32_t>;
@@ -31,7 +33,7 @@ class SetBuilder {
   std::shared_ptr<std::list<std::vector<float>>> reals_ = std::make_shared<std::list<std::vector<float>>>();
 };
 
-/// One output of integers, its values row by row.
+/// Returns outputs with one output of integers, whose values are given row by row.
 inline Outputs outputs_of(const ExampleSet& set, const OutputRule& rule,
                           const std::vector<std::int32_t>& values) {
   Outputs outputs(set, {rule});
@@ -39,14 +41,15 @@ inline Outputs outputs_of(const ExampleSet& set, const OutputRule& rule,
   return outputs;
 }
 
-/// Lengths from 3 to 63 without a pattern that a batch could follow.
+/// Returns lengths from 3 to 63 in no order that batches could depend on.
 inline std::vector<std::int32_t> some_lengths(std::int32_t count) {
   std::vector<std::int32_t> lengths;
   for (std::int32_t i = 0; i < count; ++i) lengths.push_back(3 + (i * 7919) % 61);
   return lengths;
 }
 
-/// Example i is one sequence of this length with rows of id 10 + i and the target i on row 1.
+/// Returns a set in which example i is one sequence of lengths[i] rows with the id 10 + i and the target i on
+/// row 1.
 inline ExampleSet set_of_lengths(const std::vector<std::int32_t>& lengths) {
   SetBuilder builder;
   SetBuilder::Numbers ids, targets;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batches that come row by row, as in the passes of a generation.
+// Feeds sequences to a Generation (model/generation.hpp) row by row, as the passes of a generation do, and
+// compares the logits with scoring them whole. unit/model/generation_test.cpp, unit/model/allocation_test.cpp
+// and seams/generation_test.cpp use it.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +27,8 @@ inline Lengths lengths_of(const data::PackedRows& rows) {
   return lengths;
 }
 
-/// Returns, for each sequence of `whole`, the `counts` rows behind the first `done`, without the truth; in
-/// the first pass with the sources.
+/// Returns a batch for one pass: of each sequence s of `whole`, the counts[s] rows after the first done[s],
+/// without the truth. The first pass also has the sources, if there are any.
 inline data::PackedBatch pass_over(const data::PackedBatch& whole, const Lengths& done, const Lengths& counts,
                              bool first) {
   const data::PackedRows& from = generated_rows(whole);
@@ -53,8 +55,8 @@ inline data::PackedBatch pass_over(const data::PackedBatch& whole, const Lengths
   return pass;
 }
 
-/// Returns the logits (rows, K) of all rows of `whole`, whose sequences come as `prompts` rows first and then
-/// `step` at a time.
+/// Returns the logits (rows, K) of all rows of `whole`. The first pass has the first prompts[s] rows of
+/// sequence s, every later one the next `step` rows.
 inline std::vector<double> logits_by_passes(const Device& device, model::Generation& generation,
                                             const data::PackedBatch& whole, const Lengths& prompts,
                                             std::int64_t step) {

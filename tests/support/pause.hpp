@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds a worker in a state for a test, on a machine of any speed: the worker waits in the step that
+// Pause: holds a worker in a state for a test, on a machine of any speed. The worker waits in the step that
 // PAUSE_AT=STEP:FOLDER names, before anything of that step counts. It shows that it waits by a file in
-// FOLDER, named by its process id, and continues once FOLDER is gone. The scripted worker calls it
+// FOLDER, named by its process id, and continues when FOLDER is removed. The scripted worker calls it
 // (control/fake_worker.cpp), and the real one through a schedule (survival/pausing_schedule.cpp); the test's
 // side is control/hold.hpp.
 #pragma once
@@ -28,8 +28,8 @@ class Pause {
     folder_ = end + 1;
   }
 
-  /// Whether the worker has to wait at `step`; call it until it returns false. Sleeps a little if it has to
-  /// wait.
+  /// Returns whether the worker must wait at `step`, and sleeps for two milliseconds if so. Call it until it
+  /// returns false.
   bool holds(std::int64_t step) {
     if (step != step_ || !std::filesystem::exists(folder_)) return false;
     if (!shown_) std::ofstream(folder_ / std::to_string(::getpid()));

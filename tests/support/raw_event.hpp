@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// write_event: an event in JSON as an older or newer program may write it, or none.
+// write_event(): appends an event to a spool as JSON text, so that a test can write events of older or newer
+// versions, and invalid ones, which the structs of record/events.hpp cannot express. Tests of the store, the
+// runner and reports use it.
 #pragma once
 
 #include <chrono>
@@ -11,7 +13,7 @@
 
 namespace encore::testing {
 
-/// `body` is an object; the type and a time are added.
+/// Appends `body`, which must be an object, with the members "type" and "time" (now) added.
 inline void write_event(record::SpoolWriter& spool, const std::string& type,
                         nlohmann::json body = nlohmann::json::object()) {
   body["type"] = type;

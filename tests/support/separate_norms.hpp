@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Norms that do not take sums, as a plugin's author may write them: the model adds up the inputs before them.
+// Norms that do not take sums, as the author of a plugin may write them: the model adds trunk and branch
+// before them. unit/model/norm_of_sum_test.cpp compares the norms that ship with these, which must give equal
+// bits; unit/model/step_plan_test.cpp compares their plans.
 #pragma once
 
 #include <encore/kernels.hpp>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small set of questions in SQuAD format for tests: each asks who went to a place, and the answer stands in
-// the context, early or late.
+// small_squad(): a small set of questions in SQuAD format, which a model learns within a test: each question
+// asks who went or where to, and the answer is in the context, early or late. Tests of the task "qa" use it
+// (unit/train/qa_run_test.cpp and system/control).
 #pragma once
 
 #include <string>
 
 namespace encore::testing {
 
-/// Returns questions first .. first + count - 1. Every context belongs to one article; some are longer than
-/// 16 words.
+/// Returns a file with the questions `first` to `first` + `count` - 1, all in one article. Some contexts are
+/// longer than 16 words, so that they need several windows.
 inline std::string small_squad(int first, int count) {
   const char *names[] = {"Anna", "Bo", "Cleo", "Dan", "Eva"}, *places[] = {"Lund", "Oslo", "Rome", "Bern"};
   std::string paragraphs;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by tests of models: the built-in plugins, small experiments written without TOML, small batches, and
-// copies of parameters and gradients on the host.
+// Shared by tests of models (unit/model, golden, seams, contract): a registry with the built-in plugins,
+// small experiments written without TOML, small batches, and copies of parameters and gradients on the host.
+// Stored numbers in golden/ depend on Numbers, make_batch() and tiny_experiment(), which the scripts
+// golden/make_*.py repeat in Python: change neither side alone.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +39,7 @@ inline plugin_host::Registry load_builtin_plugins() {
   return registry;
 }
 
-/// The defaults of a schema.
+/// Returns the defaults of a schema.
 inline Options defaults(const Schema& schema) {
   Options options;
   for (const Option& option : schema.options())
@@ -63,7 +65,8 @@ inline config::LayerTable layer_table(const plugin_host::Registry& registry, con
   return table;
 }
 
-/// Two blocks of attention (2 heads) and feed-forward (12 hidden) of width 8, no dropout, double precision.
+/// Returns an experiment with two blocks of attention (2 heads) and feed-forward (12 hidden) of width 8, no
+/// dropout, in double precision.
 inline config::Experiment tiny_experiment(const plugin_host::Registry& registry) {
   config::Experiment experiment;
   experiment.data.max_length = 9;
@@ -93,16 +96,17 @@ inline model::ModelSize size_with(std::int64_t vocabulary) {
   return size;
 }
 
-/// Small numbers from a formula that is the same in every language: a linear congruential generator.
+/// Pseudorandom numbers from a linear congruential generator, whose formula is the same in the Python scripts
+/// of golden/.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed * 2654435761U + 12345U) { next(); }
-  /// 0 .. 2^31 - 1
+  /// Returns an integer in [0, 2^31).
   std::uint64_t next() { return state_ = (state_ * 1103515245U + 12345U) % 2147483648U; }
   std::int32_t below(std::int32_t bound) {
     return static_cast<std::int32_t>((next() >> 8) % static_cast<std::uint64_t>(bound));
   }
-  /// A number in [-1, 1).
+  /// Returns a number in [-1, 1).
   double symmetric() { return static_cast<double>(next()) / 1073741824.0 - 1.0; }
 
  private:
@@ -113,8 +117,8 @@ inline double weight_of(const std::vector<std::int32_t>& targets) {
   return static_cast<double>(std::ranges::count_if(targets, [](std::int32_t t) { return t != no_target; }));
 }
 
-/// Sequences of these lengths with tokens below `vocabulary`; two of three rows have a target below
-/// `classes`.
+/// Returns a batch of sequences of these lengths, with tokens below `vocabulary`. Every third row has no
+/// target, the others have one below `classes`. Sequence s is example number 100 + s.
 inline data::PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary,
                               std::int32_t classes, std::uint64_t seed) {
   Numbers numbers(seed);
@@ -139,7 +143,7 @@ inline data::PackedBatch make_batch(const std::vector<std::int32_t>& lengths, st
   return batch;
 }
 
-/// The column that the head "crf" reads beside the targets, for a batch of make_batch.
+/// Adds to a batch of make_batch the column that the head "crf" reads beside the targets.
 inline void add_labelled(data::PackedBatch& batch) {
   EncodedExample::Column labelled;
   for (const std::int32_t target : batch.columns[0].integers)
@@ -190,7 +194,7 @@ inline void to_device(const Device& device, const std::vector<double>& values, T
   });
 }
 
-/// A model with the memory for one batch, which is uploaded.
+/// A model planned for one batch, and this batch in device memory.
 struct TinyModel {
   TinyModel(const config::Experiment& experiment, const model::ModelSize& size, const plugin_host::Registry& registry,
             const Device& used_device, const data::PackedBatch& packed)
@@ -217,7 +221,7 @@ struct TinyModel {
   const Device& device;
   model::Model model;
   model::DeviceBatch batch;
-  std::vector<double> scales;  ///< of each loss
+  std::vector<double> scales;  ///< the factor of each loss: 1 / the number of its targets
 };
 
 }  // namespace encore::testing

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run small enough for a test: a corpus of a few sentences and the specification of a model for it.
+// A run small enough for a test: a corpus of a few sentences for the task "ner", and the specification of a
+// run that learns from it. training_runs.hpp runs it in the process of the test, and
+// unit/infer/engine_fixture.hpp loads its model.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +17,7 @@
 
 namespace encore::testing {
 
-/// Returns sentences in which the word before decides the label of a name.
+/// Writes the sentences `first` to `first` + `count` - 1, in which the word before a name decides its label.
 inline void write_corpus(const std::filesystem::path& file, int first, int count) {
   const char* names[] = {"Jordan", "Paris", "Florence", "Austin", "Sydney"};
   std::ofstream out(file);
@@ -34,8 +36,8 @@ inline void write_corpora(const std::filesystem::path& folder) {
   write_corpus(folder / "test.conll", 80, 20);
 }
 
-/// Returns the first point of an experiment written in TOML; its files are in `folder`. Plugins: the shipped
-/// ones and those of `more`.
+/// Returns the specification of the first run of an experiment written in TOML, whose data files are in
+/// `folder`. Plugins are those that ship and those in the folders `more`.
 inline record::Specification specification_of(const std::string& toml, const std::filesystem::path& folder,
                                       const std::vector<std::string>& more = {},
                                       const std::vector<std::string>& overrides = {}) {
@@ -59,7 +61,7 @@ inline record::Specification specification_of(const std::string& toml, const std
   return specification;
 }
 
-/// A run on the corpora of the folder: 3 epochs of 8 steps.
+/// Returns a run on the corpora of the folder (write_corpora()): 3 epochs of 8 steps.
 inline record::Specification tiny_specification(const std::filesystem::path& folder,
                                         const std::vector<std::string>& overrides = {}) {
   const std::string text = R"(

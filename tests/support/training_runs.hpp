@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs small experiments within the test's process, keeps their events, and can ask them to stop.
+// run_attempt(): trains one attempt of a small run within the process of the test, keeps its events in a
+// Recorder, and can stop it after a number of steps (ScriptedControl). Tests of training use it (unit/train,
+// seams). Every stop is a normal one, as by Ctrl-C; system/survival kills real workers.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +18,7 @@
 
 namespace encore::testing {
 
-/// Keeps every event of a run.
+/// Keeps every event of a run, and the steps, resumptions and notes.
 class Recorder final : public train::Observer {
  public:
   void measures(std::span<const Measure>) override {}
@@ -72,7 +74,7 @@ class Recorder final : public train::Observer {
 
 class ScriptedControl final : public train::Control {
  public:
-  /// Stops after this many steps of this attempt; 0: never.
+  /// Asks to stop after `stop_after` steps of this attempt; 0 means never.
   explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
   train::Request poll() override { return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none; }
   std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
@@ -82,8 +84,9 @@ class ScriptedControl final : public train::Control {
   int left_;
 };
 
-/// One attempt in this run folder. packs_ahead: as on a GPU; null: the device decides. between_steps: as in
-/// TrainerParts, with the run's device.
+/// Trains one attempt in this run folder, which resumes from the newest checkpoint there. `packs_ahead` says
+/// whether the next batch is packed during a step, as on a GPU; null lets the device decide. `between_steps`
+/// is called as TrainerParts says (train/trainer_parts.hpp), with the run's device.
 inline Recorder run_attempt(const std::filesystem::path& folder, const record::Specification& specification,
                             ScriptedControl control = ScriptedControl(),
                             const tasks::TokenCache& cache = tasks::TokenCache{std::filesystem::path()},

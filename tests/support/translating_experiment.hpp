@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The experiment of tests that translate: a small encoder and decoder that learn from train.en and train.de
-// (system/control/translated_days.hpp writes them).
+// The experiment of system tests that translate (bench, predict, MarianMT, T5): a small encoder and decoder
+// that learn from train.en and train.de, which system/control/translated_days.hpp writes. Settings that
+// differ between the tests are in TranslatingParts.
 #pragma once
 
 #include <string>
 
 namespace encore::testing {
 
-/// The settings that differ between tests: lines of the tables.
+/// The settings that differ between tests, as TOML.
 struct TranslatingParts {
   std::string task = "";
   std::string max_length = "12";
   std::string tokenizer = "type = \"word\"\nvocab_size = 20\n";
   std::string model = "norm_position = \"pre\"\n";
   std::string decoder_layers = "1";
-  std::string feed_forward = "";  ///< more options of that layer
+  std::string feed_forward = "";  ///< further options of the layer feed_forward
   std::string train = "epochs = 20\n";
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A training step of a known shape allocates nothing that grows with the batch or the model, and makes no
-// oneDNN primitive. Every heap allocation of the process goes through hooks, also those of libraries; Kokkos
-// memory is counted too. What remains are the names of kernels and the arguments of oneDNN's calls, a few
-// words each. This is a program of its own, because the hooks replace malloc.
+// Tests that a training step (Model, model/model.hpp) of a shape that was seen before, and later passes of a
+// Generation, allocate nothing that grows with the batch or the model, and make no oneDNN primitive. Every
+// heap allocation of the process goes through hooks (support/counted_allocations.hpp), also those of
+// libraries; Kokkos memory is counted too. Small allocations remain: names of kernels and arguments of
+// oneDNN's calls, a few words each. This is a program of its own, because the hooks replace malloc.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -23,7 +24,8 @@ struct Allocation : ::testing::TestWithParam<config::Precision> {
       GTEST_SKIP() << "no bfloat16 products on this backend";
   }
   bool has_onednn() const { return device.gemm().name().starts_with("oneDNN"); }
-  /// Whether oneDNN takes memory of its own for a product that is prepared, as it does without AVX-512.
+  /// Returns whether oneDNN takes memory of its own for a product that is prepared, as it does without
+  /// AVX-512.
   bool product_takes_memory() const {
     const DType type = GetParam() == config::Precision::bfloat16 ? DType::bfloat16 : DType::float32;
     const memory::DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
@@ -39,7 +41,8 @@ struct Allocation : ::testing::TestWithParam<config::Precision> {
     device.fence();
     return large_allocations > before;
   }
-  /// Whether the runtime of OpenMP takes memory for every kernel, as libgomp does for a team of one thread.
+  /// Returns whether the runtime of OpenMP takes memory for every kernel, as libgomp does for a team of one
+  /// thread.
   bool launch_takes_memory() const {
     const memory::DeviceBuffer memory("values", 64 * 4);
     long before = 0;
@@ -114,7 +117,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
     GTEST_SKIP() << "oneDNN takes heap memory itself on this processor; the rest was checked";
 }
 
-/// The second batch of a shape: no memory in the first pass nor in those of one row each.
+/// For the second batch of a shape, neither the first pass nor the passes of one row each take memory.
 TEST_P(Allocation, PassesOfAGenerationTakeNoMemoryAndMakeNoPrimitive) {
   config::Experiment experiment = tiny_experiment(registry);
   experiment.model.width = 64;

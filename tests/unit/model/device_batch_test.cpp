@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests copy batches to the device: whole or in shards, and reused for smaller ones; also rejected
-// batches.
+// Tests DeviceBatch (model/device_batch.hpp): a packed batch is copied to the device whole or in gradient
+// shards, its memory is used again for smaller batches, and batches that do not fit are rejected. Shards are
+// cut between examples only, with everything that belongs to their rows.
 #include "model/device_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +90,7 @@ TEST(DeviceBatch, IsUsedAgainForSmallerBatches) {
   }
 }
 
-TEST(DeviceBatch, RefusesWhatItWasNotMadeFor) {
+TEST(DeviceBatch, RefusesBatchesItWasNotMadeFor) {
   const Device device;
   DeviceBatch batch(device, make_batch({4}, 11, 5, 1).size(), needs);
   EXPECT_THROW(batch.upload(make_batch({5}, 11, 5, 1)), std::logic_error);
@@ -124,7 +125,8 @@ TEST(DeviceBatch, SegmentsAreCutWithTheirRows) {
   EXPECT_THROW(not_reading.upload(packed), std::logic_error);
 }
 
-/// Two pairs of sequences with a target each, a row picked in every sequence, columns over all spaces.
+/// The batch has two pairs of sequences with a target each, one picked row in every sequence, and a column
+/// over each space.
 TEST(DeviceBatch, CutsEverySpaceBetweenExamples) {
   const Device device;
   data::PackedBatch packed;

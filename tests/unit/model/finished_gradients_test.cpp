@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reports of a backward pass while it runs: once a node is done, the gradients of parameters that no
-// earlier node has are those of the whole pass; gradients of parameters that earlier nodes share are not
-// final.
+// Tests the callback of Model::shard_gradient (model/model.hpp), which reports each node that the backward
+// pass has finished: from then on, the gradients of parameters that no earlier node uses do not change. The
+// exchange of gradients between ranks relies on this (train/gradient_exchange.hpp). Gradients of parameters
+// that earlier nodes share are not final yet.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,8 +15,8 @@ namespace {
 using namespace encore::testing;
 
 struct FinishedGradientsTest : ::testing::Test {
-  /// shared_parameters: the number of parameters whose first part comes from a later node than the one that
-  /// makes them final.
+  /// Checks that each gradient, once reported as final, stays as it is. `shared_parameters` is the expected
+  /// number of parameters to which a later node of the network adds before the one that makes them final.
   void expect_final(const config::Experiment& experiment, std::size_t shared_parameters) {
     TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
     tiny.model.initialize(1);
@@ -52,7 +53,7 @@ TEST_F(FinishedGradientsTest, StayAsTheyAre) {
   expect_final(experiment, 0);
 }
 
-TEST_F(FinishedGradientsTest, OfSharedParametersComeWithTheFirstNodeThatHasThem) {
+TEST_F(FinishedGradientsTest, OfSharedParametersAreFinalAtTheFirstNodeThatUsesThem) {
   config::Experiment experiment = tiny_experiment(registry);
   const std::size_t both =
       TinyModel(experiment, tiny_size(), registry, device, tiny_batch()).model.network().first_users().size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frozen parameters: they keep their values, all others have the gradients that they have without freezing,
-// and the backward pass stops where nothing below is trained.
+// Tests train.freeze (TrainedParameters, model/trained_parameters.hpp): frozen parameters keep their values,
+// all others get the gradients that they have without freezing, and the backward pass stops where nothing
+// below is trained.
 #include <gtest/gtest.h>
 
 #include "config/error.hpp"
@@ -65,7 +66,7 @@ TEST_F(FreezeTest, OptimizersLeaveFrozenParametersAlone) {
     }
 }
 
-TEST_F(FreezeTest, WhatIsTrainedHasTheGradientsItHasWithoutIt) {
+TEST_F(FreezeTest, TrainedParametersHaveTheGradientsThatTheyHaveWithoutFreezing) {
   for (const config::NormPosition position : {config::NormPosition::post, config::NormPosition::pre}) {
     const auto frozen = make(frozen_parts, config::Precision::float32, position),
                whole = make({}, config::Precision::float32, position);
@@ -81,7 +82,7 @@ TEST_F(FreezeTest, WhatIsTrainedHasTheGradientsItHasWithoutIt) {
   }
 }
 
-TEST_F(FreezeTest, TheNormOfTheGradientCountsWhatIsTrained) {
+TEST_F(FreezeTest, TheNormOfTheGradientCountsTrainedParametersOnly) {
   const auto frozen = make(frozen_parts), whole = make({});
   double expected = 0.0;
   whole->loss({1, 3});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sequences that grow pass by pass, in models of one causal stack: the bits equal those of the whole sequence
-// for every shipped layer; also what is kept between passes, and what is rejected.
+// Tests Generation (model/generation.hpp), which extends sequences pass by pass, in models of one causal
+// stack. The property that matters: for every shipped layer the bits equal those of scoring the whole
+// sequence at once. Also tested: what is kept between passes, and which models and passes are rejected.
+// seams/generation_test.cpp has models with an encoder.
 #include "model/generation.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,8 @@ namespace {
 
 using namespace encore::testing;
 
-/// x + the sum of its row, whose order depends on the number of rows: not row-wise, although it claims to be.
+/// Adds the sum of its row to each element. The order of that sum depends on the number of rows, so the layer
+/// is not row-wise although it claims to be: the comparison of bits must notice it.
 class OrderedByRowCount final : public Layer {
  public:
   static Schema options() { return {}; }

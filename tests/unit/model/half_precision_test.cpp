@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole model in 16 bits compared with the same model in float32: losses, logits, and the gradient of each
-// parameter relative to its norm; float32 masters that keep what 16 bits cannot; predictions in the precision
-// of training; small gradients of float16, which a factor on the loss keeps.
+// Tests a whole Model (model/model.hpp) in bfloat16 and float16 against the same model in float32: losses,
+// logits, and the gradient of each parameter relative to its norm; float32 masters that keep updates too
+// small for 16 bits; predictions in the precision of training; small gradients of float16, which are lost
+// without a factor on the loss.
 #include <gtest/gtest.h>
 
 #include "kernels/products/gemm.hpp"
@@ -18,7 +19,7 @@ double norm_of(const std::vector<double>& values) {
   return std::sqrt(squares);
 }
 
-/// |a - b| / max(|b|, floor).
+/// Returns |a - b| / max(|b|, floor).
 double distance(const std::vector<double>& a, const std::vector<double>& b, double floor = 1e-30) {
   std::vector<double> difference = a;
   for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= b[i];
@@ -28,8 +29,8 @@ double distance(const std::vector<double>& a, const std::vector<double>& b, doub
 struct HalfType {
   config::Precision precision;
   DType type;
-  double digits;        ///< relative distance of two neighbours, at most
-  double of_gradients;  ///< of those of a tensor, at most; a relu that turns does not know of digits
+  double digits;        ///< largest relative distance of two neighbouring numbers
+  double of_gradients;  ///< largest distance of a tensor's gradients, which a relu may switch
 
   friend std::ostream& operator<<(std::ostream& out, const HalfType& half) {
     return out << name_of(half.type);
@@ -102,7 +103,7 @@ TEST_P(HalfPrecision, GradientsAreThoseOfFloat32) {
   }
 }
 
-TEST_P(HalfPrecision, SmallGradientsWantAFactorOnTheLossInFloat16Alone) {
+TEST_P(HalfPrecision, SmallGradientsNeedAFactorOnTheLossInFloat16Only) {
   const auto gradients = [&](config::Precision precision, double factor) {
     const auto tiny = make(precision);
     tiny->model.scale_loss(factor);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// train.layer_decay: each level of a stack learns at a fixed share of the rate of the one above it.
+// Tests train.layer_decay (TrainedParameters, model/trained_parameters.hpp): each level of a stack learns at
+// a fixed share of the rate of the level above it, and an optimizer's step is that share of the usual step.
 #include <gtest/gtest.h>
 
 #include "support/tiny_model.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// load: our own names, and those of foreign models; messages for mismatches name both sides.
+// Tests load() (model/load_parameters.hpp), which fills the parameters of a model from named tensors, under
+// our own names and those of foreign models; errors name both sides. Also convert_elements()
+// (model/convert_elements.hpp), which must round each number once, to the nearest.
 #include "model/load_parameters.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +25,8 @@ namespace {
 using testing::message_of;
 using testing::TemporaryFolder;
 
-/// Width 16: the packed matrix of attention (48, 16), and a gain of 9, which does not fill a cache line.
+/// Returns the parameters that are loaded: the packed matrix of attention of width 16 (48, 16), and a gain of
+/// 9 elements, which does not fill a cache line.
 std::vector<memory::NamedParameter> parameters() {
   return {{"encoder.0.attention.qkv.weight", {"qkv.weight", {48, 16}}}, {"head.gain", {"gain", {9}}}};
 }
@@ -63,7 +66,8 @@ std::vector<float> counted(float first, std::size_t count) {
   return values;
 }
 
-/// The names that a foreign checkpoint may use, with queries, keys and values apart.
+/// Returns the tensors of a parameter as a foreign checkpoint may name them, with separate queries, keys and
+/// values.
 std::vector<SourceRows> split_names(const std::string& path) {
   if (path == "head.gain") return {{.name = "classifier.gain"}};
   return {{.name = "layer.0.query.weight"}, {.name = "layer.0.key.weight"}, {.name = "layer.0.value.weight"}};
@@ -99,7 +103,7 @@ TEST_F(LoadTest, SomeRowsOfALargerMatrix) {
   EXPECT_EQ(values_of("encoder.0.attention.qkv.weight", block_), counted(12 * 16, 48 * 16));
 }
 
-TEST_F(LoadTest, SaysWhatIsMissingAndWhatIsLeft) {
+TEST_F(LoadTest, ReportsMissingAndUnusedTensors) {
   add("head.gain", {9}, 1);
   add("pooler.weight", {2}, 0);
   add("pooler.bias", {2}, 0);
@@ -112,7 +116,7 @@ TEST_F(LoadTest, SaysWhatIsMissingAndWhatIsLeft) {
             "\"pooler.bias\", \"pooler.weight\", which the model does not have");
 }
 
-TEST_F(LoadTest, OfAMatrixInPartsNoneMayBeMissing) {
+TEST_F(LoadTest, NoPartOfAMatrixInPartsMayBeMissing) {
   add("layer.0.query.weight", {16, 16}, 0);
   add("classifier.gain", {9}, 5);
   const Loaded loaded = load_block(split_names);
@@ -143,7 +147,7 @@ TEST_F(LoadTest, RefusesRowsThatAreNotThere) {
       "is float32(9)");
 }
 
-TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
+TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedOnRequest) {
   const std::vector<bfloat16> brains(48 * 16, bfloat16(-1.5F));
   const std::vector<std::uint16_t> halves(9, 0x3C01);  // 1 + 2^-10
   source_["encoder.0.attention.qkv.weight"] = {DType::bfloat16, {48, 16}, std::as_bytes(std::span(brains))};
@@ -162,7 +166,8 @@ TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
             "tensor \"head.gain\" is int64(9), and parameter \"head.gain\" of the model is float32(9)");
 }
 
-/// A float16 number: its value, the nearest one of a float, and that of a double in a file.
+/// Returns the value of the float16 number with these bits. nearest() and nearest_in_file() return the bits
+/// of the float16 number nearest to a float, and to a double that a file holds.
 float value_of(unsigned bits) {
   float16 number;
   number.bits = static_cast<std::uint16_t>(bits);
@@ -242,7 +247,7 @@ TEST(ConvertElements, Bfloat16IsThatOfTheKernels) {
   EXPECT_EQ(bits, 0x3F81);
 }
 
-TEST(ConvertElements, WhatWouldBecomeInfiniteIsRefused) {
+TEST(ConvertElements, NumbersThatWouldBecomeInfiniteAreRefused) {
   const auto refusal_of = [](double value, record::StoredType to) {
     return message_of<Error>(
         [&] { convert_elements(DType::float64, std::as_bytes(std::span(&value, 1)), to); });
@@ -274,7 +279,7 @@ TEST(ConvertElements, AnyFloatsBecomeFloatsOrDoubles) {
   EXPECT_THROW(convert_elements(DType::int32, {}, DType::float32), std::logic_error);
 }
 
-TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
+TEST_F(LoadTest, AMappedFileIsReadInPlace) {
   add("encoder.0.attention.qkv.weight", {48, 16}, 0);
   add("head.gain", {9}, 1000);
   TemporaryFolder folder;

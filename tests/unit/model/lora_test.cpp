@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// train.lora: matrices keep their values, low-rank adapters are trained instead; their gradients follow from
-// those of the matrices.
+// Tests train.lora (TrainedParameters, model/trained_parameters.hpp, and memory/adapters.hpp): the chosen
+// matrices keep their values, low-rank adapters B A are trained instead, and the gradients of A and B follow
+// from those of the matrices. A new adapter changes no bit of the model's output, because B starts at zero.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A head with two losses: each is divided by its own count, their sum is trained, and a batch may lack the
-// targets of one of them.
+// Tests models whose head has two losses (Model and sum_shards(), model/sum_shards.hpp), with the head
+// language_model, which may also predict whether one text follows another: each loss is divided by the number
+// of its own targets, their sum is trained, and a batch may lack the targets of one of them. The order in
+// which shards are added is part of the promise of equal bits.
 #include <gtest/gtest.h>
 
 #include "support/tiny_model.hpp"
@@ -10,7 +12,7 @@ namespace {
 
 using namespace encore::testing;
 
-/// A batch whose column "next" gives the head its second loss.
+/// A parameter that only the second loss reaches. The column "next" of a batch has the targets of that loss.
 constexpr const char* second_loss = "head.next.weight";  // (2, 8)
 /// A parameter that only the first loss reaches.
 constexpr const char* first_loss = "head.bias";  // (11)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of a model, compared with numbers by hand and with what a real model then takes.
+// Tests cost_of() (model/model_cost.hpp), which `exp plan --size` shows: parameters and operations equal
+// numbers that are computed by hand, and the memory equals what a real model of this shape then takes.
 #include "model/model_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using namespace encore::testing;
 
-/// These are the sizes of tiny_experiment: C, F, T, B, V, K.
+/// These are the sizes of tiny_experiment (support/tiny_model.hpp).
 constexpr double width = 8, hidden = 12, length = 7, sequences = 3, vocabulary = 11, classes = 5;
 constexpr double rows = length * sequences;
 constexpr double matrices = 4 * width * width + 2 * width * hidden;  // of a block
@@ -126,7 +127,7 @@ TEST_F(ModelCostTest, SharedBlocksCountOnceAndWorkTwice) {
   EXPECT_EQ(encoder.parts[1].forward_flops, encoder.parts[0].forward_flops);
 }
 
-TEST_F(ModelCostTest, WhatIsFrozenCostsNoGradient) {
+TEST_F(ModelCostTest, FrozenParametersCostNoGradient) {
   experiment.train.freeze = {"embedding", "encoder.0"};
   const ModelCost found = cost();
   const PartCost& encoder = part(found.whole, "encoder");
@@ -161,7 +162,7 @@ TEST_F(ModelCostTest, AttentionCountsThePairsThatSeeEachOther) {
   EXPECT_EQ(forward_of_attention(), products + pairs(length * (length + 1) / 2));
 }
 
-TEST_F(ModelCostTest, ALayerThatMixesRowsInSilenceIsNamed) {
+TEST_F(ModelCostTest, ALayerThatMixesRowsWithoutDeclaringProductsIsNamed) {
   Registrar offers;
   offers.add<Kind::layer, Mixer>("mixer");
   registry.add("this test", offers);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The promises of a whole model: names, determinism, shards, packing, no allocation in a step, and finding
-// values that are not finite.
+// Tests the promises of Model (model/model.hpp): parameter paths, which checkpoints contain and which
+// therefore must not change; equal bits for equal steps; shards and packing that do not change a result; no
+// allocation in a step; and finding the layer whose values stopped being finite.
 #include "model/model.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ TEST_F(ModelTest, ParametersAreNamedByTheirPath) {
   EXPECT_EQ(parameters.find("head.bias").size, 5);
 }
 
-TEST_F(ModelTest, ForInferenceItEvaluatesWithEqualBitsAndDoesNotTrain) {
+TEST_F(ModelTest, AModelForInferenceEvaluatesWithEqualBitsAndDoesNotTrain) {
   const auto trained = make();
   Model lean(tiny_experiment(registry), tiny_size(), registry, device, memory::Use::inference);
   for (const memory::ParameterSlice& slice : lean.parameters().slices())
@@ -150,7 +151,8 @@ TEST_F(ModelTest, AModelThatSharesCountsItsParametersOnce) {
   EXPECT_EQ(parts(2, 2), parts(2, 0));
 }
 
-/// Sharing is the unshared model with equal values in all blocks; its gradient is the sum over the blocks.
+/// A model that shares its blocks computes what an unshared model with equal values in all blocks computes;
+/// its gradient is the sum over these blocks.
 TEST_F(ModelTest, SharedGradientsAreTheSumOverTheBlocks) {
   const auto change = [](std::int64_t groups) {
     return [groups](config::Experiment& e) {

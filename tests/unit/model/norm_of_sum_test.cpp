@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A model whose norms add up trunk and branch themselves trains bit for bit as one whose norms get the sum,
-// in every precision, with and without dropout, on one thread and on two.
+// Tests norms that take the residual sum (trunk and branch as two inputs, model/network.hpp): a model with
+// them trains bit for bit like one whose norms get the finished sum, in every precision, with and without
+// dropout, on one thread and on two. So the fused path must keep the order of additions.
 #include <gtest/gtest.h>
 
 #include "base/sha256.hpp"
@@ -44,7 +45,8 @@ void PrintTo(const Case& c, std::ostream* out) {
   *out << name_of(c);
 }
 
-/// Three steps of Adam and an evaluation; norm: the layer's type, which the model's norms are of.
+/// Returns a hash of three steps of Adam and an evaluation. `norm` is the type of all norms of the model;
+/// `nodes`, if given, gets the number of nodes of its network.
 std::string train(const Case& c, const std::string& norm, std::size_t* nodes = nullptr) {
   const Device device;
   plugin_host::Registry registry = load_builtin_plugins();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mistakes that a model rejects, and that the message names the option in the file.
+// Tests the mistakes that a Model rejects when it is built, planned or run (model/network.hpp,
+// model/head_fit.hpp, model/device_batch.hpp): the error is a ConfigError whose key is the option in the
+// experiment file, or names layer and handle for a mistake in a plugin.
 #include <gtest/gtest.h>
 
 #include "config/error.hpp"
@@ -208,7 +210,7 @@ TEST(Step, GivesTheSumThatTheHostHasBound) {
 
 // --- a head and a task that do not fit ---
 
-/// A layer with the requests that the test sets.
+/// A head with the requests that the test sets.
 class AskingHead final : public Head {
  public:
   static Schema options() { return {}; }
@@ -279,7 +281,7 @@ TEST(HeadRefusal, AnOutputThatTheHeadDoesNotGive) {
             "not give");
 }
 
-TEST(HeadRefusal, WhatItForgotToSay) {
+TEST(HeadRefusal, AnInvalidDeclaration) {
   EXPECT_EQ(head_refusal([](HeadPlan&) {}).second, "head: the head reads no space (HeadPlan::read)");
   EXPECT_EQ(head_refusal([](HeadPlan& plan) {
               ask_for_targets(plan);

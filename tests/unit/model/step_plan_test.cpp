@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step plan of a model: which tensors are kept for backward, which share memory, and how much memory that
-// takes.
+// Tests StepPlan (model/step_plan.hpp), the plan of a model's step: the order of its nodes, which tensors are
+// kept for the backward pass, which share memory, what is computed again, and how much memory all that takes.
+// Equal models must have equal plans, because bits depend on them.
 #include "model/step_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +69,7 @@ struct Plans {
   StepPlan training, evaluation;
 };
 
-TEST(StepPlan, NodesStandInTheOrderOfTheForwardPass) {
+TEST(StepPlan, NodesAreInTheOrderOfTheForwardPass) {
   const Plans plans;
   std::vector<std::string> paths;
   for (const NodePlan& node : plans.training.nodes) paths.push_back(node.path);
@@ -97,7 +98,7 @@ TEST(StepPlan, PreNormNormsFirstAndOnceAtTheEnd) {
   EXPECT_EQ(plans.training.nodes[plans.training.nodes.size() - 2].path, "encoder.norm");
 }
 
-TEST(StepPlan, WhatBackwardReadsIsKeptAndNothingElse) {
+TEST(StepPlan, OnlyTensorsThatTheBackwardPassReadsAreKept) {
   const Plans plans;
   const int nodes = static_cast<int>(plans.training.nodes.size());
   const PlanTensor* qkv = find(plans.training, "encoder.0.attention.qkv");  // saved
@@ -113,7 +114,7 @@ TEST(StepPlan, WhatBackwardReadsIsKeptAndNothingElse) {
   EXPECT_EQ(input->last, 2 * nodes - 2);
 }
 
-TEST(StepPlan, ANormThatTakesNoSumComesAfterIt) {
+TEST(StepPlan, ANormThatTakesNoSumComesAfterTheSum) {
   const Plans plans(separate_norms);
   EXPECT_EQ(plans.training.nodes[2].path, "encoder.0.attention.residual");
   EXPECT_EQ(plans.training.nodes[3].path, "encoder.0.attention.norm");
@@ -201,7 +202,7 @@ std::vector<std::string> backward_calls(const StepPlan& plan) {
   return calls;
 }
 
-TEST(StepPlan, TheBackwardPassGoesTheOtherWay) {
+TEST(StepPlan, TheBackwardPassRunsInReverseOrder) {
   const Plans plans;
   const std::vector<std::string> calls = backward_calls(plans.training);
   ASSERT_EQ(calls.size(), plans.training.nodes.size());
@@ -231,7 +232,7 @@ TEST(StepPlan, ACheapOutputIsComputedAgainWhereItIsRead) {
   EXPECT_LT(sum->idle.last, sum->idle.first);
 }
 
-TEST(StepPlan, WhatCannotBeComputedAgainIsKept) {
+TEST(StepPlan, OutputsThatCannotBeComputedAgainAreKept) {
   const auto tensor = [](const Plans& plans) {
     return *find(plans.training, "encoder.0.attention.norm.output");
   };
@@ -270,13 +271,13 @@ TEST(StepPlan, ABlockIsComputedAgainFromWhatEntersIt) {
   }
 }
 
-TEST(StepPlan, NoBlockIsComputedAgainForWhatDoesNotTrain) {
+TEST(StepPlan, NoBlockIsComputedAgainIfItDoesNotTrain) {
   const Plans plans([](config::Experiment& e) { e.train.freeze = {"embedding", "encoder.0"}; }, config::Recompute::blocks);
   for (const std::string& call : backward_calls(plans.training))
     EXPECT_EQ(call.find("encoder.0"), std::string::npos) << call;
 }
 
-/// The seed model: width 384, 12 layers, 6 heads, hidden 768, with its head.
+/// Makes the experiment a model of a realistic size: width 384, 12 layers, 6 heads, hidden 768, and its head.
 void seed_model(config::Experiment& experiment) {
   experiment.model.width = 384;
   experiment.model.layers = 12;
@@ -307,7 +308,7 @@ TEST(StepPlan, TheSeedModelOnFullBatchesFitsClosely) {
   RecordProperty("evaluation_megabytes", static_cast<int>(plans.evaluation.arena_bytes >> 20));
 }
 
-TEST(StepPlan, WhatIsComputedAgainTakesNoMemoryMeanwhile) {
+TEST(StepPlan, OutputsThatAreComputedAgainTakeNoMemoryMeanwhile) {
   const BatchSize full{32 * 256, 32, 32 * 256 * 256, 256};
   const auto channels = [&](config::Recompute recompute) {  // in each layer, of each token
     Plans plans(seed_model, recompute);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One and two threads give equal bits of a training step in each precision, and the comparison can fail: with
-// a layer whose sums depend on the number of threads the bits differ. Each case runs in a child process,
-// because the number of threads is limited by that at its start.
+// Tests the promise of the kernels (kernels/host_threads.hpp): one and two threads give equal bits of a
+// training step in each precision. The comparison can fail: with an injected layer whose sums depend on the
+// number of threads the bits differ. Each case runs in a child process (support/child_threads.hpp), because a
+// process cannot have more threads than at its start.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -36,8 +37,8 @@ int threads_of([[maybe_unused]] const Device& device) {
 #endif
 }
 
-/// y = gain * x; the gain's gradient is summed in as many parts as there are threads: the mistake to be
-/// caught.
+/// Computes y = gain * x, but sums the gradient of `gain` in as many parts as there are threads: the mistake
+/// that the tests must notice.
 class ThreadwiseSum final : public Layer {
  public:
   static Schema options() { return {}; }
@@ -86,8 +87,8 @@ std::string digest(const Device& device, Tensor tensor) {
   return hash.hex();
 }
 
-/// Three steps of Adam on batches large enough for every kernel to use all threads.
-/// changes: the number of threads is another one in each step.
+/// Returns a hash of three steps of Adam on batches large enough for every kernel to use all threads.
+/// `inject` adds the layer ThreadwiseSum; with `changes` the number of threads changes from step to step.
 std::string train(config::Precision precision, bool inject, bool changes) {
   Device device;
   plugin_host::Registry registry = load_builtin_plugins();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Training that skips rows without a gradient, compared with training that reads and updates all of them:
-// equal values, states, gradients and norms, bit for bit, with every shipped optimizer; after a resume; with
-// 1, 2 and 3 threads. The comparison can fail: a skipped row with a gradient is noticed.
+// Tests that training may skip the rows of an embedding table that have no gradient in a step
+// (memory/parameter_block.hpp and the optimizers): values, states, gradients and norms equal, bit for bit,
+// those of a training that reads and updates all rows, with every shipped optimizer, after a resume, and with
+// 1, 2 and 3 threads. The comparison can fail: a skipped row that has a gradient is noticed.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -34,10 +35,10 @@ data::PackedBatch batch_of_step(std::int64_t step) {
 struct Case {
   std::string optimizer;
   Changes settings;
-  std::int64_t width = 256;  ///< a chunk per row; 64: four rows
+  std::int64_t width = 256;  ///< a row fills a chunk of the optimizer; with 64, four rows do
   config::Precision precision = config::Precision::float32;
   std::int64_t shards = 1;
-  double odd_scale = 0.5;  ///< of step 5
+  double odd_scale = 0.5;  ///< the factor on the loss in step 5
   std::int64_t embedding_width = 0;
 };
 
@@ -94,7 +95,8 @@ Bytes bytes_of(const Device& device, Tensor tensor) {
   return bytes;
 }
 
-/// A model and its optimizer, step by step. `dense`: gradients are filled, summed and used as a whole.
+/// A model and its optimizer, step by step. With `dense`, gradients of all rows are zeroed, summed and read,
+/// so nothing is skipped.
 class Training {
  public:
   Training(const Device& device, const plugin_host::Registry& registry, const Case& used, bool dense)
@@ -132,7 +134,7 @@ class Training {
     gradient(number);
     update(number);
   }
-  /// Collects values, gradients, each state, the sum of squares.
+  /// Returns the bytes of values, gradients and each state, and the sum of squares.
   std::vector<Bytes> everything() {
     std::vector<Bytes> all = {bytes_of(device_, model_.parameters().values()),
                               bytes_of(device_, model_.parameters().gradients())};
@@ -201,7 +203,7 @@ struct TokenRows : ::testing::Test {
   plugin_host::Registry registry = load_builtin_plugins();
 };
 
-TEST_F(TokenRows, PassedOverAreUpdatedAsIfTheyWereRead) {
+TEST_F(TokenRows, ThatAreSkippedHaveTheBitsOfAFullUpdate) {
   for (const Case& used : cases()) {
     if (!multiplies(used.precision)) continue;
     SCOPED_TRACE(name_of(used));
@@ -243,7 +245,7 @@ TEST_F(TokenRows, AreAsCheapAfterAResume) {
 }
 
 /// A step that marks too few rows: the comparison above must notice it.
-TEST_F(TokenRows, WithAGradientThatArePassedOverAreSeen) {
+TEST_F(TokenRows, WithAGradientThatAreSkippedAreNoticed) {
   for (const ChunkGradient wrong : {ChunkGradient::absent, ChunkGradient::never}) {
     const Case used{.optimizer = "adam", .settings = {}};
     Training sparse(device, registry, used, false), dense(device, registry, used, true);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The summary of all inputs: means, window, latency, right answers and their interval, and the same as JSON.
+// Tests monitor() (monitor/monitoring.hpp), which summarises the inputs that a served model has answered for
+// `exp monitor`: means, the window of newest inputs, latency, the share of right answers with its interval,
+// and the same as JSON. Programs read that JSON, so its names stay.
 #include "monitor/monitoring.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +55,7 @@ TEST(Monitoring, DescribesTheWindowAndTestsAll) {
   EXPECT_EQ(json.at("feedback").at("texts"), 4);
 }
 
-TEST(Monitoring, NothingThatCameGivesNoAlert) {
+TEST(Monitoring, NoInputsGiveNoAlert) {
   const Monitoring said = monitor(some_reference(), {}, {}, {});
   EXPECT_FALSE(said.alert());
   EXPECT_EQ(said.texts, 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of two histograms compared with numbers that were computed by hand, and their limits.
+// Tests shift_between() and grouped_bins() (monitor/shift_measures.hpp), the distances of two histograms that
+// `exp monitor` shows: they equal numbers computed by hand from their definitions, and stay finite where a
+// bin is empty.
 #include "monitor/shift_measures.hpp"
 
 #include <gtest/gtest.h>
@@ -24,14 +26,14 @@ TEST(ShiftMeasures, AreThoseOfTheirDefinitions) {
   EXPECT_NEAR(shift.js, 0.75 * std::log2(1.5) + 0.25 * std::log2(0.5), 1e-12);
 }
 
-TEST(ShiftMeasures, StayFiniteWhereNothingIsCommon) {
+TEST(ShiftMeasures, StayFiniteForDisjointHistograms) {
   const ShiftMeasures shift = shift_between({100000, 0}, {0, 100000});
   EXPECT_TRUE(std::isfinite(shift.psi));
   EXPECT_GT(shift.js, 0.99);
   EXPECT_LE(shift.js, 1.0);
 }
 
-TEST(ShiftMeasures, OneSideAloneSaysNothing) {
+TEST(ShiftMeasures, AreZeroIfOneSideIsEmpty) {
   EXPECT_EQ(shift_between({}, {1, 2}).psi, 0.0);
   EXPECT_EQ(shift_between({1, 2}, {0, 0}).js, 0.0);
   EXPECT_GT(shift_between({1}, {1, 9}).psi, 0.0) << "a category that the reference does not have";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sequential test: bets are fair, unchanged inputs give no alarm more often than alpha for any length,
-// and changed inputs are found, at once and after a long time without a change.
+// Tests ShiftTest and JumpingBets (monitor/shift_test.hpp), the sequential test behind the alerts of `exp
+// monitor`: bets are fair, unchanged inputs raise no alarm more often than alpha however long the service
+// runs, and changed inputs are found, at once and after a long time without a change. The bound alpha is the
+// promise to users.
 #include "monitor/shift_test.hpp"
 
 #include <gtest/gtest.h>
@@ -104,7 +106,7 @@ TEST(ShiftTest, FindsEachKindOfChangeAtOnceAndLater) {
     }
 }
 
-TEST(ShiftTest, AReplaySaysTheSame) {
+TEST(ShiftTest, AReplayGivesTheSameResult) {
   Texts texts(3);
   const record::TextHistograms reference = texts.reference(100);
   ShiftTest one(reference, 0.01), other(reference, 0.01);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of messages, from the page on the encoding of protocol buffers, and of an ONNX file.
-// tests/system/peers/compare_onnx.py compares whole graphs with other programs.
+// Tests the bytes that `exp export` writes for ONNX: messages of protocol buffers
+// (onnx_graph/proto_message.hpp), compared with the examples of the official encoding page, and a whole file
+// (onnx_graph/onnx_file.hpp). The format is fixed by ONNX. tests/system/peers/compare_onnx.py compares whole
+// graphs with other programs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// --grid and --seeds: the options that the command line varies, alone and together with a sweep of the file.
+// Tests `exp run --grid` and --seeds, which make_plan() (plan/plan.hpp) merges with the file: the options
+// that the command line varies, alone and together with a sweep of the file. A run must have the same
+// identity whether the file or the command line asks for it.
 #include <gtest/gtest.h>
 
 #include "unit/plan/planning.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The worked examples of experiment_file.md, sweep_tables.md and run_names.md in docs/reference are correct
-// and plan the runs that the pages list.
+// Tests the worked examples of experiment_file.md, sweep_tables.md and run_names.md in docs/reference:
+// make_plan() (plan/plan.hpp) accepts them and plans the runs that the pages list. If it fails, correct the
+// page or the planner, whichever is wrong.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,12 +34,13 @@ TEST(ExperimentFilePage, ItsExampleAsksForTheRunsThatItLists) {
   EXPECT_EQ(listed, block(page, "text"));
 }
 
-/// Returns the runs of the example behind a mark of a page, as a change of the sample experiment, a line for
-/// each.
+/// An example of a page: the runs that its file asks for, planned on the sample experiment, and the runs that
+/// the page lists, one in a line.
 struct Example {
   std::string asked, listed;
 };
 
+/// Returns the example that follows the mark `<!-- example of MARK -->` in the page.
 Example example(const std::string& name, const std::string& mark) {
   const std::string page = read_page(name);
   const std::size_t begin = page.find("<!-- example of " + mark + " -->");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conditions of [sweep] exclude: precedence, types, and messages for wrong ones.
+// Tests Expression (plan/expression.hpp), the conditions of [sweep] exclude and [sweep.when]: precedence,
+// types, limits of nesting, and messages that point at the mistake.
 #include "plan/expression.hpp"
 
 #include <gtest/gtest.h>

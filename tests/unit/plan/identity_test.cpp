@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings that count in a run's identity and those that do not.
+// Tests which settings count in a run's identity, the SHA-256 of its question (plan/identity.hpp), and which
+// do not. Databases store these hashes: a change of the hash of an existing experiment makes every stored run
+// look new, so the values in NeverChanges stay.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of runs: labels of values, keys if a value is not clear enough, patterns, limits; and that no name is
-// part of an identity.
+// Tests the names of runs (plan/run_names.hpp, label.hpp and name_pattern.hpp): labels of values, keys where
+// a value alone is not clear, patterns, limits; and that no name is part of an identity. Users keep these
+// names in scripts, so a longer sweep must not rename existing runs.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -20,12 +21,12 @@ using Names = std::vector<std::string>;
 const std::string attention =
     "\"model.layer.attention\" = [{ type = \"self_attention\" }, { type = \"alibi_attention\" }]\n";
 
-/// The sample with another name, which is in line 1, and a sweep behind it.
+/// Returns the sample with another name, which is in line 1, followed by a sweep.
 std::string named(const std::string& name, const std::string& sweep) {
   return sample::changed(sample::experiment, "name = \"tiny\"", "name = \"" + name + "\"") + sweep;
 }
 
-TEST(Names, AWordStandsAloneAndANumberBehindItsOption) {
+TEST(Names, AWordIsALabelAndANumberFollowsItsOption) {
   EXPECT_EQ(names(plan(planning::swept("[sweep.grid]\n" + attention + "\"model.dropout\" = [0.1]\n"))),
             (Names{"tiny-self_attention-dropout=0.1-s1", "tiny-alibi_attention-dropout=0.1-s1"}));
   EXPECT_EQ(names(plan(planning::swept("[sweep.grid]\n\"train.precision\" = [\"float32\", \"bfloat16\"]\n"))),
@@ -37,7 +38,7 @@ TEST(Names, ANameOfARunBecomesOneOfAnExperiment) {
   EXPECT_EQ(as_name("größer_1.5+x"), "größer_1.5+x") << "nothing else is changed";
 }
 
-TEST(Names, AWordThatTwoOptionsTakeStandsBehindBoth) {
+TEST(Names, AWordThatTwoOptionsTakeFollowsTheirNames) {
   const std::string second = "[model.layer.second]\ntype = \"self_attention\"\n[sweep.grid]\n" + attention +
                              "\"model.layer.second\" = [{ type = \"self_attention\" }]\n";
   EXPECT_EQ(
@@ -90,7 +91,7 @@ TEST(Names, ValuesThatAZipRepeatsKeepTheirName) {
 }
 
 /// "all" means every run: no run gets this name, written or made of a setting.
-TEST(Names, NoneIsAll) {
+TEST(Names, NoRunIsNamedAll) {
   const auto failure = [](const std::string& name, const std::string& sweep) -> std::string {
     try {
       plan(named(name, sweep));
@@ -174,12 +175,12 @@ TEST(Names, APatternNamesOptions) {
   EXPECT_EQ(names(plan(named("{seed}of{dropout}", sweep))).at(1), "1of0.1-alibi_attention");
 }
 
-TEST(Names, WhatAPatternLeavesOutFollows) {
+TEST(Names, OptionsThatAPatternLeavesOutFollow) {
   EXPECT_EQ(names(plan(named("x{dropout}", "[sweep.grid]\n\"model.dropout\" = [0.1]\n" + attention))),
             (Names{"x0.1-self_attention-s1", "x0.1-alibi_attention-s1"}));
 }
 
-TEST(Names, APatternMayNameWhatIsNotVaried) {
+TEST(Names, APatternMayNameAnOptionThatIsNotVaried) {
   EXPECT_EQ(names(plan(named("w{width}-{attention}-{head}", ""))), (Names{"w8-self_attention-linear-s1"}));
   const std::string optimizers =
       "[sweep.grid]\n\"optimizer\" = [{ type = \"adamw\", learning_rate = 1e-3 }, "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [model] from = { run = } and { experiment = }: the forms, the options that are filled in, those that must
-// agree, and those that count in the identity.
+// Tests [model] from = { run = } and { experiment = } and [distil] teacher, with fill_from_parent()
+// (plan/parent_filler.hpp) as the code under test: the forms, the options that are filled in from the parent,
+// those that must agree with it, and those that count in the identity. Here "parent" is the run from which
+// another one starts.
 #include "plan/parent_filler.hpp"
 
 #include <gtest/gtest.h>
@@ -25,13 +27,14 @@ type = "feed_forward"
 hidden = 16
 )";
 
-/// The sample with `from` instead of a model of its own; `model` and `more` stand in [model] and behind it.
+/// Returns the sample with `from` instead of a model of its own. `model` is added to [model], `more` after
+/// it.
 std::string child(const std::string& from, const std::string& model = "", const std::string& more = "") {
   std::string text = changed(sample::experiment, shape, "from = " + from + "\n" + model);
   return changed(text, "[tokenizer]\ntype = \"wordpiece\"\n", "") + more;
 }
 
-/// Knows one run of the database and the files that a test gives it.
+/// Replaces the database: knows one run and the experiment files that a test gives it.
 class FixedParents final : public ParentSource {
  public:
   explicit FixedParents(const std::string& parent = sample::experiment) {
@@ -138,7 +141,7 @@ TEST(Parent, ARunCountsByItsWeightsAndAnExperimentByItsQuestion) {
   EXPECT_NE(point_of(child(by_file), with_other_seed).question, file.question);
 }
 
-TEST(Parent, WhatIsRepeatedByHandIsTheSameRun) {
+TEST(Parent, OptionsOfTheParentWrittenByHandGiveTheSameRun) {
   EXPECT_EQ(point_of(child(by_run, "width = 8\n", "[tokenizer]\ntype = \"wordpiece\"\n")).question,
             point_of(child(by_run)).question);
 }
@@ -255,7 +258,7 @@ TEST(Parent, MayBeSwept) {
 
 // --- [distil] teacher ---
 
-/// The sample itself, as a student of another run.
+/// Returns the sample itself as a student of another run, its teacher.
 std::string taught(const std::string& teacher, const std::string& more = "") {
   return std::string(sample::experiment) + "\n[distil]\nteacher = " + teacher + "\n" + more;
 }
@@ -289,7 +292,7 @@ TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
   EXPECT_EQ(point_of(taught(by_run, "hard_weight = 0.5\ntemperature = 2.0\n")).question, run.question);
 }
 
-TEST(Teacher, StandsBesideAParent) {
+TEST(Teacher, MayBeSetBesideAParent) {
   const RunPoint run = point_of(child(by_run, "", "[distil]\nteacher = " + by_file + "\n"));
   EXPECT_TRUE(run.data.contains("model.from"));
   EXPECT_NE(run.canonical.find(R"("model.from":"weights:)"), std::string::npos);

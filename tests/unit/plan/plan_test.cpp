@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of whole files: the top level, seeds, names, data files.
+// Tests make_plan() (plan/plan.hpp), which `exp run` and `exp plan` call, on whole files: the top level,
+// seeds, names, data files, and that all problems of a file are reported at once in its order. sweep_test.cpp
+// and when_test.cpp test [sweep].
 #include "plan/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +55,7 @@ TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
   EXPECT_EQ(overridden.seeds.at(7).place.text(), "-S seed=7");
 }
 
-TEST(Plan, AFolderStandsForTheFilesInIt) {
+TEST(Plan, AFolderMeansTheFilesInIt) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / ("plan_folder_" + std::to_string(::getpid()));
   fs::create_directories(folder / "parts/within");
@@ -135,7 +137,7 @@ TEST(Plan, StopsAfterTooManyProblems) {
                   .ends_with("\nand at least 950 more"));
 }
 
-TEST(Plan, SaysHowFarItIs) {
+TEST(Plan, ReportsItsProgress) {
   static const config::Catalogue catalogue = sample::catalogue();
   std::vector<std::pair<std::size_t, std::size_t>> seen;
   make_plan(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans made from text without any file: the content hash of a test's data is a function of the path's end.
+// Helpers for tests of plans: they plan from text without reading any file. The content hash of a data file
+// is made of its name alone, so identities do not depend on folders. Tests in this folder, tests/bounds and
+// tests/fuzz include it; hashes that tests compare depend on hash_of_name(), so it must not change.
 #pragma once
 
 #include <string>
@@ -17,12 +19,14 @@ inline std::string hash_of_name(const std::filesystem::path& path) {
   return "hash-of-" + path.filename().string();
 }
 
+/// Returns the plan of an experiment file with this text. `name` is the path of the file in messages.
 inline plan::Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
                  const std::string& name = "dir/a.toml", const config::SweepTexts& sweep = {}) {
   static const config::Catalogue catalogue = sample::catalogue();
   return plan::make_plan(config::parse_experiment_file(text, name, overrides, sweep), catalogue, hash_of_name);
 }
 
+/// Returns all errors of the plan as the user sees them, or "no problem".
 inline std::string problem(const std::string& text, const std::vector<std::string>& overrides = {},
                            const config::SweepTexts& sweep = {}) {
   try {
@@ -33,7 +37,8 @@ inline std::string problem(const std::string& text, const std::vector<std::strin
   return "no problem";
 }
 
-/// The sample with a sweep behind it, whose first line is line 32.
+/// Returns the sample experiment (unit/config/sample_catalogue.hpp) followed by a sweep. The sweep begins at
+/// line 32, which tests of messages rely on.
 inline std::string swept(const std::string& sweep) {
   return sample::experiment + sweep;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [search] as users write it: the resulting options, and what is rejected, with line and column.
+// Tests [search] of an experiment file (SearchPlan, plan/search/search_plan.hpp): the resulting options, the
+// trials as runs, and what is rejected, with line and column. A trial must have the identity that the same
+// run has in a file without a search.
 #include <deque>
 
 #include <gtest/gtest.h>
@@ -13,7 +15,7 @@ namespace {
 
 const std::string rate = "[search.space]\n\"optimizer.learning_rate\" = { log_uniform = [1e-4, 1e-1] }\n";
 
-/// Lives as long as the test: a plan refers to its document.
+/// Returns the parsed file. It lives as long as the program, because a plan refers to it.
 config::ExperimentFile& document(const std::string& text, const std::vector<std::string>& overrides = {},
                          const config::SweepTexts& sweep = {}) {
   static std::deque<config::ExperimentFile> documents;
@@ -25,7 +27,8 @@ const config::Catalogue& catalogue() {
   return one;
 }
 
-/// The problem of the sample followed by a search, whose first line is line 32.
+/// Returns the errors of the sample followed by a search. The search begins at line 32, on which messages
+/// depend.
 std::string search_problem(const std::string& text, const std::vector<std::string>& overrides = {},
                            const config::SweepTexts& sweep = {}) {
   try {
@@ -91,7 +94,7 @@ TEST(SearchFile, ConditionsTakeVariablesOutOfATrial) {
   EXPECT_EQ(plan.make({3.0, 0.3}).active, (std::vector<bool>{true, true}));
 }
 
-TEST(SearchFile, WhatCannotBePlannedIsATrialWithAProblem) {
+TEST(SearchFile, APointThatCannotBePlannedIsATrialWithAProblem) {
   SearchPlan plan(document(sample::experiment + "[search]\nexclude = [\"model.layers == 2\"]\n"
                                                 "[search.space]\n\"model.layers\" = { int = [1, 4] }\n"),
                   catalogue(), planning::hash_of_name);
@@ -100,7 +103,7 @@ TEST(SearchFile, WhatCannotBePlannedIsATrialWithAProblem) {
   EXPECT_EQ(plan.make({3.0}).problem, "");
 }
 
-TEST(SearchFile, MistakesArePointedAt) {
+TEST(SearchFile, MistakesAreReportedWithTheirPlace) {
   expect_problem("[search]\ntrails = 3\n" + rate,
                  "dir/a.toml:33:1: unknown option \"trails\" of [search]; did you mean \"trials\"?");
   expect_problem("[search]\nmethod = \"tpee\"\n" + rate, "dir/a.toml:33:10: option \"method\" of [search]");
@@ -146,7 +149,7 @@ TEST(SearchFile, ContradictionsAreRefused) {
                  "judges trials after 500 epochs for the first time, but they have");
 }
 
-/// The experiment with its length in steps.
+/// Returns the experiment with its length in steps instead of epochs.
 std::string by_steps(const std::string& train) {
   std::string text = sample::experiment;
   const std::size_t at = text.find("epochs = ");

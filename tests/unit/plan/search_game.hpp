@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A search in which the test acts as the trainer, and spaces for it.
+// Game plays a search without training: the test decides the score of each trial. With it, and the spaces and
+// options below, search_test.cpp, search_propose_test.cpp and search_importance_test.cpp test decide()
+// (plan/search/decide.hpp) and what it calls.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +34,14 @@ inline RandomVariable choice(const std::string& key, int count) {
   return one;
 }
 
+/// Returns a space with a variable of each distribution.
 inline std::vector<RandomVariable> mixed_space() {
   return {variable("rate", Law::log_uniform, 1e-5, 1e-1), variable("dropout", Law::uniform, 0.0, 0.5),
           variable("layers", Law::integer, 1, 12), variable("width", Law::log_integer, 8, 1024),
           choice("kind", 3)};
 }
 
+/// Returns a search that maximises dev/f1 over 9 epochs, with 4 random trials first.
 inline SearchOptions options_of(Method method, Pruning pruning = Pruning::none) {
   SearchOptions options;
   options.method = method;
@@ -48,15 +52,17 @@ inline SearchOptions options_of(Method method, Pruning pruning = Pruning::none) 
   return options;
 }
 
-/// A search in which the test acts as the trainer: `value(trial, epochs)` is the value of a trial at that
-/// time.
+/// A search whose trials are not trained: the test reports their values with observe(), or plays the whole
+/// search with play().
 struct Game {
   std::vector<RandomVariable> space = mixed_space();
   SearchOptions options;
   SearchLimits limits = {.trials = 9};
   History history = {};
 
+  /// Returns the next decision without recording it.
   Decision ask() const { return decide(space, options, limits, history); }
+  /// Makes the next decision and records it in `history`, unless it is to wait or to finish.
   Decision next() {
     Decision decision = ask();
     if (decision.kind == DecisionKind::wait || decision.kind == DecisionKind::finish) return decision;
@@ -65,6 +71,7 @@ struct Game {
     history.decisions.push_back(decision);
     return decision;
   }
+  /// Records how the last training of the trial ended.
   void observe(std::size_t trial, double value, Outcome outcome = Outcome::measured) {
     std::int64_t epochs = 0;
     for (const Decision& decision : history.decisions)
@@ -75,7 +82,8 @@ struct Game {
     one.seconds = 10.0;
     history.observations.push_back(one);
   }
-  /// Trains one trial at a time until the search ends.
+  /// Follows the decisions of the search, one trial at a time, until it ends. `value(trial, epochs)` returns
+  /// the score of a trial after that many epochs.
   template <class Value>
   void play(const Value& value) {
     for (int round = 0; round < 1000; ++round) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The forest and the importance of variables, compared with functions whose shares of variance have a closed
-// form.
+// Tests Importance (plan/search/importance.hpp and its trees in plan/search/forest.hpp): the share of a
+// score's variance that each variable explains, compared with functions whose shares have a closed form.
+// Reports and `exp show SEARCH --json` show it; no decision of a search depends on it.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -17,7 +18,7 @@ using Kind = AxisShape::Kind;
 
 // --- one tree ---
 
-/// Every combination of places, four times each.
+/// Returns samples at every combination of places, four of each.
 Samples grid_of(const std::vector<AxisShape>& axes, const std::vector<std::vector<double>>& places,
                 const std::function<double(double, double)>& value) {
   Samples samples{.axes = axes, .places = {}, .values = {}};
@@ -36,7 +37,7 @@ Tree tree_of(const Samples& samples) {
   return Tree(samples, rows);
 }
 
-TEST(Tree, TakesTheVarianceOfAStepFunctionApart) {
+TEST(Tree, DecomposesTheVarianceOfAStepFunction) {
   // 0, 1, 3 and 6 on the quarters of a square.
   const Tree tree =
       tree_of(grid_of({{Kind::number}, {Kind::number}}, {{0.25, 0.75}, {0.25, 0.75}}, [](double a, double b) {
@@ -174,7 +175,7 @@ TEST(Importance, ReturnsNothingWithoutEnoughTrials) {
   EXPECT_FALSE(Importance::of(space, options, trials_of(space, 30, [](const Point&) { return 0.5; }), 0));
 }
 
-TEST(Importance, LeavesOutWhatHasNoFiniteScoreAndCountsIt) {
+TEST(Importance, LeavesOutTrialsWithoutAFiniteScoreAndCountsThem) {
   const auto space = unit_space(2);
   History history = trials_of(space, 30, [](const Point& x) { return x[0]; });
   history.observations[3].values = {nan};

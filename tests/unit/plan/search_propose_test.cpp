@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The points that a search proposes: inside the space, without repetition, and with tpe nearer to the best.
+// Tests propose() (plan/search/propose.hpp) through decide(): with every method, the points of new trials lie
+// inside the space and do not repeat; tpe comes nearer to the best than random search, whose trials are the
+// draws of a sweep with the same seed.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,7 +38,7 @@ TEST_P(EveryMethod, ProposesPointsOfTheSpaceThatDiffer) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
-TEST_P(EveryMethod, CopesWithWhatHasNoValue) {
+TEST_P(EveryMethod, CopesWithTrialsWithoutAValue) {
   for (const double value : {nan, std::numeric_limits<double>::infinity(), 0.5}) {
     Game game{.options = options_of(GetParam()), .limits = {.trials = 30}};
     game.play([&](std::size_t, std::int64_t) { return value; });
@@ -49,7 +51,7 @@ TEST_P(EveryMethod, CopesWithWhatHasNoValue) {
   EXPECT_EQ(failing.ask().kind, DecisionKind::finish);
 }
 
-TEST_P(EveryMethod, EndsWhereTheSpaceHasFewerPointsThanTrials) {
+TEST_P(EveryMethod, EndsIfTheSpaceHasFewerPointsThanTrials) {
   Game game{.space = {choice("kind", 2)}, .options = options_of(GetParam()), .limits = {.trials = 12}};
   game.play([](std::size_t trial, std::int64_t) { return static_cast<double>(trial); });
   EXPECT_EQ(game.history.trials.size(), 12u);

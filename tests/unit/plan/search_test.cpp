@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// decide without a database: the rules of promoting, pruning, confirming and ending, their edge cases, and
-// that the same history gives the same decision.
+// Tests decide() (plan/search/decide.hpp) without a database: the rules of promoting, pruning, confirming and
+// ending a search, their edge cases, and that the same history always gives the same decision. Stored
+// searches are replayed from their decisions: first_different() decides a history again and returns the first
+// decision that differs.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -64,7 +66,7 @@ TEST(Asha, APrunedTrialIsPromotedWhenWorseOnesHaveCome) {
   EXPECT_EQ(promoted.epochs, 3);
 }
 
-TEST(Asha, NothingThatIsNotFiniteIsPromoted) {
+TEST(Asha, TrialsWithoutAFiniteValueAreNotPromoted) {
   Game game{.options = options_of(Method::random, Pruning::asha), .limits = {.trials = 6}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 4 ? 0.1 : nan; });
   for (const Decision& decision : game.history.decisions)
@@ -77,7 +79,7 @@ TEST(Asha, NothingThatIsNotFiniteIsPromoted) {
   EXPECT_EQ(hopeless.count(DecisionKind::promote), 0u);
 }
 
-/// A search whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
+/// Returns a search whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
 Game with_undefined_trials() {
   Game game{.options = options_of(Method::random)};
   const double values[] = {nan, 0.2, 0.4, nan};
@@ -88,11 +90,11 @@ Game with_undefined_trials() {
   return game;
 }
 
-TEST(Ranking, AnUndefinedMeasureStandsBehindEveryDefinedOne) {
+TEST(Ranking, AnUndefinedMeasureIsRankedAfterEveryDefinedOne) {
   for (const bool maximize : {true, false}) {
     Game game = with_undefined_trials();
     game.options.objectives.front().maximize = maximize;
-    // Trials at a rung stand behind complete ones, but not behind those without a value.
+    // Trials at a rung are ranked after complete ones, but before those without a value.
     for (std::size_t trial : {1, 2}) {
       game.history.observations[trial].outcome = Outcome::measured;
       game.history.observations[trial].epochs = 1;
@@ -105,7 +107,7 @@ TEST(Ranking, AnUndefinedMeasureStandsBehindEveryDefinedOne) {
   }
 }
 
-TEST(Ranking, AnInfiniteLossIsAValueAndStandsBeforeAnUndefinedOne) {
+TEST(Ranking, AnInfiniteLossIsAValueAndRankedBeforeAnUndefinedOne) {
   Game game = with_undefined_trials();
   game.options.objectives = {{"dev/loss", false}};
   game.history.observations[1].values = {std::numeric_limits<double>::infinity()};
@@ -115,7 +117,7 @@ TEST(Ranking, AnInfiniteLossIsAValueAndStandsBeforeAnUndefinedOne) {
 TEST(Ranking, OfSeveralObjectivesOneThatIsUndefinedCounts) {
   Game game = with_undefined_trials();
   game.options.objectives = {{"dev/f1", true}, {"dev/loss", false}};
-  // Trial 0 is the best in one objective, so that no other one beats it.
+  // Trial 0 is the best in one objective, so no other trial beats it.
   const std::vector<std::vector<double>> values = {{0.9, nan}, {0.4, 2.0}, {0.5, 1.0}, {nan, nan}};
   for (std::size_t trial = 0; trial < 4; ++trial) game.history.observations[trial].values = values[trial];
   const Leaderboard leaderboard(game.options, game.history);
@@ -240,7 +242,8 @@ TEST(Confirm, FreshSeedsChangeNothingThatIsProposed) {
   confirming.play([&](std::size_t trial, std::int64_t epochs) { return value(trial, epochs); });
   for (Game* game : {&plain, &confirming}) {
     game->limits.trials = 30;
-    // Fresh seeds do not count as improvements, nor their time as time of the search.
+    // Confirming runs (fresh seeds) neither count as improvements for `patience`, nor does their time count
+    // for `hours`.
     game->limits.patience = 20;
     game->limits.hours = 1.0;
     game->play(value);
@@ -252,7 +255,7 @@ TEST(Confirm, FreshSeedsChangeNothingThatIsProposed) {
   EXPECT_EQ(points[0], points[1]);
 }
 
-TEST(Confirm, WhatIsNotFiniteIsNotConfirmed) {
+TEST(Confirm, TrialsWithoutAFiniteValueAreNotConfirmed) {
   Game game{.options = options_of(Method::random), .limits = {.trials = 4, .confirm = 4}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 1 ? 0.5 : nan; });
   EXPECT_EQ(confirmed(game.history), (Confirmed{{1, 5}}));
@@ -297,7 +300,8 @@ TEST(Search, AChangedDecisionIsNamed) {
   }
 }
 
-/// Histories that no real search makes: any order of ends, any values, four trials at once.
+/// Random histories, stranger than those of a real search: trials end in any order, with any value, four at a
+/// time.
 TEST(Search, TheSameHistoryGivesTheSameDecision) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937_64 random(seed);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [sweep]: the order of its points, draws, and all mistakes in it.
+// Tests [sweep] (plan/sweep.hpp and plan/proposal.hpp): the order of its points, its random draws, and the
+// message for every mistake in it. The draws must not change, because they would give every existing random
+// sweep other experiments.
 #include "plan/sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -284,7 +286,7 @@ TEST(Sweep, RefusesConditionsThatCannotBeMeant) {
             "dir/a.toml:32:1: [sweep] excludes every one of its points");
 }
 
-TEST(Sweep, SaysWhichExclusionMeetsNoPoint) {
+TEST(Sweep, NamesAnExclusionThatMatchesNoPoint) {
   const auto warnings = [](const std::string& sweep, const std::vector<std::string>& overrides = {}) {
     std::string text;
     for (const config::Problem& warning : plan(sample::experiment + sweep, overrides).warnings)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [sweep.when]: options that only some points vary, and invalid conditions.
+// Tests [sweep.when] (plan/conditional_option.hpp): options that only some points of a sweep vary, how many
+// points that leaves, and the messages for invalid conditions.
 #include <gtest/gtest.h>
 
 #include "plan/conditional_option.hpp"
@@ -89,7 +90,7 @@ TEST(When, AnOptionOfOneOfSeveralWholeTables) {
   EXPECT_EQ(planned.points[2].config["model"]["layer"]["attention"]["window"], 32);
 }
 
-TEST(When, AConditionMayAskAboutWhatAnotherOneGuards) {
+TEST(When, AConditionMayReadAnOptionThatIsItselfConditional) {
   const Plan planned = plan(planning::swept(
       "[sweep.grid]\n\"model.layers\" = [2, 4]\n\"model.groups\" = [0, 1]\n\"model.dropout\" = [0.2, 0.3]\n"
       "[sweep.when]\n\"model.dropout\" = \"model.groups == 1\"\n\"model.groups\" = \"model.layers == 4\"\n"));

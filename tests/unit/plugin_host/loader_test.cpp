@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening one plugin file: good files, and the messages for broken ones. Read next: samples.hpp.
+// Tests open_plugin() (plugin_host/loader.hpp), which opens one plugin file, and encore-manifest, which
+// writes a manifest with it: good files, and the message for each kind of broken one. registry_test.cpp tests
+// folders of plugins. Read next: samples.hpp.
 #include "plugin_host/loader.hpp"
 
 #include <gtest/gtest.h>

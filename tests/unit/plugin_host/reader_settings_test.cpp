@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options with few values are tried one by one until a reader gives the fields that a task needs.
+// Tests settings_that_give() and reader_remedy() (plugin_host/reader_settings.hpp): if records lack a field
+// that a task needs, options of the reader with few values are tried one by one until the reader gives all
+// fields. The message then names the option to set.
 #include "plugin_host/reader_settings.hpp"
 
 #include <gtest/gtest.h>

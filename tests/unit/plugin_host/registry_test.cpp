@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry over folders of plugins: what it loads, offers and refuses. Read next: samples.hpp.
+// Tests Registry (plugin_host/registry.hpp) over folders of plugins: what it loads, what it offers and
+// builds, and what it refuses. A plugin of another build must be refused by its manifest before its library
+// is opened, because opening it could crash. Read next: samples.hpp.
 #include "plugin_host/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -202,7 +204,7 @@ TEST(Registry, TwoCopiesOfOneTemplateKeepTheirOwnSymbols) {
   }
 }
 
-TEST(Registry, WhatRegisteringShowsIsRemembered) {
+TEST(Registry, FailedRegistrationsAreRemembered) {
   const TemporaryFolder folder;
   folder.add("failing", "failing", [](config::Manifest&) {});
   folder.add("idle", "idle", [](config::Manifest& manifest) { manifest.offers[0].name = "idle"; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders with the sample plugins and their manifests.
+// Finds the sample plugins (sample_plugin.cpp, twin_plugin.cpp) and copies them with manifests into temporary
+// folders. Only loader_test.cpp and registry_test.cpp include it.
 #pragma once
 
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 namespace encore::testing {
 
+/// Returns the file of a sample, such as "good" or "failing".
 inline std::filesystem::path sample(const std::string& name) {
   return std::filesystem::path(SAMPLE_PLUGINS) / (name + ".so");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled twice, as TWIN 1 and 2: two plugins whose namespace, class, functions and variables have the same
-// names, as if two people had copied one template.
+// The source of two sample plugins of registry_test.cpp. CMakeLists.txt compiles it twice, as TWIN 1 and 2:
+// namespace, class, functions and variables have the same names in both, as if two people had copied one
+// template. The registry must keep them apart, so these names must stay equal.
 #include <encore/plugin.hpp>
 
 namespace my_layers {

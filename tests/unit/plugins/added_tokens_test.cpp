@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokens that are found in a text as they are written, with every flag; the right tokens are those of the
-// Python package `tokenizers` (system/peers/compare_folders.py compares whole folders). And cleaning beyond
-// lowercase.
+// Tests the option added_tokens of the tokenizers (plugins/tokenizers/added_tokens.hpp): tokens that are
+// found in a text as they are written, with every flag. The expected tokens are those of the Python package
+// `tokenizers`; system/peers/compare_folders.py compares whole folders with it. Also tests cleaning options
+// of wordpiece besides lowercase.
 #include "unit/plugins/trained_tokenizers.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -53,7 +54,7 @@ TEST(AddedTokens, AreNormalizedWhereTheyMustBe) {
   EXPECT_EQ(cut("new\u00a0york", {"normalized new york"}), Tokens{"new york"});
 }
 
-TEST(AddedTokens, SayWhereTheyStand) {
+TEST(AddedTokens, ReportTheirRanges) {
   const auto tokenizer = make_tokenizer(
       "wordpiece",
       {{"lowercase", true}, {"added_tokens", Tokens{"lstrip,rstrip <drug>", "normalized café"}}});

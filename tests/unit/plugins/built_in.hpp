@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a built-in plugin of this build and makes what it offers, without the plugin host: only its options'
-// defaults and the settings a test names.
+// Opens a built-in plugin of this build and makes an object that it offers, without the plugin host: options
+// have their defaults and the settings that a test names. Tests of this folder and
+// golden/disentangled_test.cpp use it; a new part is tested through make_built_in().
 #pragma once
 
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 
 namespace encore::test {
 
+/// Returns the offer `name` of the plugin lib/encore/plugins/`plugin`.so. The library stays open.
 inline Offer find_offer(const std::string& plugin, const std::string& name) {
   const std::string path = std::string(ENCORE_BUILD_DIR) + "/lib/encore/plugins/" + plugin + ".so";
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -28,6 +30,7 @@ inline Offer find_offer(const std::string& plugin, const std::string& name) {
 
 using Settings = std::map<std::string, OptionValue>;
 
+/// Returns the defaults of the offer, changed by `settings`.
 inline Options resolved(const Offer& offer, const Settings& settings) {
   Options options;
   for (const Option& option : offer.options.options())

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Classification as a task: what a text becomes, labels that training lacks, its measures, what it answers.
+// Tests the task "classify" (plugins/tasks/classify/classify.hpp): the rows and segments that a text or a
+// pair becomes, labels that training lacks, class weights, its measures, and its answers. Expected measures
+// are those of scikit-learn.
 #include "classify/classify.hpp"
 
 #include <gtest/gtest.h>
@@ -204,7 +206,7 @@ TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
   EXPECT_EQ(again.columns().back().name, "segments");
 }
 
-TEST(ClassifyPairs, AreReadByAModelFromElsewhereWhoseReaderGivesASecondText) {
+TEST(ClassifyPairs, AreReadByAPretrainedModelWhoseReaderGivesASecondText) {
   Classify task(defaults, {16});
   task.adopt({"bad", "good"});
   task.adopt_fields(records_of({}, {}));
@@ -238,7 +240,8 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
 }
 
 TEST(ClassifyPairs, KeepAsManyTokensAsTheLibraryTokenizers) {
-  // tokenizers 0.23.3, truncation "longest_first": tokens of both inputs, room, what stays
+  // These are results of tokenizers 0.23.3 with truncation "longest_first": the numbers of tokens of both
+  // inputs, the room, and the numbers of tokens that stay.
   const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
                                   {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
                                   {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};
@@ -308,7 +311,7 @@ TEST(ClassifyMeasures, ConfuseLabels) {
   EXPECT_EQ(matrix.counts(), expected);
 }
 
-TEST(ClassifyWeights, BalancesRareClassesAndTakesThoseThatAreGiven) {
+TEST(ClassifyWeights, BalancesRareClassesAndTakesGivenWeights) {
   const Records train = records_of({"a", "c", "a", "c"}, {"bad", "good", "good", "good"});
   const auto weights = [&](Options options) {
     Classify task(options, {16});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The CRF head against all sequences of labels, one by one: loss, marginals, gradients of the chain, the best
-// sequence. The projection is the identity, so states are emissions and their gradients are the marginals
-// less the targets.
+// Tests the head "crf" (plugins/heads/crf.cpp) against an enumeration of all sequences of labels: loss,
+// marginals, gradients of the chain, and the best sequence. The projection is the identity, so the states are
+// the emissions, and their gradients are the marginals less the targets. Bits must not depend on the number
+// of threads.
 #include "support/child_threads.hpp"
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -24,7 +25,7 @@ HeadContext context(std::int64_t classes, std::vector<std::string> labels = {}) 
   return {.width = classes, .classes = classes, .label_smoothing = 0.0, .labels = std::move(labels)};
 }
 
-/// A head with its memory; parameters in the order of declare.
+/// A head with its memory. Parameters have the order in which declare() names them.
 struct World {
   enum Place : std::size_t { weight, bias, transitions, start, end };
 
@@ -90,7 +91,7 @@ struct World {
   contract::OwnedTensor &states, &state_gradients, &losses, &predictions;
 };
 
-/// The rows of each sequence that have a target.
+/// Returns, for each sequence, its rows that have a target.
 std::vector<std::vector<std::size_t>> chains(const std::vector<std::int64_t>& lengths,
                                              const Values& targets) {
   std::vector<std::vector<std::size_t>> result;
@@ -103,7 +104,7 @@ std::vector<std::vector<std::size_t>> chains(const std::vector<std::int64_t>& le
   return result;
 }
 
-/// All sequences of labels of this length, in ascending order.
+/// Returns all sequences of labels of this length, in ascending order.
 std::vector<Path> all_paths(std::size_t length, std::int64_t classes) {
   std::vector<Path> paths{{}};
   for (std::size_t t = 0; t < length; ++t) {
@@ -131,7 +132,8 @@ double score(World& world, const std::vector<std::size_t>& rows, const Path& pat
   return sum;
 }
 
-/// What summing over all paths gives: the loss of each sequence, and expectations less what the targets have.
+/// What summing over all paths gives: the loss of each sequence, and how often each emission and transition
+/// is expected, less how often the targets have it.
 struct Expected {
   Values losses;
   Values states, transitions, start, end;
@@ -215,7 +217,7 @@ TEST(CrfHead, LossMarginalsAndGradientsEqualTheSumOverAllPaths) {
   }
 }
 
-/// The first path with the highest score among those that `allowed` lets through.
+/// Returns the first path with the highest score among those for which `allowed` is true.
 Path best_path(World& world, const std::vector<std::size_t>& rows,
                const std::function<bool(const Path&)>& allowed) {
   Path best;
@@ -272,7 +274,8 @@ TEST(CrfHead, KeepsToBioWhereTheLabelsAreBio) {
   EXPECT_GT(differing, 3) << "the constraint must have had something to forbid";
 }
 
-/// Of each row and class the share of the allowed paths that pass there, by enumeration; 0 on other rows.
+/// Returns, for each row and class, the probability of the allowed paths that pass there, by enumeration; 0
+/// on rows without a target.
 Values marginals_by_paths(World& world, const Case& each, const std::function<bool(const Path&)>& allowed) {
   const auto classes = static_cast<std::size_t>(each.classes);
   Values shares(each.targets.size() * classes, 0.0);

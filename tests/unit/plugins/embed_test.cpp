@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "embed": sequences of pairs, data that it cannot learn from, its measures against a count by
-// hand, its answers.
+// Tests the task "embed" (plugins/tasks/embed/embed.hpp): the two sequences of a pair, data that it cannot
+// learn from, its measures against counts by hand, and its answers. embedding_test.cpp tests the head of such
+// models.
 #include "embed/embed.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,7 @@ Records records_of(Texts texts, Texts others, Numbers numbers = {}) {
   return records;
 }
 
-/// Vectors of two channels, given by their angles in degrees, one for each sequence.
+/// Returns unit vectors of two channels, one for each sequence, given by their angles in degrees.
 Outputs at_angles(const ExampleSet& set, const std::vector<double>& degrees) {
   Outputs outputs(
       set, {{.name = "embedding", .space = Space::sequences, .type = ColumnType::numbers, .width = 2}});
@@ -122,11 +123,12 @@ TEST(Embed, RefusesWhatItCannotLearnFrom) {
             "the records lack the field \"number\", which the training set has");
 }
 
-TEST(Embed, RanksTheOwnTextAmongNeighbours) {
+TEST(Embed, RanksTheSecondTextOfAPairAmongItsNeighbours) {
   const Records records = records_of({"a", "a", "a", "a"}, {"c", "c", "c", "c"});
   Embed task = make_task(), small = make_task(2);
   const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
-  // Pair 0 is exact; pair 1 has that of pair 0 before its own; 2 ties with 3; 3 is last of all.
+  // The second text of pair 0 ranks first. That of pair 1 ranks after the one of pair 0, that of pair 2 ties
+  // with the one of pair 3, and that of pair 3 ranks last.
   const Outputs outputs = at_angles(set, {0, 0, 10, 40, 90, 120, 180, 120});
   const auto values = measured(task, set, outputs);
   EXPECT_EQ(values.size(), 2U) << "without numbers there is no correlation";
@@ -137,7 +139,7 @@ TEST(Embed, RanksTheOwnTextAmongNeighbours) {
       << "one vector for all inputs finds nothing";
 }
 
-TEST(Embed, CutsGroupsOfNearlyOneSize) {
+TEST(Embed, CutsGroupsOfNearlyEqualSize) {
   for (const std::size_t count : {1, 2, 99, 100, 101, 250, 1014})
     for (std::size_t i = 0; i < count; ++i) {
       const Group group = group_of(i, count, 100);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of embeddings against a reference in double that does everything the slow way: pooling, both
-// losses, and gradients by central differences; pairs with padding between their sequences; what is refused.
+// Compares the head "embedding" (plugins/heads/embedding.cpp) with a simple reference in double: pooling,
+// both losses (contrastive and similarity), gradients by central differences, pairs with padding between
+// their sequences, and refused options. embed_test.cpp tests the task that uses it.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -58,7 +59,8 @@ EmbeddingRun run_embedding(const EmbeddingCase& one, const Values& states, DType
           memory.input_gradients()[0].values()};
 }
 
-/// The mean, or the first row, of each sequence.
+/// Returns the mean of the rows of each sequence. Without `mean` the states hold only the first row of each
+/// sequence, which is returned.
 std::vector<Values> pooled(const EmbeddingCase& one, const Values& states, bool mean) {
   std::vector<Values> all;
   const auto width = static_cast<std::size_t>(one.width);
@@ -81,7 +83,8 @@ double cosine(const Values& a, const Values& b) {
                          std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
 }
 
-/// {first, second} of each pair, by number of the sequence.
+/// Returns the pairs {index of the first sequence, index of the second}. A sequence is the first of a pair
+/// where first[i] >= 0; its second is the next one that is not padding.
 std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const EmbeddingCase& one) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t i = 0; i < one.first.size(); ++i) {
@@ -128,7 +131,7 @@ void expect_reference(const EmbeddingCase& one, bool mean, double temperature) {
   }
 }
 
-/// Three pairs with odd lengths; the second one has padding between its sequences and behind them.
+/// Returns three pairs with odd lengths; the second pair has padding between its sequences and after them.
 EmbeddingCase pairs(const Settings& settings = {}, const Values& similarity = {}) {
   return {.lengths = {3, 1, 2, 2, 5, 1, 4, 2},
           .width = 5,
@@ -173,7 +176,7 @@ TEST(EmbeddingHead, LearnsNothingWithoutPairs) {
       << "vectors of zeros have no direction";
 }
 
-TEST(EmbeddingHead, KeepsToItsNumbersInEveryPrecision) {
+TEST(EmbeddingHead, LossesOfLowerPrecisionsAreCloseToFloat64) {
   const Values states = contract::normal_values(20 * 5, 11);
   const EmbeddingRun exact = run_embedding(pairs(), states);
   for (const auto& [type, tolerance] : {std::pair{DType::float32, 1e-4}, {DType::bfloat16, 0.3}}) {
@@ -183,7 +186,7 @@ TEST(EmbeddingHead, KeepsToItsNumbersInEveryPrecision) {
   }
 }
 
-TEST(EmbeddingHead, CouplesTheSequencesOfABatchOnlyWhereTheyCompete) {
+TEST(EmbeddingHead, CouplesTheSequencesOfABatchOnlyInTheContrastiveLoss) {
   const auto couples = [](const std::vector<ColumnRule>& columns) {
     const HeadContext context{.width = 4, .columns = columns};
     const auto head = make_built_in<Kind::head>("embedding_head", "embedding", {}, context);

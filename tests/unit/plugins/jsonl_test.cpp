@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading JSON lines: every accepted form, and the message for every refused one.
+// Tests the reader "jsonl" (plugins/readers/jsonl.hpp): every accepted form of JSON lines, the message for
+// every refused one, marked spans, and writing. Messages name the file and the line.
 #include "jsonl.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +106,7 @@ TEST(Jsonl, NamesWhatIsWrongWithALine) {
             at + "this line holds a number that is too large");
 }
 
-TEST(Jsonl, RefusesWhatIsTooDeepOrTooLong) {
+TEST(Jsonl, RefusesLinesThatNestTooDeepOrAreTooLong) {
   const std::string deep = "{\"text\": \"a\", \"label\": \"x\", \"more\": " + std::string(100000, '[');
   EXPECT_EQ(refusal(deep), "train.jsonl:1: this line nests more than 32 levels deep");
   const std::string long_line =
@@ -130,7 +131,7 @@ TEST(Jsonl, NamesEveryBadLineOrSkipsThem) {
             "train.jsonl:1: this object lacks the key \"text\"");
 }
 
-TEST(Jsonl, RefusesKeysThatAreOne) {
+TEST(Jsonl, RefusesEqualKeys) {
   const auto message = [](const Settings& settings) {
     return message_of<OptionError>([&] { make(settings); });
   };
@@ -165,7 +166,7 @@ TEST(Jsonl, TakesMarkedSpansOutAndPutsThemBack) {
       "train.jsonl:1: the text has no <e1>: expected two spans, between <e1> and </e1>, <e2> and </e2>");
 }
 
-TEST(Jsonl, SaysThatOneObjectPerLineIsExpected) {
+TEST(Jsonl, ReportsThatOneObjectPerLineIsExpected) {
   const auto refused = [](std::string_view text) { return message_of<Error>([&] { read(text); }); };
   const std::string array =
       refused("[\n{\"text\": \"a\", \"label\": \"x\"},\n{\"text\": \"b\", \"label\": \"y\"}\n]\n");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LAMB against the paper's algorithm in double, tensor by tensor, and on cases whose result is known in
-// closed form: the length of a step, a parameter that is all zero, a gradient that is zero, the limit of the
-// ratio.
+// Tests the optimizer "lamb" (plugins/optimizers/lamb.cpp) against the paper's algorithm in double, tensor by
+// tensor, and on cases with a known result: the length of a step, a parameter that is all zero, a gradient
+// that is zero, the limit of the ratio. Bits must not depend on threads, nor on how parameters are cut into
+// chunks.
 #include "support/child_threads.hpp"
 #include "unit/plugins/built_in.hpp"
 
@@ -23,7 +24,8 @@ struct Parameter {
   float learning_rate = 1.0F;
 };
 
-/// Blocks of these parameters, one behind the other, cut into chunks as the host does.
+/// Blocks of these parameters, one after the other, cut into chunks as ParameterBlock
+/// (memory/parameter_block.hpp) does.
 struct World {
   World(DType type, const std::vector<Parameter>& list) : scale(DType::float64, {1}) {
     std::vector<Chunk> chunk_list;
@@ -83,7 +85,7 @@ double length(const Values& values, const Segment& segment) {
   return std::sqrt(squares);
 }
 
-/// One step of the paper's algorithm 2 with decay 0.1 and the other options at their defaults.
+/// Makes one step of the paper's algorithm 2 with decay 0.1 and the other options at their defaults.
 void reference_step(const World& world, Values& x, Values& m, Values& v, const Values& g, double rate,
                     std::int64_t step, double max_ratio) {
   Values u(x.size());
@@ -155,7 +157,7 @@ TEST(Lamb, AParameterWithoutDecayKeepsRatioOne) {
     ASSERT_NEAR(x[i], before[i] - 0.01 * g[i] / (std::abs(g[i]) + 1e-6), 1e-14) << i;
 }
 
-TEST(Lamb, WithoutGradientAndDecayNothingMoves) {
+TEST(Lamb, WithoutGradientAndDecayNoParameterMoves) {
   World world(DType::float64, {{10}});
   world.gradients.fill(0.0);
   const Values before = world.values.values();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The language model's head against a slow reference: logits with the embedding's table, losses, the best
-// tokens with their probabilities, and what measures are made of with and without label smoothing.
+// Tests the head "language_model" (plugins/heads/language_model.cpp) against a slow reference: logits with
+// the table of the embedding, losses, the most probable tokens, and the statistics of measures, with and
+// without label smoothing. next_text_test.cpp tests its second part. Parts and shapes are those of pretrained
+// heads, so a change would break loading them.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -31,7 +33,7 @@ std::unique_ptr<Head> make_head(const Settings& settings = {}, const HeadContext
   return make_built_in<Kind::head>("language_model", "language_model", settings, of);
 }
 
-/// y (out) = W (out, in) x + b.
+/// Returns y (out) = W (out, in) x + b.
 Values product(const Values& matrix, const double* x, const Values& offset) {
   Values y = offset;
   const std::size_t in = matrix.size() / y.size();
@@ -52,7 +54,7 @@ Values transformed(const double* x, contract::OwnedPlan& owned, double epsilon) 
   return h;
 }
 
-/// log softmax.
+/// Returns log softmax(logits).
 Values log_shares(Values logits) {
   double sum = 0.0;
   for (const double logit : logits) sum += std::exp(logit);
@@ -87,7 +89,8 @@ struct World {
   Values states, targets;
 };
 
-/// Losses, candidates and probabilities of every row.
+/// Compares losses, candidates and probabilities of every row with the reference. `hidden` returns the states
+/// of a row after the transform of the head.
 void expect_reference(World& world, double smoothing, const std::function<Values(const double*)>& hidden) {
   contract::OwnedPlan& owned = world.memory.memory();
   const Values e = owned.parameters()[owned.parameters().size() - 2].values(),  // (V, C)

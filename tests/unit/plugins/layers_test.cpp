@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What single built-in layers and heads compute and refuse; what all must satisfy is in tests/contract.
+// Tests what single built-in layers and heads compute and refuse (plugins/layers, and the head "linear").
+// Rules that every layer must satisfy, such as gradients, are tested in tests/contract for all of them.
 #include "unit/plugins/built_in.hpp"
 
 #include <encore/space.hpp>
@@ -21,7 +22,7 @@ TEST(SelfAttentionLayer, RefusesHeadsThatDoNotDivideTheWidth) {
   }
 }
 
-/// The option and the message with which a layer of 384 channels is refused.
+/// Returns the option and the message with which a layer of 384 channels is refused.
 std::pair<std::string, std::string> refusal(const std::string& name, const Settings& settings,
                                             std::int64_t width = 384) {
   try {
@@ -127,7 +128,7 @@ TEST(RotaryAttentionLayer, RefusesOddHeadSizes) {
                 std::string("a head of 7 channels: rotary positions turn pairs and need an even number")));
 }
 
-/// What a layer makes of the numbers from a seed, in double.
+/// Returns the output of a layer for random states from a seed, in double.
 std::vector<double> output_of(const std::string& name, const Settings& settings,
                               const std::vector<std::int64_t>& lengths) {
   const Device device;
@@ -149,7 +150,7 @@ TEST(AttentionLayers, DifferFromEachOtherAndAgreeWhereTheyMust) {
   const std::vector<std::int64_t> lengths{6, 1};
   const std::vector<double> plain = output_of("self_attention", {}, lengths);
   EXPECT_EQ(output_of("sliding_window_attention", {{"window", std::int64_t{5}}}, lengths), plain);
-  // A token that sees all others: the same but for the order of sums.
+  // With stride 1 every token sees all others, so only the order of sums differs.
   const std::vector<double> whole = output_of("sparse_attention", {{"stride", std::int64_t{1}}}, lengths);
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(whole[i], plain[i], 1e-13);
   for (const auto& other :

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The linear head with weights of classes and with dropout, against numbers counted here in double.
+// Tests the head "linear" (plugins/heads/linear.cpp) with weights of classes, pooling by the mean, and
+// dropout, against numbers computed here in double. Losses are those of torch.nn.CrossEntropyLoss; the
+// dropout mask depends on the example, not on its place in a batch.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -92,7 +94,7 @@ TEST(LinearHead, WeighsClassesAsTorchDoes) {
   }
 }
 
-TEST(LinearHead, RefusesToSmoothWhatIsWeighed) {
+TEST(LinearHead, RefusesLabelSmoothingWithClassWeights) {
   EXPECT_EQ(testing::message_of<Error>([] {
               make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true, 0.1));
             }),
@@ -149,7 +151,7 @@ TEST(LinearHead, PoolsNoRowsThatHaveTargetsOfTheirOwn) {
             "this task has a target for each row, not for the text: set pooling = \"cls\"");
 }
 
-/// The losses of a head that adds up the channels of each row, after dropout in training.
+/// Returns the losses of a head that adds up the channels of each row after dropout, as in training.
 Values dropped_sums(Space space, const std::vector<std::int64_t>& lengths,
                     const std::vector<std::int64_t>& examples, bool training) {
   const Device device;

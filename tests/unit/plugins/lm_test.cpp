@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Causal language modelling as a task: windows in which every token is a target once, what a text that goes
-// on is encoded as, and perplexity and bits per character against their definitions.
+// Tests the task "lm", causal language modelling (plugins/tasks/lm/lm.hpp): windows in which every token is a
+// target once, the encoding of a text that the model continues, and perplexity and bits per character against
+// their definitions.
 #include "lm/lm.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ using Texts = Records::Texts;
 constexpr std::int32_t start = 2, end = 3;
 constexpr std::int32_t a = 4, b = 5, c = 6, d = 7, e = 8;
 
-/// [PAD] [UNK] [CLS] [SEP], the letters a to z from 4, and "##a" to "##z" from 30: "ab" is a ##b.
+/// Returns a tokenizer with the tokens [PAD] [UNK] [CLS] [SEP], the letters a to z from number 4 on, and
+/// "##a" to "##z" from 30 on: "ab" becomes a ##b.
 wordpiece::WordPiece make_tokenizer() {
   std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
   for (const char* before : {"", "##"})
@@ -63,7 +65,7 @@ Values characters(const ExampleSet& set, std::size_t sequence) {
   return {values.begin(), values.end()};
 }
 
-TEST(Lm, TheTargetOfARowIsTheTokenBehindIt) {
+TEST(Lm, TheTargetOfARowIsTheNextToken) {
   const ExampleSet set = encode(make(), records_of({"a b c", "d"}));
   ASSERT_EQ(set.size(), 2U);
   EXPECT_EQ(ids(set, 0), (Values{start, a, b, c}));
@@ -72,7 +74,7 @@ TEST(Lm, TheTargetOfARowIsTheTokenBehindIt) {
   EXPECT_EQ(targets(set, 1), (Values{d, end}));
 }
 
-TEST(Lm, WithoutMarkersATextIsItsPieces) {
+TEST(Lm, WithoutMarkersATextIsItsTokens) {
   const ExampleSet set = encode(make(64, false), records_of({"a b c"}));
   EXPECT_EQ(ids(set, 0), (Values{a, b}));
   EXPECT_EQ(targets(set, 0), (Values{b, c}));
@@ -121,7 +123,7 @@ TEST(Lm, CountsTheCharactersThatArePredicted) {
       << "nothing predicts the first token";
 }
 
-TEST(Lm, MeasuresAreWhatTheyAreByDefinition) {
+TEST(Lm, MeasuresFollowTheirDefinition) {
   const Lm task = make(3);
   const Records records = records_of({"a b c d", "e"});
   const ExampleSet set = encode(task, records, 3);  // rows [CLS] a b | c d, [CLS] e
@@ -140,7 +142,7 @@ TEST(Lm, MeasuresAreWhatTheyAreByDefinition) {
   EXPECT_NEAR(labelled.numbers("perplexity")[0], std::exp(3.875 / 5.0), 1e-12);
 }
 
-TEST(Lm, ATypedTextContinues) {
+TEST(Lm, ATypedTextIsContinued) {
   const Lm task = make(3);
   const Records records = task.from_text(Texts{"a b c", "", "d"});
   const ExampleSet set = encode(task, records, 3);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes bleu_tokenizers.json: examples as sacreBLEU's tokenizers cut them, and corpora with the BLEU by each, for
-text_scores_test.cpp.
+"""Makes bleu_tokenizers.json for text_scores_test.cpp: inputs with their tokens by each of sacreBLEU's
+tokenizers, and corpora with the BLEU by each of them. Run it by hand; the result is committed.
 
     pip install sacrebleu
     python3 make_bleu_tokenizers.py > bleu_tokenizers.json
 
-One text has a character of each category on each side of punctuation, so that a wrong range is seen; the others are the
-corpora of make_text_scores.py, and examples in several scripts.
+One input has a character of each Unicode category on each side of punctuation, so that a wrong range is
+noticed; the others are the corpora of make_text_scores.py, and examples in several scripts.
 """
 import json
 import random

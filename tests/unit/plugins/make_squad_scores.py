@@ -4,10 +4,11 @@
 
     python3 make_squad_scores.py > squad_scores.json
 
-Needs Python alone. The two metrics are those of evaluate-v1.1.py and evaluate-v2.0.py of SQuAD, written down once more
-from their definition: words of the lowered text without string.punctuation and without the articles a, an, the; exact
-match of the words, F1 of their multisets, the best over the true answers. Cases: chosen ones, and random mixtures of
-words, articles, punctuation, white space and letters whose lower case or whose class is not that of ASCII.
+It needs Python alone. Run it by hand; the result is committed. The two metrics are those of evaluate-v1.1.py
+and evaluate-v2.0.py of SQuAD, implemented again from their definition: words of the lowered text without
+string.punctuation and without the articles a, an, the; exact match of the words, F1 of their multisets, the
+best over the true answers. Cases: chosen ones, and random mixtures of words, articles, punctuation, white
+space and letters whose lower case or whose class is not that of ASCII.
 """
 import collections
 import json

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes text_scores.json: small corpora with their BLEU and chrF of sacreBLEU and their ROUGE of rouge-score, for
-text_scores_test.cpp.
+"""Makes text_scores.json: small corpora with their BLEU and chrF of sacreBLEU and their ROUGE of rouge-score,
+for text_scores_test.cpp. Run it by hand; the result is committed. tests/system/peers/compare_text_scores.py
+uses its corpora too.
 
     pip install sacrebleu rouge-score
     python3 make_text_scores.py > text_scores.json
 
-Cases: chosen ones (nothing in common, an empty text, one word, numbers, quotation marks, entities, Unicode), and random
-mixtures of words, punctuation and white space, where what was written is the reference with some of its words changed.
+Cases: chosen ones (nothing in common, an empty text, one word, numbers, quotation marks, entities, Unicode),
+and random mixtures of words, punctuation and white space, where the output is the reference with some of its
+words changed.
 """
 import json
 import random

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes unigram_cases.json: small models of the Python package `sentencepiece`, and what it cuts texts into with them.
+"""Writes unigram_cases.json: small models of the Python package `sentencepiece`, and the tokens of inputs by
+each of them.
 
     pip install sentencepiece
     python tests/unit/plugins/make_unigram_cases.py
 
-unigram_test.cpp compares.
+unigram_test.cpp compares. Run it by hand; the result is committed.
 """
 import base64
 import io

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Masked language modelling with next_sentence: windows of a text pair, the second part of which follows the
-// first or comes from another record; how often, from where, and how its accuracy is counted.
+// Tests the task "mlm" with next_sentence (plugins/tasks/mlm/next_text.hpp): each window has two parts, and
+// the second part follows the first or comes from another record. Tested are how often and from where, and
+// how the accuracy is counted. mlm_test.cpp tests masking.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,15 +18,15 @@ namespace {
 
 using testing::message_of;
 
-/// Upper case letters stand for records: text i has the given number of three-letter words that no other
-/// record has. Letter 3 i, 3 i + 1, 3 i + 2, again and again.
+/// Returns the text of a record: `words` words of one letter each, in turn the letters number 3 i, 3 i + 1
+/// and 3 i + 2 for record i, which no other record has.
 std::string text_of(std::size_t record, std::size_t words) {
   std::string text;
   for (std::size_t k = 0; k < words; ++k)
     text += std::string(k > 0 ? " " : "") + static_cast<char>('a' + 3 * record + k % 3);
   return text;
 }
-/// The record of a token of it.
+/// Returns the record from which a token comes.
 std::size_t record_of(std::int32_t token) {
   return static_cast<std::size_t>(token - first_ordinary) / 3;
 }
@@ -36,7 +37,7 @@ Texts several_texts(std::size_t count, std::size_t words) {
   return texts;
 }
 
-/// A window as its text pair, with masks undone.
+/// The two parts of a window as text, with the original tokens in place of masks.
 struct Window {
   Values first, second;
   std::int32_t next = 0;
@@ -198,7 +199,7 @@ TEST(NextSentence, AnswersWhetherOneTextFollowsAnother) {
                    "e 0.500\tc [MASK]", "no [MASK] | follows\ta b c d e f g h\tx y"}));
 }
 
-TEST(NextSentence, RefusesWhereThereIsNoPair) {
+TEST(NextSentence, RefusesDataWithoutPairs) {
   const auto task = make({.next_sentence = true});
   EXPECT_EQ(message_of<Error>([&] { task->prepare(records_of({"a b c"})); }),
             "the training set is one record, but next_sentence takes half of the second parts from others: "

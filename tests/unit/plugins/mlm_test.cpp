@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Masked language modelling as a task: windows, which rows are masked and how, other masks in every epoch,
-// words masked as a whole, perplexity against its definition, and what a user's own masks are answered with.
+// Tests the task "mlm", masked language modelling (plugins/tasks/mlm/mlm.hpp): windows, which rows are masked
+// and how, other masks in every epoch, words masked as a whole, perplexity against its definition, and
+// answers to masks that a user writes. A resumed run must draw the same masks, so they follow from seed,
+// epoch and example alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +21,7 @@ namespace encore::mlm {
 namespace {
 
 using testing::message_of;
-TEST(Mlm, PicksAShareOfTheTokensAtLeastOne) {
+TEST(Mlm, PicksAShareOfTheTokensAndAtLeastOne) {
   const auto task = make();
   const ExampleSet set = encode(*task, {words(40), "a", words(10), ""});
   EXPECT_EQ(picked(set, 0).size(), 6U);
@@ -127,7 +129,7 @@ TEST(Mlm, EveryEpochHidesOtherTokensOfTheSameText) {
     for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
       EncodedExample drawn = first, again = first;
       task->redraw({.seed = 1, .epoch = epoch, .example = 3}, drawn);
-      // Drawn from what another epoch left, an epoch is the same.
+      // An epoch that is drawn after another one gets the same masks.
       task->redraw({.seed = 1, .epoch = epoch + 1, .example = 3}, again);
       task->redraw({.seed = 1, .epoch = epoch, .example = 3}, again);
       EXPECT_EQ(drawn.ids, again.ids);
@@ -135,7 +137,7 @@ TEST(Mlm, EveryEpochHidesOtherTokensOfTheSameText) {
       ASSERT_EQ(drawn.ids.size(), first.ids.size());
       ASSERT_EQ(drawn.integers(0).size(), first.columns[0].integers.size());
       different.insert(drawn.integers(0));
-      // Put back, the tokens are those of the text.
+      // With the originals put back, the tokens are those of the text.
       std::size_t value = 0;
       for (std::size_t s = 0; s < drawn.ends.size(); ++s) {
         const auto row = static_cast<std::size_t>(s == 0 ? 0 : drawn.ends[s - 1]);
@@ -264,7 +266,7 @@ TEST(Mlm, RefusesWhatItCannotUse) {
   EXPECT_THROW(make({.max_length = 2}), std::logic_error);
 }
 
-TEST(Mlm, SaysWhenNothingCouldBeMasked) {
+TEST(Mlm, ReportsThatNothingCouldBeMasked) {
   const auto task = make();
   EXPECT_EQ(task->describe(encode(*task, {"? !"})).notes,
             Texts{"no token is masked: the tokenizer knows none of the text"});

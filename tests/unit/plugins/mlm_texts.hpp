@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests of the task "mlm" share: a vocabulary of letters, the task with its options, and what its
-// example sets hold.
+// Helpers of mlm_test.cpp and mlm_pairs_test.cpp, the tests of the task "mlm" (plugins/tasks/mlm/mlm.hpp): a
+// vocabulary of letters, the task with its options, and readers of its example sets. Both tests compare token
+// numbers, so the order of the vocabulary must not change.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,8 @@ using Texts = Records::Texts;
 
 inline constexpr std::int32_t cls = 2, sep = 3, mask = 4, first_ordinary = 5;
 
-/// [PAD] [UNK] [CLS] [SEP] [MASK], the letters a to z from 5, "##a" to "##z" from 31, and a full stop.
+/// Returns the vocabulary: [PAD] [UNK] [CLS] [SEP] [MASK], the letters a to z from number 5 on, "##a" to
+/// "##z" from 31 on, and a full stop.
 inline std::vector<std::string> vocabulary() {
   std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* before : {"", "##"})
@@ -65,7 +67,7 @@ inline ExampleSet encode(const Mlm& task, Texts texts, std::int64_t max_length =
 inline Values numbers(std::span<const std::int32_t> values) {
   return {values.begin(), values.end()};
 }
-/// What a column holds for a sequence.
+/// Returns the values of a column for a sequence.
 inline Values column(const ExampleSet& set, const std::string& name, std::size_t sequence) {
   return numbers(set.integers(set.column(name), sequence));
 }
@@ -76,7 +78,7 @@ inline Values targets(const ExampleSet& set, std::size_t sequence) {
   return column(set, "targets", sequence);
 }
 
-/// The ids of a sequence before anything was masked.
+/// Returns the ids of a sequence before anything was masked.
 inline Values unmasked(const ExampleSet& set, std::size_t sequence) {
   Values ids = numbers(set.ids(sequence));
   const Values rows = picked(set, sequence), truth = targets(set, sequence);
@@ -92,7 +94,7 @@ inline std::string words(std::size_t count, std::size_t first = 0) {
   return text;
 }
 
-/// An example as the packer hands it to redraw.
+/// Returns an example as the packer passes it to redraw().
 inline EncodedExample example_of(const ExampleSet& set, std::size_t example) {
   EncodedExample copy;
   copy.columns.resize(set.columns().size());

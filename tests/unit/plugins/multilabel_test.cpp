@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several labels per text as a task: targets, labels that training lacks, the threshold, its measures, its
-// answers.
+// Tests the task "multilabel", several labels for a text (plugins/tasks/multilabel/multilabel.hpp): targets,
+// labels that training lacks, thresholds, measures and answers. Expected measures are those of scikit-learn.
+// Thresholds are stored as text that must read back with equal bits.
 #include "multilabel/multilabel.hpp"
 
 #include <gtest/gtest.h>
@@ -128,7 +129,8 @@ TEST(Multilabel, CountsAsScikitLearn) {
                                 0.8F, 0.4F, 0.7F,    // misses love, invents rage
                                 0.6F, 0.9F, 0.2F,    // invents joy
                                 0.1F, 0.3F, 0.4F});  // right
-  // joy: 2 right of 3 predicted, 2 true; love: 1 of 1, 2; rage: 0 of 1, 0
+  // joy: 2 right of 3 predicted and 2 true. love: 1 right of 1 predicted and 2 true. rage: 0 right of 1
+  // predicted and 0 true.
   EXPECT_DOUBLE_EQ(values.at("micro_f1"), 2.0 * 3.0 / (5.0 + 4.0));
   EXPECT_DOUBLE_EQ(values.at("f1/joy"), 2.0 * 2.0 / 5.0);
   EXPECT_DOUBLE_EQ(values.at("macro_f1"), (0.8 + 2.0 / 3.0 + 0.0) / 3.0);
@@ -139,7 +141,7 @@ TEST(Multilabel, CountsAsScikitLearn) {
   EXPECT_DOUBLE_EQ(values.at("macro_auc"), 1.0);
 }
 
-TEST(Multilabel, CountsALabelThatNoTextHasOrGetsAsZeroInTheMean) {
+TEST(Multilabel, AnUnusedLabelCountsAsZeroInTheMean) {
   const Multilabel task = task_with_labels();
   const ExampleSet set = encode(task, records_of({"a"}, {{"joy"}}));
   EXPECT_DOUBLE_EQ(measured(task, set, {0.9F, 0.1F, 0.1F}).at("macro_f1"), 1.0 / 3.0);

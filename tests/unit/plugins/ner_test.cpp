@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entity recognition as a task: where labels stand, what max_length costs, what it answers to text.
+// Tests the task "ner", entity recognition (plugins/tasks/ner/ner.hpp): which token of a word has its label,
+// what max_length cuts and how that is reported, unknown labels, and answers. ner_measures_test.cpp tests its
+// scores.
 #include "ner.hpp"
 
 #include <gtest/gtest.h>
@@ -134,7 +136,7 @@ TEST(Ner, CutsAtAWordBorderAndReportsIt) {
   EXPECT_EQ(task.left_out(set, 2), "entities are not looked for in its last 1 word");
 }
 
-TEST(Ner, GivesLabelsTheListLacksNoTarget) {
+TEST(Ner, GivesUnknownLabelsNoTarget) {
   Ner task = task_with_labels(16);
   const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
   EXPECT_EQ(message_of<Error>([&] { data::encode_records(task, records, make_tokenizer(), 16); }),
@@ -157,7 +159,7 @@ TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {
   EXPECT_FALSE(set.has_column("targets"));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, -1, 0, 0, -1}));
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3}));
-  // What stands on other rows is not looked at.
+  // Values on other rows are ignored.
   const Outputs outputs = outputs_of(set, task.outputs().front(), {0, 1, 9, 2, 0, 0, 0, 0});
   EXPECT_EQ(task.label(records, set, outputs).lists("tags"), (Records::TextLists{{"B-X", "I-X", "O"}, {}}));
   const Records answers = task.answer(records, set, outputs);

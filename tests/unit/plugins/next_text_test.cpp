@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The second part of the language model's head, which says whether one text follows another: its logits
-// against a slow reference, both losses' gradients.
+// Tests the second part of the head "language_model" (plugins/heads/next_text.hpp), which predicts whether
+// one text follows another: its logits against a slow reference, and the gradients of both losses together.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -42,7 +42,7 @@ struct World {
     const auto found = std::ranges::find(specs, name, &ParameterSpec::name);
     return memory.memory().parameters()[static_cast<std::size_t>(found - specs.begin())];
   }
-  /// logits (B, 2) = tanh(x W^T + b) V^T + c.
+  /// Returns the logits (B, 2) = tanh(x W^T + b) V^T + c of the reference.
   std::vector<Values> logits() {
     const Values w = parameter("pooler.weight").values(), b = parameter("pooler.bias").values(),
                  v = parameter("next.weight").values(), c = parameter("next.bias").values(),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Optimizers against their formulas, element by element in double, over several steps, segments and chunks.
+// Tests the optimizers adam, adamw and sgd (plugins/optimizers) against their formulas, element by element in
+// double, over several steps, segments and chunks. lamb_test.cpp tests lamb. Names of states are in
+// checkpoints, so they must not change.
 #include <cmath>
 
 #include <encore/space.hpp>
@@ -13,7 +15,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Two parameters: the first decays and learns at full rate, the second neither. More than one chunk each.
+/// Two parameters of more than one chunk each: the first has weight decay and the full learning rate, the
+/// second neither.
 struct World {
   static constexpr std::int64_t first = 5000, size = 5003;
 
@@ -52,7 +55,8 @@ struct World {
   Kokkos::View<Chunk*, DeviceMemory> chunks;
 };
 
-/// Runs five steps of `name` and of `formula(x, g, m, v, rate, decay, step)` on every element.
+/// Compares five steps of the optimizer `name` with `formula(x, g, m, v, rate, decay, step)` on every
+/// element.
 template <class Formula>
 void compare(const std::string& plugin, const std::string& name, const Settings& settings,
              const Formula& formula) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two files as one set: which lines belong together, what is skipped and counted, what is refused.
+// Tests the reader "parallel" (plugins/readers/parallel.hpp), which reads a source file and a target file as
+// one set: which lines belong together, which pairs are skipped and counted, and what is refused. Messages
+// name file and line.
 #include "parallel.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +76,7 @@ TEST(Parallel, NamesEveryEmptySide) {
             "and so is that of train.de\ntrain.de:4: this line is empty, but that of train.en is not");
 }
 
-TEST(Parallel, CountsTheRowsOfEachFileWhereTheyTakeTurns) {
+TEST(Parallel, CountsTheBadRowsOfEachFile) {
   std::string sources, targets;
   for (int i = 0; i < 12; ++i) {
     sources += "\na\n";

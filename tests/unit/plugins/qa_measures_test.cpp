@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exact match and F1 of answers: equal to what make_squad_scores.py computed for squad_scores.json.
+// Tests exact match and F1 of the task "qa" (plugins/tasks/qa/measures.hpp, normal_answer.hpp beside it):
+// they equal the numbers in squad_scores.json, which make_squad_scores.py computed by the definition of
+// SQuAD's evaluation scripts.
 #include "qa/measures.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Question answering as a task: windows, the rows of answers, the search for the best span, text that a user
-// types, and what is refused.
+// Tests the task "qa", question answering (plugins/tasks/qa/qa.hpp and spans.hpp): windows over a long
+// context, the rows of answers, the search for the best span, the threshold of "no answer", questions that a
+// user types, and what is refused. qa_measures_test.cpp tests the scores.
 #include "qa/qa.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,7 @@ Records records_of(Texts questions, Texts contexts, Records::SpanLists answers) 
   return records;
 }
 
-/// One question about ten tokens; the answer is the two in the middle.
+/// Returns one question about ten tokens; the answer is the two in the middle.
 Records ten_tokens() {
   return records_of({"a ?"}, {"a c a c ö d a c a c"}, {{{"", "ö d", 8, 11}}});
 }
@@ -86,7 +87,7 @@ std::int64_t count(const SetDescription& description, const std::string& name) {
   return -1;
 }
 
-/// Scores (start, end) of all rows: 0 but for what is named, row by row of the set.
+/// Returns scores (start, end) of all rows of the set: 0 except on the given rows.
 Outputs outputs_with(const Qa& task, const ExampleSet& set,
                      const std::vector<std::pair<std::size_t, std::pair<float, float>>>& rows) {
   Outputs outputs(set, task.outputs());
@@ -117,7 +118,7 @@ TEST(QaSpans, FindTheTokensThatShareAByteWithAPart) {
   EXPECT_EQ(tokens_of({}, {0, 1}), std::nullopt);
 }
 
-/// Every pair, the slow way round: by its end first, and compared as a whole.
+/// Returns the best span by trying every pair of rows, end by end: the slow reference for best_span().
 std::optional<RowSpan> slowly(const Floats& scores, std::size_t begin, std::size_t end, std::size_t longest) {
   std::vector<RowSpan> all;
   for (std::size_t last = begin; last < end; ++last)
@@ -217,7 +218,7 @@ TEST(Qa, LearnsTheFirstAnswerInEachWindowThatHoldsAllOfIt) {
   EXPECT_EQ(column(set, "end", 3), Values{4});
 }
 
-TEST(Qa, CountsWhatCannotBeLearned) {
+TEST(Qa, CountsQuestionsThatCannotBeLearned) {
   const Qa task = make({.max_length = 9, .stride = 1, .max_question = 2});
   const ExampleSet set = encode(task,
                                 records_of({"a a a", "a", "a"}, {"c", "a c a c a c a c a c", ""},
@@ -244,7 +245,7 @@ TEST(Qa, GivesTheBestSpanOfAllWindows) {
   const Qa task = make({.max_length = 9, .stride = 1, .max_question = 3});
   const Records records = ten_tokens();
   const ExampleSet set = encode(task, records, 9);
-  // Rows of the set: 9 of each window; the context stands on rows 4 to 7 of each.
+  // The set has 9 rows of each window; rows 4 to 7 of each are the context.
   Outputs outputs = outputs_with(
       task, set, {{0, {50, 50}}, {2, {50, 50}}, {8, {50, 50}}, {14, {3, 0}}, {15, {0, 2}}, {22, {4, 0}}});
   EXPECT_EQ(task.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "ö d", 8, 11}}))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that a user wants labelled: each reader that ships reads the same questions from a file without
-// truth, with it, and with a wrong one, and gives the file back with answers and every other byte as it was.
+// Tests read_questions() and write_answers() of every reader that ships (plugins/readers), which `exp predict
+// --file` calls: each reads the same questions from a file without truth, with truth and with wrong truth,
+// and gives the file back with answers. Every other byte of the user's file must stay as it was.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +61,8 @@ std::string with_ends(const std::string& text, const std::string& end) {
   return all;
 }
 
-/// A reader, and one file three times: without truth, with it, and with a wrong one; what it becomes.
+/// A reader, and one file in three versions: without truth, with it, and with wrong truth; and the file that
+/// write_answers() must write.
 struct Case {
   std::string name;
   std::function<std::unique_ptr<Reader>()> reader;
@@ -252,7 +254,7 @@ TEST_P(QuestionFiles, AnyEndOfLineIsKeptAndAByteOrderMarkIsDropped) {
 INSTANTIATE_TEST_SUITE_P(Readers, QuestionFiles, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(QuestionFilesOf, NothingAreGivenBackAsTheyAre) {
+TEST(QuestionFilesOf, NoQuestionsComeBackUnchanged) {
   for (const auto& reader : {make<conll::ConllReader>(), make<tsv::TsvReader>(), make<jsonl::JsonlReader>(),
                              make<parallel::Parallel>()})
     for (const std::string text : {"", "\n", "\n\n"}) {
@@ -263,7 +265,7 @@ TEST(QuestionFilesOf, NothingAreGivenBackAsTheyAre) {
   EXPECT_EQ(answered(*make<tsv::TsvReader>({{"header", true}}), "text\n", {}), "text\tpredicted_label\n");
 }
 
-TEST(QuestionFilesOf, TextWithoutAPlaceForAnswersAreNotRead) {
+TEST(QuestionFilesOf, FormatsWithoutAPlaceForAnswersAreNotRead) {
   EXPECT_FALSE(make<text_file::TextFile>()->read_questions({.name = "a.txt", .text = "one\n"}).has_value());
 }
 

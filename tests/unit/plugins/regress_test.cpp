@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number per text as a task: targets, what it cannot learn from, its measures, its answers.
+// Tests the task "regress", a number for each text (plugins/tasks/regress/regress.hpp): targets, data that it
+// cannot learn from, its measures against scipy, and its answers.
 #include "regress/regress.hpp"
 
 #include <gtest/gtest.h>
@@ -98,8 +99,8 @@ TEST(Regress, MeasuresErrorsAndCorrelations) {
             (Numbers{1, 3, 2, 4}));
 }
 
-/// scipy.stats.spearmanr of these numbers; of the labels rounded to float32, which has no odd ones there, it
-/// is 0.79.
+/// The expected correlation is scipy.stats.spearmanr of these numbers. With labels rounded to float32, which
+/// cannot hold odd numbers of this size, it would be 0.79.
 TEST(Regress, MeasuresTheNumbersThatWereRead) {
   Regress task({}, {16});
   const Records records =

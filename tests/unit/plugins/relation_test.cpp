@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two marked spans of a text as a task: where they lie among the rows, what max_length costs, what it
-// answers.
+// Tests the task "relation", the relation of two marked spans of a text
+// (plugins/tasks/relation/relation.hpp): the rows of the spans, the order in which max_length cuts, and its
+// answers. The marks are parsed by plugins/marked_spans.hpp.
 #include "relation/relation.hpp"
 
 #include <gtest/gtest.h>
@@ -62,7 +63,7 @@ Values spans(const ExampleSet& set) {
   return {values.begin(), values.end()};
 }
 
-TEST(Relation, SaysWhereTheTwoSpansLie) {
+TEST(Relation, ReportsTheRowsOfTheTwoSpans) {
   const ExampleSet set = encode(make(bare), "a <e1>ab c</e1> d <e2>c</e2> a");
   EXPECT_EQ(ids(set), (Values{2, 4, 4, 5, 6, 7, 6, 4, 3}));
   EXPECT_EQ(spans(set), (Values{2, 4, 6, 6}));
@@ -76,7 +77,7 @@ TEST(Relation, ReadsTheTextWithSignsAroundTheSpans) {
   EXPECT_EQ(spans(set), (Values{7, 7, 3, 4})) << "the signs are not of the span";
 }
 
-TEST(Relation, CutsBehindThenInFrontThenBetweenThenTheSpans) {
+TEST(Relation, CutsAfterThenBeforeThenBetweenAndAtLastInsideTheSpans) {
   const std::string text = "a c <e1>ab c</e1> d d <e2>c d</e2> a c";
   const auto cut = [&](std::int64_t room) { return encode(make(bare, room + 2), text, room + 2); };
   EXPECT_EQ(ids(cut(10)).size(), 12U);
@@ -93,7 +94,7 @@ TEST(Relation, CutsBehindThenInFrontThenBetweenThenTheSpans) {
             "1 of 1 example are longer than max_length = 4: 9 tokens are cut, around the spans first");
 }
 
-TEST(Relation, RefusesWhatHasNoTwoSpans) {
+TEST(Relation, RefusesTextsWithoutTwoSpans) {
   EXPECT_EQ(message_of<OptionError>([] { Relation(defaults, {7}); }),
             "data.max_length = 7 leaves no room for two spans and their signs: expected at least 8");
   Records records;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules at the points that matter: first step, end of the warm-up, last step, and a warm-up longer than
-// the run.
+// Tests the schedules that ship (plugins/schedules) at the points that matter: the first step, the end of the
+// warm-up, the last step, and a warm-up longer than the run. A change of a factor changes the bits of every
+// run with that schedule.
 #include <cmath>
 
 #include "unit/plugins/built_in.hpp"
@@ -48,7 +49,7 @@ TEST(CosineSchedule, EndsAtItsFloor) {
   EXPECT_LE(schedule("cosine", none)->factor(1), 1.0);
 }
 
-/// 0.15 of 100 steps are 15 steps.
+/// A ratio of 0.15 of 100 steps is 15 steps.
 TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
   const Settings ratio{{"warmup_ratio", 0.15}}, steps{{"warmup_steps", std::int64_t{15}}};
   for (const char* name : {"constant", "linear", "cosine", "noam"}) {
@@ -62,7 +63,7 @@ TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
   EXPECT_DOUBLE_EQ(schedule("cosine", {{"warmup_ratio", 0.0}})->factor(100), 0.0);
 }
 
-/// Also beside the number that is the default: it was written down.
+/// A number of steps that equals the default is refused as well, because the file sets it.
 TEST(WarmupRatio, IsRefusedBesideANumberOfSteps) {
   for (const char* name : {"constant", "linear", "cosine", "noam"})
     for (const std::int64_t steps : {10, 0, 200, 4000}) {
@@ -116,7 +117,8 @@ TEST(OneCycleSchedule, GoesInLinesIfAsked) {
     EXPECT_NEAR(cycle->factor(step), 1.0 - 0.98 / 6.0 * double(step - 6), 1e-14);
 }
 
-/// The peak between two steps, at the first step, before it, and never left again; runs of one step.
+/// Cases: the peak lies between two steps, at the first step or before it, or lasts to the end; and runs of
+/// one step.
 TEST(OneCycleSchedule, IsFiniteAndAtMostOneForEveryLengthAndShare) {
   for (const std::int64_t total : {1, 2, 3, 7, 10})
     for (const double share : {0.0, 0.1, 0.3, 0.5, 1.0}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probabilities of answers (Task::scored_answer): each task against softmax in long double, and what a task
-// or a head without probabilities says.
+// Tests the probabilities of answers (Task::scored_answer), which `exp predict --scores` and `exp serve`
+// show: for each task, against softmax in long double, and the message of a task or head that has no
+// probabilities. plugins/tasks/label_scores.hpp has the shared code.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +43,7 @@ T task_that_knows(const std::string& knowledge) {
   return task;
 }
 
-/// Lines that were asked, and what the head says of them.
+/// Inputs of a user, and the outputs of the head for them.
 struct Asked {
   Asked(const Task& asked_task, const Texts& lines)
       : task(asked_task),
@@ -68,7 +69,7 @@ OutputRule numbers_rule(const char* name, Space space, std::int64_t width) {
   return {.name = name, .space = space, .type = ColumnType::numbers, .width = width};
 }
 
-/// softmax the plain way, in long double.
+/// Returns softmax(logits), computed in long double.
 std::vector<double> shares_of(const std::vector<double>& logits) {
   long double sum = 0.0L;
   for (const double logit : logits) sum += std::exp(static_cast<long double>(logit));
@@ -87,7 +88,7 @@ TEST(ClassProbabilities, AreTheSoftmaxOfLogits) {
   EXPECT_EQ(softmax(Floats{std::numeric_limits<float>::quiet_NaN(), 1.0F}), (std::vector<double>{0.5, 0.5}));
 }
 
-TEST(ClassProbabilities, SayWhatIsMissingOfAHead) {
+TEST(ClassProbabilities, NameTheMissingOutputOfAHead) {
   const std::string none = "the head gives neither \"logits\" nor \"marginals\" of its classes";
   const std::vector<OutputRule> both = {{.name = classes_output}, numbers_rule("logits", Space::tokens, 3)};
   EXPECT_EQ(ClassProbabilities::missing(both, Space::tokens, 3), "");
@@ -97,7 +98,7 @@ TEST(ClassProbabilities, SayWhatIsMissingOfAHead) {
   EXPECT_EQ(testing::message_of<Error>([] { ClassProbabilities{Outputs()}; }), none);
 }
 
-TEST(Scores, OfATextAreThoseOfEveryLabel) {
+TEST(Scores, OfATextHaveEveryLabel) {
   const auto task = task_that_knows<classify::Classify>("bad\ngood\nodd\n");
   Asked asked(task, {"ab c", "a"});
   asked.add(task.outputs().front(), Classes{1, 2});
@@ -191,7 +192,8 @@ TEST(Scores, OfAnEntityAreTheMeanAndTheLeastOfItsWords) {
             std::nullopt);
 }
 
-/// What score_of should give of the best answer, or of none: every part of the context by its place.
+/// Returns the expected probability of the best answer, or of no answer: sums over every part of the context,
+/// by its place.
 double share_by_hand(const Floats& scores, std::size_t rows, std::size_t windows, std::size_t first_row,
                      std::size_t tokens, std::size_t stride, std::optional<double> none,
                      bool of_none = false) {
@@ -246,7 +248,7 @@ TEST(Scores, OfAnAnswerAreItsShareAmongAllThatCouldBeGiven) {
   }
 }
 
-TEST(Scores, ATaskWithoutSaysWhy) {
+TEST(Scores, ATaskWithoutProbabilitiesGivesTheReason) {
   const regress::Regress task(default_options<regress::Regress>(), {16});
   EXPECT_EQ(task.no_scores({}), "it predicts numbers, and only classes have probabilities");
   EXPECT_THROW(task.scored_answer({}, ExampleSet(), {}), Error);

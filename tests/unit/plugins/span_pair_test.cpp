@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of two spans on numbers counted by hand: means, first rows, spans that share rows or lie outside.
+// Tests the head "span_pair" (plugins/heads/span_pair.cpp), which scores the relation of two spans, on
+// numbers computed by hand: means of spans, their first rows, spans that share rows or lie outside of the
+// sequence.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -21,7 +23,8 @@ struct PairRun {
   Values losses, gradient;
 };
 
-/// States (5, 1) of sequences with three rows and two; class 0 scores a + 10 b of its spans, class 1 nothing.
+/// Runs the head on states (5, 1) of two sequences with three and two rows. With pooled spans a and b, the
+/// logit of class 0 is a + 10 b and that of class 1 is 0.
 PairRun run_pair(const Settings& settings, const Values& spans) {
   const Device device;
   const contract::OwnedBatch batch({3, 2});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of spans on numbers counted by hand: with the identity as its weight the states are the scores.
+// Tests the head "span" (plugins/heads/span.cpp), which scores each row as the start and as the end of an
+// answer, on numbers computed by hand. The weight is the identity, so the states are the scores.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 

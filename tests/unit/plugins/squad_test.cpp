@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading SQuAD files: what is taken, and the message for everything that is refused.
+// Tests the reader "squad" (plugins/readers/squad.hpp): what is read from files of SQuAD versions 1 and 2,
+// and the message for everything that is refused. Messages name article, paragraph and question.
 #include "squad.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
-/// One article with a paragraph of these questions.
+/// Returns a file of one article with one paragraph, which has these questions.
 std::string file_of(const std::string& qas, const std::string& context = R"("Zoë lives in Malmö.")") {
   return R"({"version": "1.1", "data": [{"title": "Zoë", "paragraphs": [{"context": )" + context +
          R"(, "qas": [)" + qas + "]}]}]}";
@@ -50,7 +51,7 @@ const std::string malmoe =
 const std::string nowhere = R"({"id": "q3", "question": "Why?", "answers": [], "is_impossible": true,
         "plausible_answers": [{"text": "Zoë", "answer_start": 0}]})";
 
-/// What is refused of a file whose only mistake is this one.
+/// The place with which a message begins if the mistake is in the only question of the file.
 const std::string of_first = "train.json: article 1 (Zoë), paragraph 1, question 1 (q1): ";
 
 TEST(Squad, ReadsAQuestionWithItsContextAndAnswers) {
@@ -91,7 +92,7 @@ TEST(Squad, RefusesAFileThatIsNotSquad) {
             "train.json: invalid JSON: a number is too large for a 64-bit float");
 }
 
-TEST(Squad, RefusesAnAnswerThatDoesNotStandWhereItShould) {
+TEST(Squad, RefusesAnAnswerThatIsNotAtItsPlace) {
   EXPECT_EQ(refusal(file_of(replaced(zoe, ": 0}", ": 4}"))),
             of_first +
                 "the answer \"Zoë\" is not at answer_start = 4, where the context has \"liv\"; it is at 0 "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One label for each word as a task: any labels, words that were cut, weights, its measures, its answers.
+// Tests the task "tag", one label for each word (plugins/tasks/tag/tag.hpp): any labels, words that were cut,
+// class weights, its measures against scikit-learn, and its answers.
 #include "tag/tag.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading plain text: what is a record, what is skipped and counted, what is refused.
+// Tests the reader "text_file" (plugins/readers/text_file.hpp): what becomes a record of a plain text file,
+// what is skipped and counted, and what is refused.
 #include "text_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BLEU, chrF and ROUGE are equal to what make_text_scores.py got from sacreBLEU and rouge-score for
-// text_scores.json; words are cut in the same way; sums over any choice of examples are those of that choice.
+// Tests the measures BLEU, chrF and ROUGE (plugins/tasks/ngrams/text_scores.hpp): they equal the numbers of
+// sacreBLEU and rouge-score in text_scores.json, which make_text_scores.py wrote; words are split in the same
+// way; the score of any choice of examples follows from the sums of that choice.
 #include "ngrams/text_scores.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +69,7 @@ TEST(TextScores, AreThoseOfSacrebleuAndRougeScore) {
   EXPECT_GT(between, 80) << "too few cases are partly right";
 }
 
-/// What the help says is what the package says of the numbers above.
+/// The help of each measure shows the signature that sacreBLEU gives for the numbers above.
 TEST(TextScores, NameTheSignaturesOfSacrebleu) {
   for (const Measure& measure : translation_measures()) {
     const std::string signature = fixture().at(measure.name);
@@ -99,7 +100,7 @@ TEST(TextScores, OfSomeExamplesAreThoseOfASetOfThem) {
   }
 }
 
-TEST(TextScores, AreLeftOutWhereNoTextWasWritten) {
+TEST(TextScores, AreLeftOutIfNoTextWasGenerated) {
   Statistics statistics;
   statistics.begin_example();
   statistics.add("loss", 1.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One text into another as a task: what both stacks read, what is cut and counted, how tokens and texts that
-// were written are scored, what a typed text is answered, and what is refused.
+// Tests the tasks "translate" and "summarize" (plugins/tasks/text_to_text.hpp, which both share): the rows
+// that encoder and decoder read, what is cut and counted, how predicted tokens and generated outputs are
+// scored, answers, and what is refused.
 #include "text_to_text.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,8 @@ GeneratedText written(std::string text, double score = -1.0) {
   return {.tokens = {}, .text = std::move(text), .score = score, .ended = true};
 }
 
-/// Every token guessed but the first of each target, with a loss of 1/2 each.
+/// Returns outputs in which every token except the first of each target is right, with a loss of 1/2 for
+/// each.
 Outputs outputs_of(const Task& task, const ExampleSet& set) {
   Outputs outputs(set, task.outputs());
   outputs.all()[0].integers = values(set.columns()[set.column(targets_column)].integers);
@@ -76,7 +78,7 @@ std::map<std::string, double> values_of(const std::vector<Measure>& measures, co
   return {all.begin(), all.end()};
 }
 
-TEST(TextToText, ShowsTheDecoderTheTargetOneTokenLate) {
+TEST(TextToText, TheDecoderReadsTheTargetOneTokenLate) {
   const ExampleSet set = encode(Translate(defaults, {16}), records_of({"ab c"}, {"d ab d"}));
   EXPECT_EQ(values(set.ids(0)), (Values{4, 5, 6, 3}));
   EXPECT_EQ(values(set.target_ids(0)), (Values{2, 7, 4, 5, 7}));
@@ -143,7 +145,7 @@ TEST(TextToText, ReadsASourceWithoutATarget) {
   EXPECT_EQ(task.describe(set).counts.at(1).second, 0);
 }
 
-TEST(TextToText, ScoresPiecesAfterTheTrueOnes) {
+TEST(TextToText, ScoresTokensAfterTheTrueOnes) {
   const Translate task(defaults, {16});
   const ExampleSet set = encode(task, records_of({"a", "c"}, {"d d", "a c d"}));
   const auto values = values_of(Translate::measures(), task, set, outputs_of(task, set));
@@ -152,7 +154,7 @@ TEST(TextToText, ScoresPiecesAfterTheTrueOnes) {
   EXPECT_DOUBLE_EQ(values.at("perplexity"), std::exp(0.5));
 }
 
-TEST(TextToText, ScoresTheBestTextThatWasWritten) {
+TEST(TextToText, ScoresTheBestGeneratedOutput) {
   const Translate task(defaults, {16});
   const ExampleSet set = encode(task, records_of({"a", "c"}, {"one two three four", "five six seven eight"}));
   Outputs outputs = outputs_of(task, set);
@@ -179,7 +181,7 @@ TEST(TextToText, ScoresSummariesByTheirWords) {
   EXPECT_EQ(values.size(), 5U);
 }
 
-TEST(TextToText, LabelsRecordsWithWhatWasWritten) {
+TEST(TextToText, LabelsRecordsWithTheGeneratedOutput) {
   const Translate task(defaults, {16});
   const Records records = records_of({"a", "c"}, {"d", "d"});
   const ExampleSet set = encode(task, records);

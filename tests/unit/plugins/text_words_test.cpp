@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Running text to words: punctuation, possessives, white space and offsets in code points.
+// Tests split_words() (plugins/tasks/text_words.hpp), which splits running text into words for tasks that
+// label words (ner and tag): punctuation, possessives, white space, and offsets in code points.
 #include "text_words.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(TextWords, PunctuationAloneIsSplitIntoItsCharacters) {
   EXPECT_EQ(words_of("..."), (Words{".", ".", "."}));
 }
 
-TEST(TextWords, NothingComesFromNothing) {
+TEST(TextWords, EmptyTextHasNoWords) {
   EXPECT_TRUE(split_words("").empty());
   EXPECT_TRUE(split_words(" \t\u00a0\u3000").empty());
 }

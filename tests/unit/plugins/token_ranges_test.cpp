@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all tokenizers that ship share beside their tokens: special tokens by role, texts to be trained from,
-// the bytes that tokens come from, and the way back to text.
+// Tests what all tokenizers that ship (plugins/tokenizers) share beside their tokens: special tokens by role,
+// training from inputs of several words, the byte range of the text that each token comes from, and decoding.
+// Ranges must not change tokens: encoding with and without them gives the same.
 #include <functional>
 #include <random>
 
@@ -48,7 +49,7 @@ TEST(Tokenizers, AreTrainedFromAnInputWithSeveralWords) {
   EXPECT_EQ(tokens(*trained("byte_bpe", {}, {{"low lower", 2}}), "low lower"), (Tokens{"Ġlow", "Ġlower"}));
 }
 
-/// The bytes that each token comes from.
+/// Returns the bytes that each token comes from.
 Tokens sources(const Tokenizer& tokenizer, const std::string& text) {
   Numbers numbers;
   std::vector<ByteRange> ranges;
@@ -58,7 +59,7 @@ Tokens sources(const Tokenizer& tokenizer, const std::string& text) {
   return result;
 }
 
-TEST(Tokenizers, SayWhereInTheOriginalTextTokensComeFrom) {
+TEST(Tokenizers, ReportTheRangeOfTheTextThatEachTokenComesFrom) {
   const auto word = trained("word", {{"lowercase", true}}, some_words);
   EXPECT_EQ(sources(*word, "\tLOW ẞ\u200b LOWER\xFF"), (Tokens{"LOW", "ẞ", "LOWER\xFF"}));
   const auto character = trained("character", {{"lowercase", true}}, some_words);
@@ -72,7 +73,8 @@ TEST(Tokenizers, SayWhereInTheOriginalTextTokensComeFrom) {
   EXPECT_EQ(sources(*bytes, "q"), (Tokens{"", "q"})) << "the blank in front is not of the text";
 }
 
-/// Letters and marks that are composed, decomposed, reordered, dropped or replaced, in any order.
+/// The inputs are random mixtures of letters and marks that Unicode normalization composes, decomposes,
+/// reorders, drops or replaces.
 TEST(Tokenizers, GiveTheSameTokensWithRangesAndWithout) {
   const Tokens parts = {
       "a",      "B",      "e",          "\u0301",     "\u0323",     "\u0302", "é",      "ệ",

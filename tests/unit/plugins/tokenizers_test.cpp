@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tokenizers byte_bpe, word and character: what they make of text, how their vocabularies are trained,
-// and what they refuse. byte_bpe against the definition of byte-pair encoding, merge by merge.
+// Tests the tokenizers byte_bpe, word and character (plugins/tokenizers): their tokens, how their
+// vocabularies are trained, and what they refuse. byte_bpe is compared with the definition of byte-pair
+// encoding, merge by merge. Trained models depend on these tokens, so a change breaks runs that exist.
 #include <functional>
 #include <random>
 #include <thread>
@@ -19,7 +20,8 @@ Tokens with_specials(const Tokens& more) {
   return all;
 }
 
-/// The bytes of a token written in GPT-2's alphabet, for bytes that stand for themselves and a few others.
+/// Returns the bytes of a token that is written in GPT-2's alphabet, in which each byte is a printable
+/// character.
 std::string bytes_of(const std::string& token) {
   std::string bytes;
   for (std::size_t i = 0; i < token.size();) {
@@ -69,8 +71,8 @@ TEST(ByteBpe, StopsAtTheSizeAndAtRarePairs) {
             (Tokens{"aa", "es", "est", "aaaa"}));
 }
 
-/// Byte-pair encoding by its definition: look at all neighbours, merge the first of those with the lowest
-/// number.
+/// Returns the tokens of a word by the definition of byte-pair encoding: of all neighbouring pairs, merge the
+/// first one whose token has the lowest number, and repeat.
 Tokens cut_by_definition(std::map<std::string, std::int32_t>& numbers, Tokens word) {
   while (true) {
     std::size_t best = 0;
@@ -87,7 +89,7 @@ Tokens cut_by_definition(std::map<std::string, std::int32_t>& numbers, Tokens wo
   }
 }
 
-/// Random words of three letters, so that tokens overlap and contain one another in every way.
+/// Returns a random word over three letters, so that tokens overlap and contain one another in every way.
 std::string random_word(std::mt19937& random, int longest) {
   std::string word;
   for (int length = 1 + static_cast<int>(random() % static_cast<unsigned>(longest)); length > 0; --length)
@@ -95,7 +97,7 @@ std::string random_word(std::mt19937& random, int longest) {
   return word;
 }
 
-TEST(ByteBpe, CutsAsTheDefinitionDoes) {
+TEST(ByteBpe, CutsByTheDefinition) {
   std::mt19937 random(3);
   TextCounts words;
   for (int i = 0; i < 300; ++i) words[random_word(random, 12)] += 1 + random() % 4;
@@ -112,7 +114,7 @@ TEST(ByteBpe, CutsAsTheDefinitionDoes) {
 }
 
 /// A vocabulary need not have grown by merges: only the numbers of the tokens count.
-TEST(ByteBpe, TheVocabularyAloneSaysHowWordsAreCut) {
+TEST(ByteBpe, TheVocabularyAloneDecidesHowWordsAreCut) {
   const auto grown = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
   const auto with = [&](const Tokens& more) {
     Tokens vocabulary(grown->vocabulary().begin(), grown->vocabulary().end());
@@ -218,7 +220,7 @@ TEST(ByteBpe, RefusesAnInvalidVocabulary) {
             "alphabet of GPT-2");
 }
 
-/// The tokens of RoBERTa's special roles, then the bytes; merges behind them.
+/// Returns a vocabulary of RoBERTa's special tokens, the bytes and `more`, followed by the merges.
 Tokens vocabulary_with_merges(const Tokens& more, const Tokens& merges) {
   const auto bytes = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
   Tokens lines = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests of the shipped tokenizers share: tokenizers trained from a few words, and their tokens as text.
+// Helpers of the tests of the shipped tokenizers (tokenizers_test.cpp, token_ranges_test.cpp,
+// added_tokens_test.cpp): they make tokenizers, train them from a few words, and return tokens as text.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@ namespace encore::test {
 using Numbers = std::vector<std::int32_t>;
 using Tokens = std::vector<std::string>;
 
-/// More tokens than any text of a test has.
+/// A size of a vocabulary that no test's text reaches.
 inline constexpr std::int64_t large = 100000;
 inline const Tokens specials = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
 
-/// One that reads its vocabulary unless the settings say otherwise.
+/// Makes a tokenizer. It reads its vocabulary from a file unless the settings have vocab_size.
 inline std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, Settings settings) {
   const bool is_alone = name == "byte_bpe" || name == "wordpiece";
   const std::string plugin = is_alone ? name : name + "_tokenizer";
@@ -48,7 +49,7 @@ inline Tokens tokens(const Tokenizer& tokenizer, std::string_view text) {
   return result;
 }
 
-/// The vocabulary from the token with number `first` on.
+/// Returns the vocabulary from the token with number `first` on.
 inline Tokens vocabulary_behind(const Tokenizer& tokenizer, std::size_t first) {
   return {tokenizer.vocabulary().begin() + static_cast<std::ptrdiff_t>(first), tokenizer.vocabulary().end()};
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading tables, with tabs and as CSV: every accepted form, and the message for every refused one.
+// Tests the reader "tsv" (plugins/readers/tsv.hpp), tables with tabs or as CSV: every accepted form, the
+// message for every refused one, marked spans, and writing. What it writes must be read back as the same
+// records.
 #include "tsv.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +67,7 @@ TEST(Tsv, ReadsASourceAndItsTarget) {
             "train.tsv:1: the target in column 2 is empty");
 }
 
-TEST(Tsv, RefusesASourceWithoutATargetAndWhatOnlyATextHas) {
+TEST(Tsv, RefusesASourceWithoutATargetOrWithOptionsOfAText) {
   const auto message = [](const Settings& settings) {
     return message_of<OptionError>([&] { make(settings); });
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tokenizer unigram: equal to the package `sentencepiece` (unigram_cases.json, which
-// make_unigram_cases.py writes), its vocabulary as lines and files, models of two sides, training, and what
-// is refused.
+// Tests the tokenizer "unigram" (plugins/tokenizers/unigram.hpp): tokens equal those of the package
+// `sentencepiece` (unigram_cases.json, which make_unigram_cases.py writes); its vocabulary as lines and as
+// files; models of two sides (source and target); training; and what is refused.
 #include "unigram.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ std::unique_ptr<Unigram> trained(const TextCounts& texts, std::int64_t size, boo
   return tokenizer;
 }
 
-/// The lines of a stored model's vocabulary.
+/// Returns the vocabulary lines of a stored model.
 Texts lines_of(const std::string& name) {
   Texts lines = fixture().at(name).at("pieces");
   lines.emplace_back(models_header);
@@ -127,7 +127,8 @@ TEST(Unigram, KnowsItsSpecialTokensByRole) {
   EXPECT_EQ(tokenizer->decode({{0, 1, 2, 13, 3}}), "low");
 }
 
-/// A vocabulary whose tokens are those of two models and two more, the last first.
+/// Returns a vocabulary with the tokens of two models and two special ones of its own, followed by the
+/// models.
 Texts two_sides() {
   const Texts source = fixture().at("plain").at("pieces"), target = fixture().at("no_mark").at("pieces");
   Texts lines = {"</s>", "<unk>", ">>de<<", "日"};
@@ -176,7 +177,7 @@ TEST(Unigram, ACodeInFrontOfATextIsAToken) {
   EXPECT_EQ(tokens(*loaded(lines_of("plain")), ">>de<<").front(), "▁") << "one model has no codes";
 }
 
-/// The tokens of "plain" with the gaps 1 and 0 and a row for nothing behind them.
+/// Returns the tokens of the model "plain", then the gaps (T5's sentinel tokens) 1 and 0, and an unused row.
 Texts with_gaps() {
   Texts lines = lines_of("plain");
   lines.insert(std::ranges::find(lines, std::string(models_header)),
@@ -238,8 +239,8 @@ const TextCounts some_words = {{"low", 50},    {"lower", 20}, {"newest", 60}, {"
                                {"Zürich", 30}, {"don't", 20}, {"the", 100},   {"tower\tof\n", 9},
                                {"new low", 7}, {"hoch", 5}};
 
-// What stands in the middle of a long run of unknown characters is not shown to the library: tokens and
-// ranges are those of the whole text all the same.
+// The tokenizer does not pass the middle of a long run of unknown characters to the library; tokens and
+// ranges must still be those of the whole text.
 TEST(Unigram, CutsLongRunsOfUnknownCharactersAsTheLibrary) {
   const auto tokenizer = trained({{"a text of few words", 3}}, 30);
   sentencepiece::SentencePieceProcessor library;
@@ -298,7 +299,7 @@ TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   EXPECT_EQ(tokens(*first, "lowest Zürich"), tokens(*second, "lowest Zürich"));
 }
 
-/// Returns words of syllables, distributed as in real text: few often, many seldom.
+/// Returns words of syllables, distributed as in real text: a few are frequent, most are rare.
 TextCounts many_words() {
   TextCounts words;
   std::uint32_t state = 7;
@@ -316,8 +317,8 @@ TextCounts many_words() {
   return words;
 }
 
-/// The library adds up in an order that its number of threads decides: with two of them the scores are
-/// others.
+/// The library adds numbers in an order that depends on its number of threads, so the tokenizer trains with
+/// one thread; with two the scores would differ.
 TEST(Unigram, EqualInputGivesEqualBytes) {
   const Texts lines = trained(many_words(), 400)->vocabulary_lines();
   EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the names of BART's tensors.
+// Tests the names of BART's tensors in a model.safetensors (bart_family, pretrained/bart_names.hpp): which
+// tensor each parameter is read from and written to. The names are those of `transformers`, so they are
+// fixed.
 #include <gtest/gtest.h>
 
 #include "pretrained/families.hpp"
@@ -53,7 +55,7 @@ TEST(BartNames, OfTheBodyAloneHaveNoPrefix) {
   EXPECT_FALSE(bart_family.is_buffer("final_logits_bias"));
 }
 
-TEST(BartNames, TheTableMayHaveTheNameOfOneOfItsUsers) {
+TEST(BartNames, TheTableOfTokensMayHaveTheNameOfAPartThatUsesIt) {
   const FolderNames names(bart_family, {"encoder.embed_tokens.weight", "encoder.embed_positions.weight"});
   EXPECT_EQ(names.tensors_of("embedding.tokens", PretrainedHead::none).front().name,
             "encoder.embed_tokens.weight");

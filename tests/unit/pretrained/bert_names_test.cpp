@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of tensors: those that transformers writes for each of its models, and ours.
+// Tests the names of the tensors of BERT, DistilBERT and RoBERTa in a model.safetensors
+// (pretrained/bert_names.hpp): those that versions of `transformers` write for each model and kind of head,
+// and ours. The names are fixed by `transformers`.
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
@@ -22,7 +24,7 @@ Names bert_tensors_of(const std::string& path, PretrainedHead head) {
   return names_of(bert_family.tensors_of(path, head));
 }
 
-/// Returns the names of a file with these tensors.
+/// A file with these tensors: tensors_of() returns the names in it for a parameter.
 class FileOf {
  public:
   explicit FileOf(const Names& names) : names_(bert_family, names) {}
@@ -93,7 +95,7 @@ TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
 }
 
 /// The kind of a head follows from its declaration.
-TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
+TEST(BertNames, TheKindOfAHeadFollowsFromItsDeclaration) {
   HeadPlan classifier(8);
   classifier.read(Space::tokens);
   classifier.add_loss(classifier.column("targets", Space::tokens));
@@ -173,7 +175,7 @@ TEST(BertNames, AnswersInTheSpellingOfTheFile) {
             Names{"cls.predictions.decoder.bias"});
 }
 
-TEST(BertNames, ClassesBehindAnotherLayerAreNotTaken) {
+TEST(BertNames, AClassifierWithAnotherLayerBeforeItIsNotLoaded) {
   const FileOf names({"pre_classifier.weight", "pre_classifier.bias", "classifier.weight"});
   EXPECT_EQ(names.tensors_of("head.pooler.weight", PretrainedHead::classes),
             Names{"bert.pooler.dense.weight"});
@@ -181,7 +183,7 @@ TEST(BertNames, ClassesBehindAnotherLayerAreNotTaken) {
             Names{"classifier.weight"});
 }
 
-TEST(BertNames, RefusesTwoTensorsThatMeanTheSame) {
+TEST(BertNames, RefusesTwoTensorsForOneParameter) {
   EXPECT_EQ(testing::message_of<Error>([] {
               FileOf({"bert.embeddings.LayerNorm.weight", "embeddings.LayerNorm.gamma"});
             }),

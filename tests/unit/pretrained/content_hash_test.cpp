@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content hash of a path: for a folder it depends on the files that are read, and on nothing else.
+// Tests sha256_of_content() (pretrained/content_hash.hpp), the content hash of a path in an option. For a
+// folder it depends on the files that are read, and on nothing else. The hash is part of the identity of
+// runs, so it must not change.
 #include "pretrained/content_hash.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of rules for each member of a folder's files: it is complete compared with `transformers`
-// (tests/golden/make_pretrained_fields.py), equals the page, and is followed.
+// Tests the table of rules in pretrained/field_rules.cpp, which says how each member of the files of a
+// Hugging Face folder is treated: it has every member that `transformers` reads (pretrained_fields.json,
+// which tests/golden/make_pretrained_fields.py writes), it equals docs/reference/pretrained_fields.md, and
+// settings_of() follows it.
 #include "pretrained/field_rules.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +61,7 @@ TEST(FieldRules, AreTheTablesOfThePage) {
   }
 }
 
-/// The first matching rule is taken, so none may stand behind another one for the same member.
+/// The first matching rule is taken, so a rule after another one for the same member would never be found.
 TEST(FieldRules, AreAllFound) {
   for (const char* file : files_with_rules())
     for (const FieldRule& rule : field_rules(file)) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [model] from = "DIR": the options that are filled in, the ones that must agree, and the resulting plan.
+// Tests [model] from = "DIR" (FolderFiller, pretrained/folder_filler.hpp): the options that are filled in
+// from a Hugging Face folder, those that must agree with it, and the resulting plan. The plan must equal the
+// one of an experiment file that writes every option by hand.
 #include "pretrained/folder_filler.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +16,7 @@ namespace {
 
 using testing::TinyFolder;
 
-/// The sample's catalogue with the shipped layer and tokenizer.
+/// Returns the catalogue of the sample experiment, with the layer and the tokenizer that ship.
 config::Catalogue catalogue() {
   config::Manifest manifest;
   manifest.name = "shipped";
@@ -38,7 +40,7 @@ config::Catalogue catalogue() {
   return catalogue;
 }
 
-/// An experiment that leaves everything to the folder; `model` and `more` stand in [model] and behind it.
+/// Returns an experiment that leaves everything to the folder. `model` is added to [model], `more` after it.
 std::string experiment(const TinyFolder& folder, const std::string& model = "",
                        const std::string& more = "") {
   return "name = \"tiny\"\n[task]\ntype = \"ner\"\n[data]\ntype = \"conll\"\ntrain = \"train.conll\"\n"
@@ -49,7 +51,7 @@ std::string experiment(const TinyFolder& folder, const std::string& model = "",
          more;
 }
 
-/// Data files are known by their names alone; folders by their content.
+/// Replaces the hash of files: data files are known by their names alone, folders by their content.
 std::string hash(const std::filesystem::path& path) {
   return std::filesystem::exists(path) ? sha256_of_content(path) : "hash of " + path.filename().string();
 }
@@ -63,7 +65,7 @@ std::string filling_problem(const std::string& text, const std::vector<std::stri
   return testing::message_of<config::ConfigErrors>([&] { plan(text, overrides); });
 }
 
-TEST(FolderFiller, MakesWhatOneWouldHaveWrittenByHand) {
+TEST(FolderFiller, MakesThePlanOfAFileWithEveryOptionWrittenByHand) {
   const TinyFolder folder;
   const plan::RunPoint point = plan(experiment(folder)).points.at(0);
   const nlohmann::json& model = point.config.at("model");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Returns the message of the reader of Hugging Face folders for one that it rejects.
+// folder_problem(): the message with which open_hugging_face_folder() (pretrained/hugging_face_folder.hpp)
+// rejects a folder, or "no error". The tests of folders beside this file use it.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings of a folder besides the shape of its model: used as options, rejected by name, or named in a
-// notice.
+// Tests settings_of() (pretrained/folder_settings.hpp): what the files of a Hugging Face folder say beside
+// the shape of the model is used as options, rejected by name, or named in a notice; nothing is ignored in
+// silence. field_rules_test.cpp tests the table of rules behind it.
 #include "pretrained/folder_settings.hpp"
 
 #include <gtest/gtest.h>
@@ -29,14 +30,15 @@ std::string problem_in(const TinyFolder& folder) {
   return testing::message_of<Error>([&] { settings_in(folder); });
 }
 
-/// Returns the option of that name for a head, as an experiment file writes it; "-" if it is not set.
+/// Returns the option `name` as an experiment file writes it, or "-" if it is not set. `head` is the type of
+/// the head that has the option; empty for other options.
 std::string option_in(const FolderSettings& settings, const std::string& name, const std::string& head = "") {
   for (const FolderSettings::Option& each : settings.options)
     if (each.head == head && each.option.path.back() == name) return config::to_text(each.option.value);
   return "-";
 }
 
-/// A tokenizer.json of the vocabulary of the folder, with one more token at its end if one is given.
+/// Returns a tokenizer.json with the vocabulary of the folder, and with `added` as its added tokens.
 json whole(const json& added = json::array()) {
   const auto marker = [](const char* token, int number) {
     return json{{"id", token}, {"ids", {number}}, {"tokens", {token}}};
@@ -76,7 +78,7 @@ json added(const char* content, int number, const json& flags = json::object()) 
   return token;
 }
 
-TEST(FolderSettings, OfAnOrdinaryFolderAreThoseOfBefore) {
+TEST(FolderSettings, OfAnOrdinaryFolderAreTheDefaults) {
   const TinyFolder folder;
   const FolderSettings settings = settings_in(folder);
   EXPECT_EQ(option_in(settings, "lowercase"), "true");
@@ -112,7 +114,7 @@ TEST(FolderSettings, RefuseFilesOfATokenizerThatDisagree) {
           (folder / "tokenizer_config.json").string() +
           ": do_lower_case = false, strip_accents = false, tokenize_chinese_chars = true (defaults "
           "included); make both equal");
-  // A class that takes all from tokenizer.json.
+  // This class takes all settings from tokenizer.json.
   folder.write("tokenizer_config.json",
                R"({"do_lower_case": false, "tokenizer_class": "PreTrainedTokenizerFast"})");
   EXPECT_EQ(option_in(settings_in(folder), "lowercase"), "true");
@@ -211,7 +213,7 @@ TEST(FolderSettings, ReadAddedTokensOfOlderVersions) {
                                     "tokenizer.json holds all tokens");
 }
 
-TEST(FolderSettings, RefusePartsOfTokenizerJsonThatCutOtherwise) {
+TEST(FolderSettings, RefusePartsOfTokenizerJsonThatSplitDifferently) {
   const TinyFolder folder;
   const auto problem_with = [&](const char* part, const json& value) {
     json all = whole();

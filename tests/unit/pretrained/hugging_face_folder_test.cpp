@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening a Hugging Face folder: what it returns, and every way in which it is rejected.
+// Tests open_hugging_face_folder() (pretrained/hugging_face_folder.hpp): what it returns for a folder of a
+// BERT, and every way in which a folder is rejected. A plan and a worker call it; folders come from anyone,
+// so a pickle is never opened. Folders of other families have tests of their own beside this file.
 #include "pretrained/hugging_face_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +44,7 @@ TEST(HuggingFaceFolder, TakesTheVocabularyOfATokenizerJson) {
             (std::vector<std::string>{"config.json", "model.safetensors", "tokenizer.json"}));
 }
 
-TEST(HuggingFaceFolder, IsRefusedWhereSomethingIsMissing) {
+TEST(HuggingFaceFolder, IsRefusedIfSomethingIsMissing) {
   const TinyFolder folder;
   EXPECT_EQ(folder_problem(folder / "elsewhere"),
             (folder / "elsewhere").string() + " does not exist" + what_it_holds);
@@ -125,7 +127,7 @@ TEST(HuggingFaceFolder, WaitsForNoPipe) {
   }
 }
 
-TEST(HuggingFaceFolder, IsRefusedWhereTheVocabularyIsOfAnotherModel) {
+TEST(HuggingFaceFolder, IsRefusedIfTheVocabularyIsOfAnotherModel) {
   const TinyFolder folder;
   folder.set("vocab_size", 5);
   EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.txt").string() + " has 6 tokens, but " +
@@ -137,7 +139,7 @@ TEST(HuggingFaceFolder, IsRefusedWhereTheVocabularyIsOfAnotherModel) {
                 " says vocab_size = 8; where the rest is room for more, add lines such as [unused1]");
 }
 
-TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerCutsOtherwise) {
+TEST(HuggingFaceFolder, IsRefusedIfTheTokenizerSplitsDifferently) {
   const TinyFolder folder;
   const std::string file = (folder / "tokenizer_config.json").string();
   const auto problem_with = [&](const char* text) {

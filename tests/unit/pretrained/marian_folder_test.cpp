@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders of MarianMT: names of tensors, the files of their tokenizer read and written, and rejected folders.
+// Tests folders of MarianMT (marian_family, pretrained/families.hpp): names of tensors, the files of their
+// tokenizer (two SentencePiece models) as read and written, and rejected folders. A folder that is written
+// must have the tokenizer files that were read, byte for byte.
 #include <gtest/gtest.h>
 
 #include <encore/base64.hpp>
@@ -49,7 +51,7 @@ TEST(MarianFolder, IsOpenedWithBothModels) {
             (Lines{"config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"}));
 }
 
-TEST(MarianFolder, CountsByItsModelsToo) {
+TEST(MarianFolder, ItsHashDependsOnItsModelsToo) {
   const MarianFolder folder;
   for (const char* name : {"source.spm", "target.spm"}) {
     const std::string whole = sha256_of_content(folder.path()),
@@ -60,7 +62,7 @@ TEST(MarianFolder, CountsByItsModelsToo) {
   }
 }
 
-TEST(MarianFolder, IsRefusedWhereAFileIsMissing) {
+TEST(MarianFolder, IsRefusedIfAFileIsMissing) {
   const MarianFolder folder;
   folder.remove("target.spm");
   EXPECT_EQ(folder_problem(folder.path()),
@@ -78,7 +80,7 @@ TEST(MarianFolder, IsRefusedWhereAFileIsMissing) {
       << folder_problem(folder.path());
 }
 
-TEST(MarianFolder, IsRefusedWhereItsVocabularyDoesNotFit) {
+TEST(MarianFolder, IsRefusedIfItsVocabularyDoesNotFit) {
   const MarianFolder folder;
   folder.write("tokenizer_config.json", R"({"separate_vocabs": true})");
   EXPECT_EQ(folder_problem(folder.path()),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// config.json as options of [model], rejected files, and writing config.json.
+// Tests pretrained_config_from_json() and pretrained_config_to_json() (pretrained/pretrained_config.hpp):
+// config.json of each family as options of [model], files that are rejected because we cannot compute what
+// they ask for, and writing config.json as it was read. Plans of [model] from = "DIR" and `exp export` use
+// them.
 #include "pretrained/pretrained_config.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +26,7 @@ nlohmann::json with(const char* member, nlohmann::json value) {
   return config;
 }
 
-/// "model.width" -> "8"
+/// Returns the implied options as text, such as "model.width" -> "8".
 std::map<std::string, std::string> options(const PretrainedConfig& config) {
   std::map<std::string, std::string> values;
   for (const ImpliedOption& option : implied_options(config)) {
@@ -103,7 +106,7 @@ TEST(PretrainedConfig, GivesTheOptionsOfAGpt2) {
   EXPECT_EQ(options(pretrained_config_from_json(config)), expected);
 }
 
-TEST(PretrainedConfig, RefusesAGpt2ThatComputesOtherwise) {
+TEST(PretrainedConfig, RefusesAGpt2ThatComputesDifferently) {
   const auto said = [](const char* member, bool value) {
     nlohmann::json config = TinyFolder::gpt2_config();
     config[member] = value;
@@ -155,7 +158,7 @@ TEST(PretrainedConfig, OfAMarianHasSinesBeforeCosines) {
   EXPECT_EQ(marian.max_positions, 32);
 }
 
-TEST(PretrainedConfig, RefusesAMarianThatComputesOtherwise) {
+TEST(PretrainedConfig, RefusesAMarianThatComputesDifferently) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::marian_config();
     config[member] = value;
@@ -235,7 +238,7 @@ TEST(PretrainedConfig, OfAT5TakesWhatItsClassTakesForGranted) {
   EXPECT_FALSE(pretrained_config_from_json(config).scaled_states);
 }
 
-TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
+TEST(PretrainedConfig, RefusesAT5ThatComputesDifferently) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::t5_config();
     config[member] = value;
@@ -263,7 +266,7 @@ TEST(PretrainedConfig, RefusesAT5ThatComputesOtherwise) {
       << config_problem(bert);
 }
 
-TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
+TEST(PretrainedConfig, RefusesABartThatComputesDifferently) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::bart_config();
     config[member] = value;
@@ -315,7 +318,7 @@ TEST(PretrainedConfig, IsWrittenAsItWasRead) {
   }
 }
 
-TEST(PretrainedConfig, LeavesWhatIsSilentToTheDefaultsOfTransformers) {
+TEST(PretrainedConfig, TakesTheDefaultsOfTransformersForMissingMembers) {
   nlohmann::json config = TinyFolder::config();
   for (const char* member :
        {"hidden_act", "layer_norm_eps", "hidden_dropout_prob", "position_embedding_type"})

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders of RoBERTa: what their tokenizer's files give, how they are rejected, and how ours are written.
+// Tests folders of RoBERTa: what open_hugging_face_folder() (pretrained/hugging_face_folder.hpp) reads from
+// the tokenizer's files, which folders it refuses, and the merges.txt that Encore writes for its own
+// vocabularies (pretrained/byte_bpe_files.hpp). The formats are those of `transformers`.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"
@@ -27,7 +29,7 @@ struct RobertaFolder : TinyFolder {
     write("vocab.json", vocab_json(std::span(some_lines).first(8)));
     write("merges.txt", "#version: 0.2\nl u\n");
   }
-  /// The same as one file.
+  /// Writes the same tokenizer as one tokenizer.json instead of two files.
   void write_whole(const json& changes = json::object(), const json& of_model = json::object()) const {
     remove("vocab.json");
     remove("merges.txt");
@@ -65,7 +67,7 @@ TEST(RobertaFolder, IsOpenedWithTokensAndMerges) {
   EXPECT_EQ(data::load_vocabulary(model.tokenizer.vocabulary), some_lines);
 }
 
-TEST(RobertaFolder, CountsByItsMergesToo) {
+TEST(RobertaFolder, ItsHashDependsOnTheMergesToo) {
   const RobertaFolder folder;
   const std::string whole = sha256_of_content(folder.path()), file = sha256_of_content(folder / "vocab.json");
   folder.write("merges.txt", "#version: 0.2\nu l\n");
@@ -89,7 +91,7 @@ TEST(RobertaFolder, IsRefusedWithoutMerges) {
       << folder_problem(folder.path());
 }
 
-TEST(RobertaFolder, IsRefusedWhereItsPaddingIsAnotherToken) {
+TEST(RobertaFolder, IsRefusedIfItsPaddingIsAnotherToken) {
   const RobertaFolder folder;
   folder.set("pad_token_id", 0);
   EXPECT_EQ(folder_problem(folder.path()),
@@ -98,7 +100,7 @@ TEST(RobertaFolder, IsRefusedWhereItsPaddingIsAnotherToken) {
                 "the vocabulary has the number 1");
 }
 
-TEST(RobertaFolder, IsRefusedWhereItsTokenizerCutsOtherwise) {
+TEST(RobertaFolder, IsRefusedIfItsTokenizerSplitsDifferently) {
   const RobertaFolder folder;
   const std::string file = (folder / "tokenizer.json").string();
   const auto said = [&](const json& changes, const json& of_model) {
@@ -126,7 +128,7 @@ TEST(RobertaFolder, MergesAreWrittenAsTheyWereRead) {
   EXPECT_EQ(merges_text(some_lines, {}), "#version: 0.2\nl u\n");
 }
 
-TEST(RobertaFolder, MergesOfATrainedVocabularyAreAllThatItAllows) {
+TEST(RobertaFolder, MergesOfATrainedVocabularyAreAllPairsThatFormAToken) {
   const Lines tokens = {"[UNK]", "a", "b", "ab", "ba", "aba"};
   const std::vector<std::int32_t> specials = {0};
   EXPECT_EQ(merges_text(tokens, specials), "#version: 0.2\na b\nb a\na ba\nab a\n");

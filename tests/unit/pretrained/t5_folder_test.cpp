@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders of T5: names of tensors, the tokens of the table and how they are written, the family as which a
-// model is written, and rejected folders.
+// Tests folders of T5 (t5_family, pretrained/families.hpp): names of tensors, the tokens of the table and how
+// they are written, the family as which a model of ours is written, and rejected folders. The table may have
+// gaps (sentinel tokens) and unused rows after the tokens of the SentencePiece model.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"
@@ -21,7 +22,7 @@ using Lines = std::vector<std::string>;
 
 const Lines own_tokens = {"<pad>", "</s>", "<unk>", "▁a", "b"};
 
-/// Nine rows: five tokens, two gaps, two unused.
+/// The folder's table has nine rows: five tokens, two gaps (sentinel tokens) and two unused ones.
 struct T5Folder : TinyFolder {
   explicit T5Folder(const std::string& other_tensor = "decoder.final_layer_norm.weight") {
     remove("vocab.txt");
@@ -85,7 +86,7 @@ TEST(T5Names, OfTheTableAndOfUnusedTensors) {
             "encoder.embed_tokens.weight");
 }
 
-TEST(T5Folder, HasGapsAndRowsForNothingBehindItsPieces) {
+TEST(T5Folder, HasGapsAndUnusedRowsAfterItsTokens) {
   const T5Folder folder;
   const HuggingFaceFolder model = open_hugging_face_folder(folder.path());
   EXPECT_EQ(model.architecture, "ForConditionalGeneration");
@@ -176,7 +177,7 @@ TEST(T5Folder, IsTiedAsItsTensorsSay) {
   EXPECT_TRUE(open_hugging_face_folder(without.path()).config.tied);
 }
 
-TEST(T5Folder, CountsByTheFilesThatSayItsPieces) {
+TEST(T5Folder, ItsHashDependsOnTheFilesOfItsTokens) {
   const T5Folder folder;
   const std::string whole = sha256_of_content(folder.path()),
                     tokens = sha256_of_content(folder / "spiece.model");
@@ -202,7 +203,7 @@ TEST(T5Folder, ItsTokenizerIsWrittenAsItWasRead) {
       "has one for both");
 }
 
-TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
+TEST(T5Folder, IsRefusedIfAFileIsMissingOrDoesNotFit) {
   const T5Folder folder;
   folder.write("tokenizer_config.json", R"({"extra_ids": -1})");
   EXPECT_EQ(folder_problem(folder.path()), (folder / "tokenizer_config.json").string() +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of progress before an answer: how they are distinguished from the answer.
+// Tests AnswerProgress (record/answer_progress.hpp): the lines of progress that a worker prints before its
+// answer come back from their text, and any other line is not taken for progress.
 #include "record/answer_progress.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a writer left its temporary file (world/atomic_file.hpp).
+// holds_aside_file(): whether a folder contains the temporary file that a writer makes beside its target
+// (world/atomic_file.hpp). safetensors_test.cpp and unit/store/upgrade_test.cpp check with it that no writer
+// leaves one.
 #pragma once
 
 #include <algorithm>

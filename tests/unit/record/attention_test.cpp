@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention weights between the programs: the request, the layers that a word selects, the numbers to the
-// last bit, and rejected answers.
+// Tests AttentionRequest and AttentionTexts (record/attention.hpp), the request and the answer of `exp
+// attention` between control program and worker: numbers are transmitted to the last bit, a word selects
+// layers, and invalid answers are rejected.
 #include "record/attention.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ AttentionTexts sample() {
   return {.step = 120, .written = "zwei", .forced = true, .texts = {text, {.tokens = {{"a"}}}}};
 }
 
-TEST(AttentionWeights, CrossToTheLastBit) {
+TEST(AttentionWeights, AreTransmittedToTheLastBit) {
   const AttentionTexts sent = sample(), read = AttentionTexts::parse(sent.json());
   EXPECT_EQ(read.step, 120);
   EXPECT_EQ(read.written, "zwei");
@@ -61,7 +62,7 @@ TEST(AttentionWeights, CrossToTheLastBit) {
   EXPECT_EQ(read.json(), sent.json());
 }
 
-TEST(AttentionWeights, RefuseWhatDoesNotFit) {
+TEST(AttentionWeights, RefuseAnswersThatDoNotFit) {
   for (const char* text : {"", "[]", "{}", R"({"step": 1, "texts": [{"tokens": []}]})"})
     EXPECT_TRUE(
         message_of<Error>([&] { AttentionTexts::parse(text); }).starts_with("invalid attention weights: "))
@@ -94,7 +95,7 @@ TEST(AttentionRequest, Crosses) {
               }).starts_with("attention: the request on standard input cannot be read: "));
 }
 
-TEST(AttentionChoice, MeansBlocksAndBeginningsOfPaths) {
+TEST(AttentionChoice, SelectsBlocksAndBeginningsOfPaths) {
   const auto means = [](const std::string& word) {
     return AttentionChoice{.layers = {word}}.means("decoder.1.cross", 1);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checkpoint that is kept: on drawn evaluations no other one with an equal metric has a lower loss, a
-// resumed run decides as an unbroken one, and runs without the rule keep the earliest as before.
+// Tests take_score() (record/best_checkpoint.hpp), which decides which checkpoint a run keeps as the best: on
+// random evaluations no other one with an equal metric has a lower loss, a resumed run decides like an
+// unbroken one, and runs without the rule for ties keep the earliest, as earlier versions did.
 #include "record/best_checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +17,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns what a run keeps after these evaluations, with a Progress that goes through a checkpoint before
-/// each.
+/// Returns what a run keeps after these evaluations. Before each one the Progress is written and read again,
+/// as by a checkpoint and a resume.
 Progress kept_of(const std::vector<DevScore>& scores, bool maximize, Ties ties) {
   Progress progress;
   for (const DevScore& score : scores) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests write check requests and read them again; runs share a request only if their options agree.
+// Tests CheckRequest (record/check_request.hpp), the specifications that `encore-worker check` reads: they
+// come back as they were sent, and runs share a request only if their options agree.
 #include "record/check_request.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints: the newest intact one is found behind damaged ones; checkpoints that must stay are never
-// removed.
+// Tests the checkpoints of a run folder (record/checkpoint.hpp): the newest intact one is found even if later
+// ones are damaged, and pruning never removes those that a run needs. The trainer and the runner rely on both
+// when a run resumes.
 #include "record/checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ TEST_F(CheckpointTest, NamesAndLists) {
   EXPECT_EQ(newest(), 100000000);
 }
 
-TEST_F(CheckpointTest, WalksBackOverDamage) {
+TEST_F(CheckpointTest, FindsTheNewestIntactOneBeforeDamagedOnes) {
   SpoolWriter spool(folder_ / spool_name(1), 1);
   for (std::int64_t step : {10, 20, 30, 40}) record(spool, step, save(step).sha256);
   EXPECT_EQ(newest(), 40);
@@ -94,7 +95,7 @@ TEST_F(CheckpointTest, ALaterRecordReplacesAnEarlierOne) {
   EXPECT_EQ(load_checkpoint(folder_.path(), 10).text("step"), "10");
 }
 
-TEST_F(CheckpointTest, WhatIsOfNoUseIsPassedOver) {
+TEST_F(CheckpointTest, UnusableFilesAreSkipped) {
   save(10);
   save(20);
   const auto found = find_newest_checkpoint(folder_.path(), &damaged_, [](const Safetensors& tensors) {

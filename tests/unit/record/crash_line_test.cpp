@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The crash line: what is written, how it ends, and how it is found again.
+// Tests the crash line (record/crash_line.hpp), the last line of a worker that a signal ends: which work,
+// plugin and file it names, that it is written for every signal and on any thread, that the signal still ends
+// the process, and that find_crash_line() finds it in the log.
 #include "record/crash_line.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +15,7 @@
 namespace encore::record {
 namespace {
 
-/// Returns what a child process writes to its standard error, and the signal that ended it.
+/// What a child process wrote to its standard error, and the signal that ended it.
 struct Child {
   std::string errors;
   int signal = 0;
@@ -88,7 +90,7 @@ TEST(CrashLine, IsWrittenWhereTheStackIsUsedUpOnAnyThread) {
   EXPECT_EQ(other.errors, first.errors);
 }
 
-TEST(CrashLine, IsFoundBehindWhateverElseWasPrinted) {
+TEST(CrashLine, IsFoundAfterAnyOtherOutput) {
   EXPECT_FALSE(find_crash_line("encore-worker: some error\nSIGSEGV during nothing\n"));
   const auto found = find_crash_line(
       "hello\nno end of line hereencore-worker: SIGABRT during backward of a, head \"h\" of plugin /with "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every event is read back as it was written, missing or mistyped members are rejected by name, and events of
-// earlier versions are still read.
+// Tests the events of a spool (record/events.hpp): every event is read back as it was written, missing or
+// mistyped members are rejected by name, and events of earlier versions are still read. Stored spools contain
+// the old forms below, which must stay readable.
 #include "record/events.hpp"
 
 #include <gtest/gtest.h>
@@ -101,8 +102,8 @@ TEST(Events, EachComesBackAsItWasWritten) {
   EXPECT_EQ(kinds.size(), std::variant_size_v<Event>) << "a kind has no sample";
 }
 
-TEST(Events, OfAMissingFieldOrOneOfAnotherTypeTheNameIsReported) {
-  // Later versions added them, or they may be empty.
+TEST(Events, AMissingFieldOrOneOfAnotherTypeIsReportedByName) {
+  // These fields were added by later versions, or may be empty.
   const std::map<std::string, std::set<std::string>> optional = {
       {"started",
        {"numeric_environment", "host", "build", "plugins", "threads", "pinning", "parameters",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The request of `exp generate`: its text form, how options change a task's way of decoding, and rejected
-// requests.
+// Tests GenerateRequest and DecodingWishes (record/generate_request.hpp), what `exp generate` and `exp serve`
+// ask a worker to generate: the text form, how the user's options change the default decoding of a task, and
+// the messages for invalid requests and contradicting options.
 #include "record/generate_request.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace encore::record {
 namespace {
 
-TEST(GenerateRequest, CrossesWithAllThatIsWished) {
+TEST(GenerateRequest, IsTransmittedWithAllOptions) {
   const GenerateRequest request = {.prompts = {"one", "zwei \xC3\xA4\n", ""},
                                    .decoding = {.beam = 3,
                                                 .top_k = 4,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cache of content hashes: when it uses the stored hash, and when it reads the file again.
+// Tests cached_sha256_of_file() (record/hash_cache.hpp): when it returns the stored hash of a large file, and
+// when it reads the file again. A stored hash must never be used for a file that may have changed, because
+// hashes are parts of identities.
 #include "record/hash_cache.hpp"
 
 #include <fcntl.h>
@@ -22,8 +24,8 @@ using testing::TemporaryFolder;
 
 constexpr std::size_t large = std::size_t{5} << 20;
 
-/// A cache of its own, and a file that has just changed. Only the system sets the time of a change of state,
-/// so the tests pass a later time.
+/// A cache of its own, and a file that has just changed. Only the system can set the time of a file's last
+/// change (ctime), so the tests pass a later current time instead.
 class HashCache : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -75,7 +77,7 @@ TEST_F(HashCache, KeepsNothingOfAFileThatHasJustChangedOrIsSmall) {
   EXPECT_FALSE(fs::exists(cache() / "hashes" / sha256(small.string())));
 }
 
-TEST_F(HashCache, LooksPastADamagedEntryAndACacheThatCannotBeWritten) {
+TEST_F(HashCache, IgnoresADamagedEntryAndACacheThatCannotBeWritten) {
   const std::string hash = sha256_of_file(file());
   fs::create_directories(entry().parent_path());
   testing::write_bytes(entry(), "nonsense\n");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress goes through a checkpoint's metadata without losing a bit.
+// Tests Progress as the JSON text in a checkpoint's metadata (record/progress.hpp): no bit is lost, and
+// fields that earlier versions lacked have their default. Stored checkpoints have this text, so its names
+// stay.
 #include "record/progress.hpp"
 
 #include <gtest/gtest.h>

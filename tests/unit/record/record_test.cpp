@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The small parts of record/: specification, atomic files, control pipe, process identity, checksum.
+// Tests small parts of record/ and world/: the specification of a run (record/specification.hpp), files that
+// are replaced as a whole (world/atomic_file.hpp), the control pipe (record/control_pipe.hpp), the identity
+// of processes (world/process.hpp) and crc32 (base/crc32.hpp).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -116,7 +118,7 @@ TEST(AtomicFile, FollowsNoLinkOfSomebodyElse) {
   EXPECT_FALSE(std::filesystem::is_symlink(folder / "f"));
 }
 
-TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
+TEST(AtomicFile, TwoWritersOfOneFileDoNotInterfere) {
   TemporaryFolder folder;
   world::AtomicFile first(folder / "f"), second(folder / "f");
   first.write("of the first");

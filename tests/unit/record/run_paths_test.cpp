@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strings of a database that become paths below the store, and those that are rejected.
+// Tests record/run_paths.hpp: which ids and file names of a database, a spool or a specification become paths
+// below the store, and which are rejected. They may come from anyone, so no path may lead out of its folder.
 #include "record/run_paths.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Safetensors: files are read back as written; a wrong header is rejected, whatever its content.
+// Tests record/safetensors.hpp: files are read back as written, and a wrong header is rejected, whatever its
+// content. Files come from anyone, so time and memory must grow only with the header; the format is that of
+// the Python package safetensors.
 #include "record/safetensors.hpp"
 
 #include <gtest/gtest.h>

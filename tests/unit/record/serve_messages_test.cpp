@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between exp serve and its workers: every field is transmitted, split anywhere, and damage is
-// noticed.
+// Tests the messages between `exp serve` and its workers (record/serve_messages.hpp): every field is
+// transmitted, bytes may arrive in any parts, and damage is noticed.
 #include "record/serve_messages.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ std::string framed(const std::string& payload) {
   return frame + payload;
 }
 
-TEST(ServeMessages, CrossWholeInAnyParts) {
+TEST(ServeMessages, AreTransmittedWholeInAnyParts) {
   std::string bytes;
   for (const ServeMessage& message : samples()) bytes += serve_frame(message);
   for (const std::size_t part : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, bytes.size()}) {

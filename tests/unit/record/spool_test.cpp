@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The promises of a spool: every complete record comes back with all its bits, and a cut at any byte costs
-// only the records behind it.
+// Tests the spool (record/spool.hpp writes, record/spool_reader.hpp reads), the file of a worker's events:
+// every complete record comes back with all its bits, and a cut or damage at any byte costs only the records
+// that it touches. Spools of formats 1 and 2 must stay readable.
 #include "record/spool.hpp"
 
 #include <fcntl.h>
@@ -138,7 +139,7 @@ TEST(Spool, AnyChangedByteIsNoticed) {
   }
 }
 
-TEST(Spool, SaysWhereAndWhyItStops) {
+TEST(Spool, ReportsWhereAndWhyItStops) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   std::string bytes = read_bytes(folder / "s");
@@ -242,7 +243,7 @@ TEST(Spool, AnotherRunsIsRefusedWithBothIds) {
   EXPECT_EQ(read_all(folder / "s").size(), 1u);
 }
 
-/// The bytes of an old program: 16 bytes of head, without id and checksum.
+/// Returns the spool as format 1 has it: a head of 16 bytes, without run id and checksum.
 std::string in_old_format(std::string bytes) {
   bytes.erase(16, spool_head_bytes - 16);
   bytes[8] = 1;
@@ -287,7 +288,7 @@ const std::vector<encore::Measure> sample_measures = {
     {.name = "speed", .unit = "tokens/s", .better = Better::neither},
     {.name = "taken", .reducer = Reducer::matrix, .columns = {"taken"}}};
 
-/// Name, unit and meaning of the metrics of a spool.
+/// Returns name, unit and meaning of the metrics of a spool.
 std::vector<std::string> metrics_in(const std::filesystem::path& path) {
   std::vector<std::string> metrics;
   for (const SpoolRecord& record : read_all(path))
@@ -336,7 +337,7 @@ TEST(Spool, ASpoolOfFormat2IsContinuedWithoutMeanings) {
                                                                 "dev/speed|tokens/s|", "dev/other||"}));
 }
 
-/// Returns the records of a spool when intact records behind damage are read too.
+/// Returns the sequence numbers of all intact records, also of those after damage.
 std::vector<std::uint64_t> sequences_left(const std::filesystem::path& path, std::vector<SpoolGap>& gaps) {
   SpoolReader reader(path, {"", 1});
   SpoolRecord record;
@@ -379,7 +380,7 @@ TEST(Spool, ADamagedByteCostsTheRecordInWhichItLies) {
   }
 }
 
-TEST(Spool, ATailThatIsCutHoldsNothingToContinueAt) {
+TEST(Spool, ACutTailHasNoRecordToContinueAt) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   const std::string whole = read_bytes(folder / "s");
@@ -391,8 +392,8 @@ TEST(Spool, ATailThatIsCutHoldsNothingToContinueAt) {
   }
 }
 
-/// Returns the bytes that a reader hashes while it searches a whole record in `bytes` of such damage, and
-/// whether it finds the one behind it.
+/// Returns the number of bytes that a reader hashes while it searches the next intact record after damage of
+/// `bytes` bytes, which repeats `pattern`. `found` becomes true if it finds the record after the damage.
 std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool& found) {
   TemporaryFolder folder;
   write_sample(folder / "s");
@@ -413,7 +414,7 @@ std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool
   return reader.searched_bytes() - before;
 }
 
-TEST(Spool, TheSearchBehindDamageIsLinearWhateverLiesThere) {
+TEST(Spool, TheSearchAfterDamageIsLinearForAnyBytes) {
   const std::size_t sizes[] = {1 << 20, 4 << 20,
                                17 << 20};  // a frame of 0x01010101 bytes fits into the last one
   for (const std::size_t bytes : sizes) {
@@ -441,7 +442,7 @@ TEST(Spool, ATextThatIsNotUtf8DoesNotStopTheRun) {
 
 TEST(Spool, AFullDiskIsAnErrorAndLosesNothing) {
   TemporaryFolder folder;
-  // A limit on the file's size stands for the full disk: write() first comes up short, then fails.
+  // A limit on the file's size simulates the full disk: write() first writes less than asked, then fails.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
@@ -469,7 +470,7 @@ TEST(Spool, AFullDiskIsAnErrorAndLosesNothing) {
   EXPECT_EQ(expected, 102u);
 }
 
-TEST(Spool, AnEventThatNestsTooDeepIsUnreadableAndSaysWhy) {
+TEST(Spool, AnEventThatNestsTooDeepIsUnreadableWithTheReason) {
   SpoolRecord record;
   record.text = R"({"type":"started","host":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
   EXPECT_EQ(record.event().type, "unreadable");
@@ -478,7 +479,7 @@ TEST(Spool, AnEventThatNestsTooDeepIsUnreadableAndSaysWhy) {
   EXPECT_EQ(record.event().problem, "no object with a type");
 }
 
-TEST(Spool, APipeInItsPlaceIsNotWaitedFor) {
+TEST(Spool, DoesNotWaitForAPipeInItsPlace) {
   TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "s").c_str(), 0600), 0);
   EXPECT_NE(message_of<Error>([&] { read_all(folder / "s"); }).find("it is a pipe"), std::string::npos);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder that exists during a test, and small helpers that damage its files.
+// TemporaryFolder: a folder that exists during a test. Also helpers that read and write whole files, with
+// which tests damage files, and message_of() for errors. Tests of all folders include it.
 #pragma once
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// Returns the message of the Error that `action` throws, or "no error" if it throws none.
+/// Returns the message of the E that `action` throws, or "no error" if it throws none.
 template <class E, class Action>
 std::string message_of(Action action) {
   try {

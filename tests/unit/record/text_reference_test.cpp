@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the facts of inputs and their reference: files are read back as written, a file of another kind is
-// rejected, and the bins contain what the header promises.
+// Tests TextFacts (record/text_facts.hpp), numbers about an input that was answered, and TextReference
+// (record/text_reference.hpp), their histograms over the development set: both are read back as written, a
+// file of another kind is rejected, and values fall into the documented bins. Stored references have these
+// bins, so they must not change.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -34,7 +36,7 @@ TEST(TextFacts, ComeBackAsTheyWere) {
   EXPECT_EQ(few.json(), R"({"pieces":3,"unknown":0})");
 }
 
-TEST(TextFacts, WhatCannotBeIsRefused) {
+TEST(TextFacts, ImpossibleFactsAreRefused) {
   for (const char* text :
        {"", "[]", "{}", R"({"pieces":3})", R"({"pieces":-3,"unknown":0})", R"({"pieces":3,"unknown":4})",
         R"({"pieces":3,"unknown":0,"confidence":1.5})", R"({"pieces":3,"unknown":0,"distance":-1})",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The weights file: it is read back as written, where the build supports it; every changed byte is noticed
-// and named.
+// Tests the weights file of a run (record/weights_file.hpp): it is read back as written, equal content gives
+// equal bytes, and every changed byte is noticed, with the name of the tensor. Tensors that fill whole cache
+// lines begin at one, because models for inference read them in place.
 #include "record/weights_file.hpp"
 
 #include <gtest/gtest.h>

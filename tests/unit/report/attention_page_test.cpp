@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention weights as charts and as a page: what belongs together, names, and that no token of text becomes
-// part of the page's own code.
+// Tests the charts (report/attention_charts.hpp) and the page (report/attention_page.hpp) of `exp attention`:
+// which layers share a chart, their names, and that no token of an input becomes code of the page. The page
+// must load nothing, so that it can be opened anywhere.
 #include "report/attention_page.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ record::AttentionLayer layer(const std::string& path, std::size_t heads, std::si
   return made;
 }
 
-/// Three tokens and two, all three kinds of attention.
+/// Returns attention over a source of three tokens and a target of two, with all three kinds of attention.
 record::AttentionText translation() {
   return {.tokens = {{"the"}, {"the"}, {"</s>", true}},
           .target = {{"<s>", true}, {"der"}},
@@ -69,7 +70,7 @@ TEST(AttentionCharts, NameWhatHasNoWeights) {
       "Not shown, because they have no attention weights: encoder.2.mix, encoder.3.mix (linear_attention).");
 }
 
-TEST(AttentionCharts, StandOnTheirPaper) {
+TEST(AttentionCharts, StayWithinTheDrawing) {
   record::AttentionText text = translation();
   text.hidden = {{"encoder.2.mix", "linear_attention"}};
   samples::expect_on_paper_and_apart(attention_drawing(text, "Attention of captions: the the"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of candidates: letters, and a column for each setting in which they differ.
+// Tests CandidateKey (report/candidate_key.hpp), the names of candidates in reports and `exp compare`: a
+// letter for each, and a column for each setting in which they differ.
 #include <gtest/gtest.h>
 
 #include "report/candidate_key.hpp"
@@ -7,7 +8,7 @@
 namespace encore::report {
 namespace {
 
-/// Makes runs 1, 2 ... one per candidate.
+/// Makes candidates of one run each, numbered 1, 2 and so on.
 struct Made {
   std::vector<analysis::Candidate> candidates;
   std::vector<std::string> names;
@@ -39,7 +40,7 @@ CandidateKey key_of(const Made& all, const std::vector<analysis::Factor>& factor
   return make_key(all.candidates, all.order, all.names, all.runs, factors, first);
 }
 
-TEST(CandidateKey, LettersContinueBehindZ) {
+TEST(CandidateKey, LettersContinueAfterZ) {
   EXPECT_EQ(letter_of(0), "A");
   EXPECT_EQ(letter_of(25), "Z");
   EXPECT_EQ(letter_of(26), "AA");
@@ -78,7 +79,7 @@ TEST(CandidateKey, LettersFollowTheOrderAndMayBeginLater) {
   EXPECT_EQ(key.letters, (std::vector<std::string>{"E", "D"}));
 }
 
-TEST(CandidateKey, WhatVariesWithinACandidateHasNoColumn) {
+TEST(CandidateKey, OptionsThatVaryWithinACandidateHaveNoColumn) {
   Made all = made({"x", "y"});
   store::RunRow second = all.runs[0];
   second.number = 3;

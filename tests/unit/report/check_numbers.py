@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the tables of an HTML report as a person does and compares their numbers with scipy's (statistics.json):
-check_numbers.py statistics.json report.html. Exit code 1 if anything differs or is missing."""
+"""Checks an HTML report: reads the numbers in its tables and compares them with those of scipy
+(statistics.json). report_test.cpp calls it: check_numbers.py statistics.json report.html. It finds tables by
+their ids, such as "results-test-f1". Exit code 1 if a number differs or is missing."""
 import json
 import sys
 from html.parser import HTMLParser

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model card: the runs of its interval, and that names from a database cannot become markup.
+// Tests model_card() (report/model_card.hpp), the README.md of an exported run: the runs over which its
+// interval is computed, and that names from a database cannot become markup.
 #include "report/model_card.hpp"
 
 #include "unit/document/sample_document.hpp"
@@ -33,7 +34,7 @@ TEST_F(ModelCard, HasTheIntervalOverRunsThatDifferInTheSeedAlone) {
   EXPECT_FALSE(contains(card, "rounded")) << card;
 }
 
-TEST_F(ModelCard, SaysThatWeightsAreRounded) {
+TEST_F(ModelCard, ReportsThatWeightsAreRounded) {
   tell_all("net", {0.5});
   record::ExportAnswer rounded = model;
   rounded.dtype = "float16";
@@ -44,7 +45,7 @@ TEST_F(ModelCard, SaysThatWeightsAreRounded) {
       << card;
 }
 
-TEST_F(ModelCard, SaysThatOneRunHasNoInterval) {
+TEST_F(ModelCard, ReportsThatOneRunHasNoInterval) {
   tell_all("net", {0.5});
   const std::string card = report::model_card(store(), store().find_run("net-s1"), model);
   EXPECT_TRUE(contains(card, "| `test/f1`, % | 50.00 | 50.00 | \u2013 |\n")) << card;

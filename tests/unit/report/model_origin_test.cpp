@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sentences of the abstract, the checklists and the model card about a model's kind and start, for every
-// kind of run.
+// Tests the sentences about a model's kind and start (report/model_origin.hpp) in the abstract of a report,
+// the checklists and the model card, for every kind of run. Each sentence must follow from recorded settings,
+// so that no text claims more than the record has.
 #include "report/model_origin.hpp"
 
 #include "report/checklist.hpp"
@@ -14,7 +15,7 @@ using nlohmann::json;
 
 class ModelOriginTest : public ReportTest {
  protected:
-  /// A complete run whose settings are those of the fixture, changed by the patch.
+  /// Returns a complete run with the settings of the fixture, changed by the patch.
   store::RunRow trained(const std::string& name, const json& patch, std::int64_t seed = 1) {
     record::Specification specification = specification_of('a', name);
     specification.seed = static_cast<std::uint64_t>(seed);

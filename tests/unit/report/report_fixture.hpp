@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports of stored runs, and helpers that find their parts.
+// ReportTest: the fixture of the tests of make_report() (report/report.hpp). Its base,
+// unit/analysis/replicates.hpp, stores runs: `tell` records one run, `tell_all` one run for each score, with
+// seeds 1, 2 and so on. report() makes the report; the other functions find tables, figures and cells in it
+// by their ids.
 #pragma once
 
 #include "document/json.hpp"
@@ -29,6 +32,7 @@ class ReportTest : public ReplicatesTest {
     for (const document::Section& section : document.sections) collect(section, all);
     return all;
   }
+  /// Returns the table with this id, or null.
   static const document::TableBlock* find_table(const document::Document& document, const std::string& id) {
     for (const document::Block* block : blocks_of(document))
       if (const auto* table = std::get_if<document::TableBlock>(block); table != nullptr && table->id == id)
@@ -40,12 +44,13 @@ class ReportTest : public ReplicatesTest {
     if (found == nullptr) throw Error("there is no table " + id);
     return *found;
   }
+  /// Returns the figure with this id, or null.
   static const document::Figure* figure(const document::Document& document, const std::string& id) {
     for (const document::Block* block : blocks_of(document))
       if (const auto* found = std::get_if<document::Figure>(block); found != nullptr && found->id == id) return found;
     return nullptr;
   }
-  /// Returns the cell of the first row that has a cell `row`, in the column of that name.
+  /// Returns the cell in `column` of the first row that has a cell with the text `row`.
   static document::TableCell cell(const document::TableBlock& table, const std::string& row, const std::string& column) {
     std::size_t at = 0;
     while (at < table.columns.size() && table.columns[at].name != column) ++at;
@@ -55,11 +60,12 @@ class ReportTest : public ReplicatesTest {
         if (one.text.plain() == row) return cells[at];
     throw Error("no row " + row + " in " + table.id);
   }
-  /// Returns the name that a candidate of the key has in other places.
+  /// Returns the letter by which the report calls the candidate `name`.
   static std::string letter(const document::Document& document, const std::string& name,
                             const std::string& question = "test-f1") {
     return cell(table(document, "answer-" + question), name, "candidate").text.plain();
   }
+  /// Returns the whole report as JSON, to search for words.
   static std::string text_of(const document::Document& document) { return document::json_text(document); }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A report of runs in which every name and string is hostile, in every format: a database may come from
-// anyone.
+// Tests reports (make_report(), report/report.hpp) of runs in which every name and string is hostile, in
+// every format of document/: a database may come from anyone, so none of its strings may become a tag, a
+// script, a command of a shell or markup.
 #include <nlohmann/json.hpp>
 
 #include "analysis/foreign_values.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports over runs of several tasks, and over tasks with many classes.
+// Tests reports (make_report(), report/report.hpp) over runs of several tasks, whose measures differ, and
+// over tasks with many classes: each data set is shown by the metric by which its runs select checkpoints,
+// and tables and pictures stay readable.
 #include <gtest/gtest.h>
 
 #include "unit/report/report_fixture.hpp"
@@ -23,7 +25,8 @@ const std::vector<TaskSet> sets = {{"tags", "f1", "max", "a"},
 
 class MixedReport : public ReportTest {
  protected:
-  /// Two candidates of two seeds on each set. Every run has an accuracy too, as tasks with tokens have.
+  /// Records two candidates with two seeds each on every data set. Every run has an accuracy too, as tasks
+  /// with tokens have.
   void tell_sets() {
     for (const TaskSet& set : sets)
       for (const double dropout : {0.1, 0.3})
@@ -121,7 +124,7 @@ TEST_F(MixedReport, ANamedMetricIsThatOfEverySet) {
   EXPECT_EQ(table(document, "runs").columns.at(5).name, "test/accuracy");
 }
 
-TEST_F(MixedReport, EachMetricIsComparedWithTheOldRunsOfIt) {
+TEST_F(MixedReport, EachMetricIsComparedWithOldRunsThatHaveIt) {
   tell_sets();
   const document::Document document = report({.runs = {.words = {"*-high-*"}}, .against = "*-low-*"});
   for (const char* metric : {"f1", "accuracy", "bleu", "perplexity", "exact-match"})
@@ -135,7 +138,8 @@ std::string class_name(int number) {
   return "intent_of_some_length_" + std::to_string(100 + number);
 }
 
-/// A candidate with `count` classes; class i is predicted i times as its successor, and 100 times as itself.
+/// Returns a run with `count` classes. Class i is predicted i times as its successor, and 100 times as
+/// itself.
 Told many_classes(const std::string& name, int count, double shift) {
   Told told{
       .name = name,
@@ -192,7 +196,7 @@ TEST_F(MixedReport, SeventySevenClassesHaveTheirMostFrequentConfusionsAndOneRowE
   EXPECT_EQ(std::get<document::MatrixChart>(figure(complete, "confusion-test-f1")->chart).labels.size(), 77u);
 }
 
-TEST_F(MixedReport, AsManyClassesAsHaveRoomAreDrawn) {
+TEST_F(MixedReport, DrawsOnlyTheClassesThatFit) {
   const int most = static_cast<int>(document::most_matrix_labels);
   tell(many_classes("one", most, 0.0));
   const document::Document document = report();

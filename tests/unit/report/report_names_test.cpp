@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of candidates, differences and pictures in a report.
+// Tests the names of candidates, differences and pictures in a report (make_report(), report/report.hpp, with
+// report/candidate_key.hpp): a candidate is named by what it differs in, and every picture has a text that
+// describes it.
 #include <algorithm>
 
 #include "unit/report/report_fixture.hpp"
@@ -7,7 +9,7 @@
 namespace encore::testing {
 namespace {
 
-/// The column of names in the key.
+/// Returns the column of names in the key, the table that introduces the candidates.
 std::vector<std::string> names_in(const document::TableBlock& key) {
   std::vector<std::string> names;
   for (const auto& row : key.rows)
@@ -41,7 +43,7 @@ TEST_F(ReportTest, NamesWhoseRestWouldBeANumberOrNothingStayWhole) {
   EXPECT_FALSE(contains(text_of(report()), "Left out of names"));
 }
 
-TEST_F(ReportTest, WhatOnlyFailedLengthensNoNameAndTakesNone) {
+TEST_F(ReportTest, FailedRunsDoNotLengthenNamesAndKeepTheirOwn) {
   tell_all("net-rate=1", {0.5, 0.6});
   tell_all("net-rate=2", {0.4, 0.5});
   tell({.name = "other", .measures = nullptr, .state = store::RunState::failed, .reason = "why"});
@@ -70,7 +72,7 @@ TEST_F(ReportTest, ACurveThatWouldFlattenTheOthersGetsALogarithmicAxis) {
   EXPECT_EQ(scale(), document::Axis::Scale::logarithmic);
 }
 
-TEST_F(ReportTest, AlternativesSayWhatIsSeen) {
+TEST_F(ReportTest, AlternativeTextsDescribeThePictures) {
   for (const double dropout : {0.1, 0.3})
     for (std::int64_t seed = 1; seed <= 2; ++seed)
       tell({.name = dropout < 0.2 ? "low" : "high",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a report: its brief form, sections by name, sentences that must not be shown, and attached files
-// for repeating the work.
+// Tests which parts a report has (make_report(), report/report.hpp, which report() of the fixture calls): the
+// brief form, sections chosen or left out by name, base files and overrides attached for reproduction, and
+// tables for people and for programs (most_rows = 0). Sentences of private data may appear only if the user
+// asks for the section "examples" by name; this rule must hold.
 #include <algorithm>
 
 #include "document/html.hpp"
@@ -26,7 +28,7 @@ using Ids = std::vector<std::string>;
 
 // --- brief ---
 
-TEST_F(ReportTest, ABriefReportIsOneTableOnePictureAndHowToDoItAgain) {
+TEST_F(ReportTest, ABriefReportHasOneTableOnePictureAndTheCommandsToRepeatIt) {
   tell_all("a", {0.5, 0.6});
   tell_all("b", {0.7, 0.8});
   const document::Document document = report({.brief = true});
@@ -44,7 +46,7 @@ TEST_F(ReportTest, ABriefReportIsOneTableOnePictureAndHowToDoItAgain) {
   EXPECT_TRUE(contains(text_of(document), "exp verify a-s1"));
 }
 
-TEST_F(ReportTest, ABriefReportOfOneRunDrawsWhatItWasChosenBy) {
+TEST_F(ReportTest, ABriefReportOfOneRunDrawsTheCurveOfItsSelectionMetric) {
   const store::RunRow run = tell({.name = "a"});
   EXPECT_EQ(figure(report({.brief = true}), "curve-dev-f1"), nullptr) << "nothing was recorded";
   store().database().execute("UPDATE metric SET name = 'dev/f1' WHERE name = 'train/loss'");
@@ -70,7 +72,7 @@ TEST_F(ReportTest, SectionsAreChosenByName) {
   EXPECT_TRUE(contains(text_of(without), "method, commands and abstract")) << "and a note says so";
 }
 
-TEST_F(ReportTest, SectionsThatThereAreNotAreRefused) {
+TEST_F(ReportTest, UnknownSectionsAndAnEmptyReportAreRefused) {
   tell_all("a", {0.5, 0.6});
   EXPECT_EQ(message_of<Error>([&] { report({.sections = {"curvs"}}); }),
             "a report has no section \"curvs\"; did you mean \"curves\"?");
@@ -80,7 +82,7 @@ TEST_F(ReportTest, SectionsThatThereAreNotAreRefused) {
             "the report is empty: every section that it would have was left out");
 }
 
-TEST_F(ReportTest, WhatRefersToALeftOutSectionBecomesText) {
+TEST_F(ReportTest, ReferencesToALeftOutSectionBecomeText) {
   tell_all("a", {0.5, 0.6});
   const document::Document document = report({.without = {"curves"}});
   EXPECT_TRUE(contains(text_of(document), "Curves (left out here)"));
@@ -93,7 +95,7 @@ const std::string sentence =
     R"({"words": ["Secretname", "slept"], "truth": ["B-PER", "O"], "predicted": ["B-PER", "O"]})"
     "\n";
 
-TEST_F(ReportTest, SentencesOfPrivateDataAreLeftOutAndThatIsSaid) {
+TEST_F(ReportTest, SentencesOfPrivateDataAreLeftOutWithANote) {
   tell({.name = "a",
         .measures = {{"test/f1", 0.5}, {"test/f1/PER", 0.6}},
         .predictions = sentence,
@@ -110,7 +112,7 @@ TEST_F(ReportTest, SentencesOfPrivateDataAreLeftOutAndThatIsSaid) {
   EXPECT_TRUE(contains(text_of(report({.sections = {"examples"}})), "Secretname")) << "asked for by name";
 }
 
-TEST_F(ReportTest, WhatOneRunSaysOfASetHoldsForAllThatWereScoredOnIt) {
+TEST_F(ReportTest, OnePrivateRunHidesTheSentencesOfItsSetForAllRuns) {
   tell({.name = "a", .measures = {{"test/f1", 0.9}}, .predictions = sentence});
   EXPECT_TRUE(contains(text_of(report()), "Secretname"));
   EXPECT_FALSE(contains(text_of(report({.without = {"examples"}})), "Secretname"));
@@ -145,7 +147,7 @@ TEST_F(ReportTest, BaseFilesAndOverridesAreAttached) {
 
 // --- tables for people and for checking ---
 
-TEST_F(ReportTest, MeasuresAreARowPerCandidateAndForProgramsAlsoOneNumberACell) {
+TEST_F(ReportTest, MeasuresHaveOneRowPerCandidateAndAnotherTableForPrograms) {
   for (std::int64_t seed = 1; seed <= 2; ++seed)
     for (const std::string name : {"a", "b"})
       tell({.name = name,
@@ -213,7 +215,7 @@ TEST_F(ReportTest, AnotherTaskIsShownByWhatItsMeasuresMean) {
       << shown;
 }
 
-TEST_F(ReportTest, TheAnswerSaysWhatEachDiffersInAndWhatItsTestSays) {
+TEST_F(ReportTest, TheAnswerTableNamesTheDifferingParameterAndTheVerdict) {
   for (const double dropout : {0.1, 0.3})
     for (std::int64_t seed = 1; seed <= 3; ++seed)
       tell({.name = dropout < 0.2 ? "low" : "high",
@@ -248,7 +250,7 @@ TEST_F(ReportTest, OneSentenceGivesTheSeedsThatUndecidedPairsNeed) {
       << text.substr(text.find("distinguished"), 300);
 }
 
-TEST_F(ReportTest, WhatHasNoTestIsSaidOnceForAllItsPairs) {
+TEST_F(ReportTest, TheReasonForAMissingTestIsGivenOnceForAllPairs) {
   tell_all("a", {0.5, 0.6, 0.7});
   tell_all("b", {0.5, 0.6, 0.75});
   tell_all("c", {0.9});

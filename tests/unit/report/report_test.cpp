@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a report of stored runs: numbers equal an independent computation, nothing is left out, and
-// no claim lacks a test. report_whole_test.cpp tests a report as a whole.
+// Tests the content of a report (make_report(), report/report.hpp): its numbers equal an independent
+// computation by scipy (unit/analysis/scipy_numbers.hpp), no run is left out, and no claim lacks a test.
+// report_whole_test.cpp tests a report as a whole, report_parts_test.cpp its parts.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -104,7 +105,7 @@ TEST_F(ReportTest, OfALossTheLowestIsBest) {
   EXPECT_NEAR(results.rows.at(0).at(3).number.value(), (0.201 + 0.204 + 0.209 + 0.216 + 0.21) / 5, 1e-12);
 }
 
-TEST_F(ReportTest, EveryTrialIsCountedAndWhatHasNoValueIsShown) {
+TEST_F(ReportTest, EveryTrialIsCountedAndTrialsWithoutAValueAreShown) {
   tell_all("a", {0.5, 0.6});
   tell({.name = "a",
         .seed = 3,
@@ -186,7 +187,7 @@ TEST_F(ReportTest, EnvironmentsArePooledOnlyWhenAsked) {
   EXPECT_TRUE(
       contains(text_of(report()), "a: runs from 2 plugin files or numeric environments are kept apart"));
   EXPECT_TRUE(contains(text_of(report({.pool = true})), "a pools 2 numeric environments: device is"));
-  // Facts that all hosts share stand apart, once.
+  // Facts that all hosts share are listed once, in a table of their own.
   EXPECT_EQ(table(report(), "numeric-environments").columns.size(), 3u);
   EXPECT_EQ(cell(table(report(), "numeric-environments"), "device", "numeric environment 2").text.plain(),
             "cpu two");
@@ -194,7 +195,7 @@ TEST_F(ReportTest, EnvironmentsArePooledOnlyWhenAsked) {
   EXPECT_EQ(find_table(report(), "hosts-common"), nullptr) << "one host shares nothing";
 }
 
-TEST_F(ReportTest, OtherTestSetsAreOtherQuestions) {
+TEST_F(ReportTest, RunsOnDifferentTestSetsAreNotCompared) {
   tell_all("a", {0.5, 0.6});
   for (std::int64_t seed = 1; seed <= 2; ++seed)
     tell({.name = "b", .seed = seed, .measures = {{"test/f1", 0.9}}, .test_set = std::string(64, 'e')});
@@ -207,7 +208,7 @@ TEST_F(ReportTest, OtherTestSetsAreOtherQuestions) {
       << "two files of one name";
 }
 
-TEST_F(ReportTest, ParametersThatVaryAreHeldAgainstTheScore) {
+TEST_F(ReportTest, ParametersThatVaryAreComparedWithTheScore) {
   const std::vector<double> noise = {0.001, -0.002, 0.0};
   for (const double dropout : {0.1, 0.3})
     for (std::int64_t seed = 1; seed <= 3; ++seed)

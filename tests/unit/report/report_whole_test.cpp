@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A report as a whole: equal documents for equal databases, valid ids, another side beside it, unfinished
-// runs, and rejected requests.
+// Tests a report as a whole (make_report(), report/report.hpp): equal databases give equal documents, ids are
+// unique and references lead somewhere, another side (older runs or a sweep) may stand beside it, unfinished
+// runs are described, and invalid requests are rejected.
 #include <algorithm>
 
 #include "store/foreign_schema.hpp"
@@ -24,7 +25,7 @@ TEST_F(ReportTest, EqualDatabasesGiveEqualBytes) {
   EXPECT_EQ(text_of(report::make_report(store(), {})), once) << "another process";
 }
 
-/// Sets random values and times of day, so that two databases can be equal.
+/// Replaces random values and times of day by fixed ones, so that two databases can be equal.
 void make_plain(store::Database& database) {
   database.execute(
       "UPDATE run SET created = 1000, finished = CASE WHEN finished IS NULL THEN NULL ELSE 2000 + seed END;"
@@ -52,7 +53,7 @@ TEST_F(ReportTest, TheOrderInWhichRunsWereAddedDoesNotMatter) {
   EXPECT_EQ(text_of(report()), forth);
 }
 
-TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
+TEST_F(ReportTest, VerdictsAndMissingRecordsAreReported) {
   tell_all("a", {0.5, 0.6});
   store::VerificationRow verification;
   verification.time = 1.7e9;
@@ -117,7 +118,7 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
                        "there is no run \"2025-02-31\", and no sweep of that name"));
 }
 
-/// Checks every section and block by its id, and all references.
+/// Collects the ids of all sections and blocks, and the targets of all references.
 void collect_ids(const document::Section& section, std::vector<std::string>& ids, std::vector<std::string>& targets) {
   ids.push_back(section.id);
   for (const document::Block& block : section.blocks) {
@@ -152,14 +153,14 @@ TEST_F(ReportTest, IdsAreUniqueAndReferencesLeadSomewhere) {
   expect_sound(report({.runs = {.words = {"b"}}, .against = "c"}));
 }
 
-TEST_F(ReportTest, WhereTheOldSideLacksTheMetricItIsSaid) {
+TEST_F(ReportTest, ItReportsThatTheOldSideLacksTheMetric) {
   tell_all("a", {0.5, 0.6});
   tell({.name = "old", .measures = {{"dev/f1", 0.9}}});
   EXPECT_TRUE(
       contains(text_of(report({.runs = {.words = {"a"}}, .against = "old"})), "No old run has a test/f1."));
 }
 
-TEST_F(ReportTest, WhatCannotBeReportedIsRefused) {
+TEST_F(ReportTest, InvalidRequestsAreRefused) {
   EXPECT_TRUE(contains(message_of<store::UnknownRun>([&] { report(); }), "there is no run in"));
   tell_all("net", {0.5, 0.6});
   EXPECT_TRUE(contains(message_of<store::UnknownRun>([&] { report({.runs = {.words = {"nte"}}}); }),
@@ -178,7 +179,7 @@ TEST_F(ReportTest, LongTablesAreCutWithANoteAndWholeForPrograms) {
 
 // --- what is not finished ---
 
-TEST_F(ReportTest, ForRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
+TEST_F(ReportTest, ItReportsWhyThereIsNoAnswerIfAllRunsFailed) {
   for (std::int64_t seed = 1; seed <= 2; ++seed)
     tell({.name = "a",
           .seed = seed,
@@ -197,7 +198,7 @@ TEST_F(ReportTest, ForRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
   EXPECT_NE(figure(document, "curve-train-loss"), nullptr) << "measured values are shown";
 }
 
-TEST_F(ReportTest, OfRunsThatStillRunItSaysSo) {
+TEST_F(ReportTest, ItReportsThatRunsAreStillRunning) {
   const store::RunRow run = tell({.name = "a", .state = store::RunState::pending});
   const auto lease = store().begin_attempt(run.number);
   const document::Document document = report();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The roofline's labels: the limits and kernels that it names, and that all labels are readable.
+// Tests draw_roofline() (report/roofline.hpp), a picture of `exp bench`: which limits of the machine and
+// which kernels it labels, and that labels do not overlap, also with many kernels in one place.
 #include "report/roofline.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ bool has(const std::vector<std::string>& texts, const std::string& text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-/// No label overlaps another or lies outside; a moved label may lie on a line, but not on a letter.
+/// Checks that no label overlaps another one or lies outside of the drawing. A label that was moved may lie
+/// on a line.
 void expect_legible(const document::Drawing& drawing) {
   const auto labels = samples::shapes_of<document::Label>(drawing);
   for (std::size_t i = 0; i < labels.size(); ++i) {

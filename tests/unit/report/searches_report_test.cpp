@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of a report about a search: cost, fresh seeds, budget with its random baseline, importance and
-// pictures.
+// Tests the section of a report about a search (report/searches.cpp and what it calls): cost, the scores of
+// fresh seeds, the budget beside random search, importance of variables, and pictures. Numbers equal values
+// that follow from the scores below.
 #include "plan/search/search.hpp"
 #include "store/searches.hpp"
 #include "unit/report/report_fixture.hpp"
@@ -61,7 +62,7 @@ class SearchesReportTest : public testing::ReportTest {
     told.state = state;
     return tell(told).number;
   }
-  /// Adds a trial with one run, trained to its end; with a value of NaN it fails.
+  /// Adds a trial with one run, which is trained to its end, or fails if `value` is NaN.
   void trial(double rate, double kind, double value, Outcome outcome = Outcome::complete,
              std::int64_t epochs = 9) {
     const std::size_t number = record_.trials.size();
@@ -103,7 +104,7 @@ class SearchesReportTest : public testing::ReportTest {
   }
 };
 
-TEST_F(SearchesReportTest, SaysWhatItCostAndWhichTrialsAreBest) {
+TEST_F(SearchesReportTest, ReportsItsCostAndTheBestTrials) {
   begin("random");
   twelve();
   const document::Document document = report();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section about the inputs of a server: from its spools and the reference of a run.
+// Tests the section of a report about the inputs that a served model has answered (report/service.cpp), which
+// is made from the server's spools and the reference of the run: alerts for inputs of another kind, none for
+// the same kind, and a missing or damaged reference.
 #include <algorithm>
 
 #include "record/text_reference.hpp"
@@ -21,8 +23,8 @@ class ServiceReportTest : public ReportTest {
   static record::TextFacts facts(std::int64_t tokens, bool name) {
     return {.tokens = tokens, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
   }
-  /// Writes `count` inputs of `pieces` to `pieces` + 4 tokens; the first `right` got positive feedback, one
-  /// more negative.
+  /// Writes the record of `count` inputs of `tokens` to `tokens` + 4 tokens. The first `right` of them got
+  /// positive feedback, one more got negative feedback.
   void serve(const store::RunRow& run, int count, std::int64_t tokens, int right = 0) {
     const std::filesystem::path folder = store().run_folder(run.id) / store::served_folder;
     std::filesystem::create_directories(folder);
@@ -82,7 +84,7 @@ TEST_F(ServiceReportTest, InputsOfAnotherKindRaiseAnAlert) {
   EXPECT_GT(*std::ranges::max_element(chart.series[0].y), 3.0);
 }
 
-TEST_F(ServiceReportTest, SaysThatAReferenceIsMissingOrDamaged) {
+TEST_F(ServiceReportTest, ReportsAMissingOrDamagedReference) {
   const store::RunRow run = tell({.name = "a"});
   serve(run, 5, 10);
   EXPECT_TRUE(contains(text_of(service()), "which has no reference to compare them with"));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests read the commit of a repository, its changes, and the answer outside of a repository.
+// Tests read_code_state() (runner/code_state.hpp), which `exp run` stores with every attempt: the commit of
+// the repository that holds the experiment file, its uncommitted changes, and the result outside of a
+// repository.
 #include "runner/code_state.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +38,7 @@ class CodeStateTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(CodeStateTest, OutsideOfARepositoryThereIsNone) {
+TEST_F(CodeStateTest, IsEmptyOutsideOfARepository) {
   const CodeState state = read_code_state(folder_);
   EXPECT_EQ(state.commit, "");
   EXPECT_FALSE(state.changed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the distance between two states: by tensor and by layer, in units of the last place and relative to
-// the norm.
+// Tests drift_of() and curve_drift() (runner/drift.hpp, runner/tensor_distance.hpp), how far two trainings of
+// one question have come apart: by tensor and by layer, in units of the last place and relative to the norm,
+// and along the curves of loss.
 #include "runner/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,7 @@ TEST_F(Drift, EqualTensorsAreZeroApartAndZerosToo) {
   }
 }
 
-TEST_F(Drift, WhatIsNotFiniteCountsWithoutADistance) {
+TEST_F(Drift, ValuesThatAreNotFiniteAreCountedWithoutADistance) {
   const TensorDistance tensor = distances({{"a", {nan, 1.0F, 2.0F}}}, {{"a", {1.0F, INFINITY, 2.5F}}})[0];
   EXPECT_EQ(tensor.different, 3);
   EXPECT_EQ(tensor.largest, 0.5);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Folders of submissions that are removed, and that a process killed during the removal loses nothing.
+// Tests FinishedSubmissions (runner/slurm/finished_submissions.hpp): which folders of submissions to Slurm
+// are removed, and which must stay because a run or job still needs them; a process that is killed during the
+// removal loses nothing.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +15,7 @@ class FinishedSubmissionsTest : public SlurmRunsTest {
  protected:
   std::filesystem::path jobs() { return runner::jobs_folder(store().runs_folder()); }
   std::filesystem::path submission() { return jobs() / job_.submission; }
-  /// A submission of an hour ago, whose one run ended so; Slurm no longer knows it.
+  /// Makes a submission of an hour ago. Its only run ended in this state, and Slurm no longer knows the job.
   void ended_as(store::RunState state) {
     submitted();
     std::ofstream(submission() / "0.orders") << runner::order_file(folder(), 1).string() << "\n";
@@ -34,7 +36,7 @@ class FinishedSubmissionsTest : public SlurmRunsTest {
   bool is_removed() { return !is_kept() && !std::filesystem::exists(submission()); }
 };
 
-TEST_F(FinishedSubmissionsTest, TheFolderGoesOnceAllRunsAreMergedAndTheJobIsOver) {
+TEST_F(FinishedSubmissionsTest, TheFolderIsRemovedOnceAllRunsAreMergedAndTheJobIsOver) {
   submitted();
   in_queue("RUNNING", "None", "n1");
   EXPECT_TRUE(is_kept());
@@ -72,7 +74,7 @@ TEST_F(FinishedSubmissionsTest, ARunThatIsHeldKeepsItWhateverSlurmSays) {
   }
 }
 
-TEST_F(FinishedSubmissionsTest, ASilentSlurmKeepsAll) {
+TEST_F(FinishedSubmissionsTest, AllStayIfSlurmDoesNotAnswer) {
   ended_as(store::RunState::completed);
   command("squeue", "exit 1");
   EXPECT_TRUE(is_kept());
@@ -89,7 +91,7 @@ TEST_F(FinishedSubmissionsTest, AnotherClustersFolderStaysUntilOneLooksFromThere
   EXPECT_TRUE(is_removed());
 }
 
-TEST_F(FinishedSubmissionsTest, WhatWasSubmittedAMomentAgoCountsForTheRate) {
+TEST_F(FinishedSubmissionsTest, ARecentSubmissionStaysBecauseItCountsForTheRate) {
   ended_as(store::RunState::completed);
   submission_.tries.push_back(world::now_seconds());
   save();
@@ -99,7 +101,7 @@ TEST_F(FinishedSubmissionsTest, WhatWasSubmittedAMomentAgoCountsForTheRate) {
   EXPECT_TRUE(is_kept()) << "another login node has another clock";
 }
 
-TEST_F(FinishedSubmissionsTest, WhatIsPackedIsItsSubmitters) {
+TEST_F(FinishedSubmissionsTest, AFolderThatIsBeingPackedBelongsToItsSubmitter) {
   ended_as(store::RunState::completed);
   submission_.stage = runner::SubmissionStage::packing;
   submission_.tries.clear();
@@ -116,7 +118,7 @@ TEST_F(FinishedSubmissionsTest, WhatIsPackedIsItsSubmitters) {
   EXPECT_TRUE(is_removed());
 }
 
-TEST_F(FinishedSubmissionsTest, WhatTheJobHasPrintedIsKeptUntilItsRunsAreTriedAgainOrRemoved) {
+TEST_F(FinishedSubmissionsTest, TheOutputOfTheJobIsKeptUntilItsRunsAreTriedAgainOrRemoved) {
   for (const store::RunState state : {store::RunState::failed, store::RunState::lost, store::RunState::interrupted}) {
     ended_as(state);
     EXPECT_TRUE(is_kept()) << store::name_of(state);
@@ -151,7 +153,7 @@ TEST_F(FinishedSubmissionsTest, ARemovalThatWasCutOffIsCompleted) {
   EXPECT_EQ(run().state, store::RunState::completed);
 }
 
-TEST_F(FinishedSubmissionsTest, ALookInPassingRemovesWhereNothingElseIsToBeSettled) {
+TEST_F(FinishedSubmissionsTest, ACheckRemovesAFolderEvenIfNoRunMustBeSettled) {
   ended_as(store::RunState::completed);
   runner::settle_launched_in_passing(path());
   EXPECT_FALSE(std::filesystem::exists(submission()));

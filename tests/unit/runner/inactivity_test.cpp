@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests when a worker's inactivity is worth a message.
+// Tests Inactivity (runner/inactivity.hpp): when the time since a worker's last step is worth a message, and
+// when it passes the limit of --step-timeout. `exp run` and `exp status` use it.
 #include "runner/inactivity.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Energy and memory in Slurm's accounting: recorded once with every attempt of the job, and left out if Slurm
-// has none.
+// Tests JobAccounts (runner/slurm/job_accounts.hpp), which stores energy and memory from Slurm's accounting:
+// recorded once with every attempt of the job, waited for while the accounting lags, and left out if a site
+// has none. A script takes the place of sacct.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 class JobAccountsTest : public SlurmRunsTest {
  protected:
   std::filesystem::path submission() { return runner::submission_folder(store().runs_folder(), job_.submission); }
-  /// A run that has ended, and whose job is over.
+  /// Completes the run. Its job was submitted `seconds_ago` seconds ago, and is over in the queue.
   void over(double seconds_ago) {
     submission_.stage = runner::SubmissionStage::submitted;
     submission_.job = "12";
@@ -47,7 +48,7 @@ class JobAccountsTest : public SlurmRunsTest {
   }
 };
 
-TEST_F(JobAccountsTest, AreNotedOnceWhenTheJobIsOver) {
+TEST_F(JobAccountsTest, AreRecordedOnceWhenTheJobIsOver) {
   over(30.0);
   accounts(row("COMPLETED"));
   settle();
@@ -91,7 +92,7 @@ TEST_F(JobAccountsTest, OfASiteThatKeepsNoneAreAskedForOnce) {
   EXPECT_EQ(times_asked(), 1);
 }
 
-TEST_F(JobAccountsTest, ThatMeasureNothingSayNothing) {
+TEST_F(JobAccountsTest, WithoutMeasurementsAreNotRecorded) {
   over(30.0);
   accounts("12_3|" + job_.submission + "|COMPLETED|0|\n12_3.batch|batch|COMPLETED||\n");
   settle();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests that a keeper passes on to its worker: files in the run's folder.
+// Tests keep_jobs() (runner/job_keeper.hpp), what `exp job` does on the machine of a launched worker: it
+// passes on requests that lie as files in the run's folder, kills a worker that does not react, and counts
+// orders that did not end well. An order is a file that says which run to start. requeued_job_test.cpp tests
+// jobs that Slurm restarts.
 #include "runner/job_keeper.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A worker that is a script of bash, and its keeper in a thread.
+/// A bash script as worker, and its keeper in a thread.
 class JobKeeperTest : public ::testing::Test {
  protected:
   ~JobKeeperTest() override {
@@ -29,7 +32,7 @@ class JobKeeperTest : public ::testing::Test {
     if (keeper_.joinable()) keeper_.join();
   }
 
-  /// Starts to work on attempt 1. The control pipe is descriptor 3 of the script.
+  /// Lets the keeper start attempt 1 with this script, whose descriptor 3 is the control pipe.
   void begin(const std::string& script, std::chrono::seconds step_timeout = std::chrono::seconds(0)) {
     std::ofstream(folder() / "lease") << "token\n";
     save_order({.program = "/bin/bash",
@@ -74,7 +77,7 @@ class JobKeeperTest : public ::testing::Test {
   std::thread keeper_;
 };
 
-TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndTakesItAway) {
+TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndRemovesIt) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_command(folder(), 1, record::ControlCommand::checkpoint);
@@ -96,7 +99,7 @@ TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndTakesItAway) {
   EXPECT_EQ(report->end->exit_code, 75);
 }
 
-TEST_F(JobKeeperTest, RequestsToAnotherAttemptLieWhereTheyAre) {
+TEST_F(JobKeeperTest, RequestsToAnotherAttemptStay) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   for (const record::ControlCommand command : {record::ControlCommand::checkpoint, record::ControlCommand::prune})
@@ -109,7 +112,7 @@ TEST_F(JobKeeperTest, RequestsToAnotherAttemptLieWhereTheyAre) {
   EXPECT_EQ(end(), 1);
 }
 
-TEST_F(JobKeeperTest, KillEndsAWorkerThatListensToNothing) {
+TEST_F(JobKeeperTest, KillEndsAWorkerThatIgnoresRequests) {
   begin("trap '' TERM; trap 'echo last word; exit 9' QUIT; echo ready; while true; do sleep 0.05; done");
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_stop(folder(), 1, StopWish::kill);
@@ -139,7 +142,7 @@ TEST_F(JobKeeperTest, AWorkerThatTrainsAndWritesNothingIsKilledAfterItsTime) {
   EXPECT_EQ(read_report(folder(), 1)->silent.count(), 1);
 }
 
-TEST_F(JobKeeperTest, OneThatStillReadsItsDataIsLeftAlone) {
+TEST_F(JobKeeperTest, AWorkerThatStillReadsItsDataIsNotKilled) {
   record::SpoolWriter spool(folder() / record::spool_name(1), 1);
   spool.flush();
   begin("sleep 3", std::chrono::seconds(1));
@@ -147,7 +150,7 @@ TEST_F(JobKeeperTest, OneThatStillReadsItsDataIsLeftAlone) {
   EXPECT_EQ(read_report(folder(), 1)->silent.count(), 0);
 }
 
-TEST_F(JobKeeperTest, WhatWasAskedBeforeItBeganKeepsTheWorkerFromBeginning) {
+TEST_F(JobKeeperTest, AStopRequestBeforeTheStartKeepsTheWorkerFromStarting) {
   request_stop(folder(), 1, StopWish::kill);
   begin(obedient_);
   EXPECT_EQ(end(), 1);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions of an occasional check about a launched run that no process follows.
+// Tests settle_launched() (runner/launched_runs.hpp), the check that `exp run`, `status` and `ls` make of
+// launched runs that no control program follows: when such a run counts as lost, interrupted or ended. A
+// clock alone must never end a run, because clocks of machines differ.
 #include "runner/launched_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +27,7 @@ class LaunchedRunsTest : public StoreTest {
                  {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
   }
 
-  /// Makes the last check `seconds` seconds old.
+  /// Changes the time of the last check to `seconds` seconds ago.
   void shift_last_look(double seconds, const std::string& by = world::this_process().host) {
     nlohmann::json seen = store().read_note(lease_, "job");
     seen["time"] = seen.at("time").get<double>() - seconds;
@@ -47,7 +49,7 @@ TEST_F(LaunchedRunsTest, NoClockEndsTheLeaseOfAJob) {
   EXPECT_FALSE(store().begin_attempt(run_)) << "the job holds it";
 }
 
-TEST_F(LaunchedRunsTest, AJobThatIsSilentBetweenTwoLooksOfOneMachineIsLost) {
+TEST_F(LaunchedRunsTest, AJobWithoutReportsBetweenTwoChecksOfOneMachineIsLost) {
   report(3, world::now_seconds());
   EXPECT_TRUE(runner::settle_launched(store()).empty());
   shift_last_look(89.0);
@@ -60,7 +62,7 @@ TEST_F(LaunchedRunsTest, AJobThatIsSilentBetweenTwoLooksOfOneMachineIsLost) {
   EXPECT_TRUE(store().begin_attempt(run_)) << "another one takes it over";
 }
 
-TEST_F(LaunchedRunsTest, ANewReportIsASignOfLifeHoweverLateTheLook) {
+TEST_F(LaunchedRunsTest, ANewReportIsASignOfLifeHoweverLateTheCheck) {
   report(3, world::now_seconds());
   runner::settle_launched(store());
   shift_last_look(86400.0);
@@ -70,7 +72,7 @@ TEST_F(LaunchedRunsTest, ANewReportIsASignOfLifeHoweverLateTheLook) {
   EXPECT_TRUE(differences().empty());
 }
 
-TEST_F(LaunchedRunsTest, AnotherMachinesLookStartsAWaitOfItsOwn) {
+TEST_F(LaunchedRunsTest, TheCheckOfAnotherMachineStartsAWaitOfItsOwn) {
   report(3, world::now_seconds());
   runner::settle_launched(store());
   shift_last_look(3600.0, "another-login-node");
@@ -78,7 +80,7 @@ TEST_F(LaunchedRunsTest, AnotherMachinesLookStartsAWaitOfItsOwn) {
   EXPECT_EQ(state(), store::RunState::running);
 }
 
-TEST_F(LaunchedRunsTest, AJobThatNeverBeginsIsInterruptedAndSaysWhatItLacks) {
+TEST_F(LaunchedRunsTest, AJobThatNeverBeginsIsInterruptedWithTheReason) {
   runner::settle_launched(store());
   shift_last_look(100.0);
   EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
@@ -122,7 +124,7 @@ TEST_F(LaunchedRunsTest, TheEndThatWasReportedIsWritten) {
   EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) without a final report");
 }
 
-TEST_F(LaunchedRunsTest, AWorkerThatItsKeeperKilledForItsSilenceHasFailed) {
+TEST_F(LaunchedRunsTest, AWorkerThatItsKeeperKilledForInactivityHasFailed) {
   runner::write_report(store().run_folder(lease_.run_id), 1,
                {.token = lease_.token,
                 .host = "n1",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other activity of the machine, from a folder that looks like /proc.
+// Tests NoiseMeter (runner/machine_noise.hpp), which `exp bench` uses to measure what else the machine did,
+// on a folder that looks like /proc: stolen time and other processes are shares of all cores, and values that
+// cannot be read are left out.
 #include "runner/machine_noise.hpp"
 
 #include <gtest/gtest.h>

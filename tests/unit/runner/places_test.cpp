@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests divide cores and threads among workers, under control groups, the environment and options.
+// Tests make_places() (runner/places.hpp), which divides cores, threads and devices among workers that run at
+// once, as pure functions of the machine, control groups, the environment and options. No core and no device
+// is given twice while there are enough.
 #include "runner/places.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +54,7 @@ TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
   EXPECT_TRUE(device[0].variables.empty()) << "host threads of a GPU run are not bound";
 }
 
-TEST(Places, CoresAreDividedInTheirOrderAndNoneIsGivenTwice) {
+TEST(Places, CoresAreDividedInOrderAndNoneIsGivenTwice) {
   const auto places = make_places({{0, 4, 1, 5, 2}, 0}, {.workers = 2, .backend = "openmp"});
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].cores, (Numbers{0, 4}));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that resumes keeps the rule for ties that it began with; everything else has the planned one.
+// Tests prepare_work() (runner/prepare_work.hpp), which writes the specification of a run for its worker: a
+// run that resumes keeps the rule for ties of scores with which it began, everything else is as planned. So a
+// run of an earlier version ends with the bits that it would have had.
 #include "runner/prepare_work.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests find worker programs and plugins of each backend, in builds and installations.
+// Tests Programs (runner/programs.hpp), which finds the worker program and the plugins of each backend from
+// the running executable, in builds and in installations, and names the command that builds a missing one.
 #include "runner/programs.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The keeper of a job that Slurm restarts: the orders on which it works, and their tokens.
+// Tests keep_jobs() (runner/job_keeper.hpp) in a job that Slurm stops and restarts (requeues): the orders on
+// which it works, and which keeper may begin the next attempt of a run. The token in the file `lease` of a
+// run's folder decides; two keepers must never train one attempt. job_keeper_test.cpp tests requests.
 #include "runner/job_keeper.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +22,7 @@ namespace {
 
 class RequeuedJobTest : public ::testing::Test {
  protected:
-  /// A worker that logs its command line and ends so.
+  /// Writes a worker that logs its command line and then runs `line`.
   std::filesystem::path worker(const std::string& line) {
     const std::filesystem::path program = folder_.path() / "worker";
     std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> '" << (folder_.path() / "calls").string() << "'\n"
@@ -71,7 +73,7 @@ class RequeuedJobTest : public ::testing::Test {
   std::atomic<int> stop_{0}, yield_{0};
 };
 
-TEST_F(RequeuedJobTest, WorksThroughItsOrdersAndPassesOverWhatHasEnded) {
+TEST_F(RequeuedJobTest, WorksThroughItsOrdersAndSkipsRunsThatHaveEnded) {
   const auto program = worker("exit 0");
   const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
   report("a", {.end = runner::ProcessEnd{1, 0}});
@@ -132,7 +134,7 @@ TEST_F(RequeuedJobTest, AWorkerThatGetsTheSignalFirstHasNotFailed) {
   EXPECT_EQ(report->yielded, "its job was asked to end (by scancel, or by preemption)");
 }
 
-TEST_F(RequeuedJobTest, AWorkerThatSomebodyElseHasEndedHasFailed) {
+TEST_F(RequeuedJobTest, AWorkerThatAnotherProcessEndedHasFailed) {
   const runner::KeptJobs kept = keep({order("a", worker("kill -TERM $$"))}, std::chrono::seconds(0));
   EXPECT_EQ(kept.unfinished, 1);
   const std::optional<runner::JobReport> report = runner::read_report(folder_.path() / "a", 1);
@@ -169,7 +171,7 @@ TEST_F(RequeuedJobTest, LeavesARunThatWasTakenOver) {
   EXPECT_EQ(lease_in("a"), "5-other");
 }
 
-TEST_F(RequeuedJobTest, BeforeTheTimeLimitWhatIsLeftIsForTheSameJobLater) {
+TEST_F(RequeuedJobTest, BeforeTheTimeLimitTheRestIsLeftForTheSameJobLater) {
   const auto program = worker("exit 0");
   const std::vector<std::filesystem::path> orders = {order("a", program), order("b", program)};
   report("a", {.end = runner::ProcessEnd{0, 0}});

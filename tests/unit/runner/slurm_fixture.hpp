@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that a job of Slurm holds; programs in a folder of the test replace squeue, sacct and scancel.
+// SlurmRunsTest: a run whose lease is held by a job of Slurm. Scripts in a folder of the test replace squeue,
+// sacct and scancel: command() and queue() set their answers, in_queue() the state of the job.
+// slurm_test.cpp, job_accounts_test.cpp and finished_submissions_test.cpp use it.
 #pragma once
 
 #include <sys/stat.h>
@@ -45,7 +47,7 @@ class SlurmRunsTest : public StoreTest {
   void in_queue(const std::string& state, const std::string& reason, const std::string& nodes) {
     queue("12|3|" + job_.submission + "|" + state + "|" + reason + "|" + nodes + "\n");
   }
-  /// The time an hour ago.
+  /// Saves the submission as job 12, submitted an hour ago.
   void submitted() {
     submission_.stage = runner::SubmissionStage::submitted;
     submission_.job = "12";
@@ -53,6 +55,7 @@ class SlurmRunsTest : public StoreTest {
     save();
   }
   void save() { runner::save_submission(store().runs_folder(), submission_); }
+  /// Writes the report of the keeper of attempt 1.
   void report(runner::JobReport report) {
     report.token = lease_.token;
     report.host = "n1";
@@ -60,6 +63,7 @@ class SlurmRunsTest : public StoreTest {
     report.time = world::now_seconds();
     runner::write_report(folder(), 1, report);
   }
+  /// Moves the recorded end of the job `seconds` seconds into the past.
   void shift_end(double seconds) {
     nlohmann::json seen = store().read_note(lease_, "job");
     seen["over_since"] = seen.at("over_since").get<double>() - seconds;

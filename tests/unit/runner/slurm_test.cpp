@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answers of Slurm's commands, the script of a job, and the states of runs for each answer: programs in a
-// folder of the test replace squeue, sacct and scancel.
+// Tests the code for Slurm (runner/slurm/): how the answers of its commands are parsed, the script of a job,
+// and the states of runs that follow from each answer (settle_launched(), runner/launched_runs.hpp). Scripts
+// replace squeue, sacct and scancel. A command that does not answer must never end a run.
 #include <gtest/gtest.h>
 
 #include "runner/slurm/job_script.hpp"
@@ -48,7 +49,7 @@ TEST(SlurmCommands, TheQueueIsReadElementByElement) {
   EXPECT_EQ(accounts[0].nodes, "");
 }
 
-TEST(SlurmCommands, WhatJobsHaveUsedIsReadFromTheirBeginningsAndSteps) {
+TEST(SlurmCommands, TheUsageOfJobsIsReadFromAllTheirStartsAndSteps) {
   const std::vector<runner::AccountedJob> jobs = runner::parse_usage(
       "12_3|encore-0123456789ab|REQUEUED|1000|\n"
       "12_3.batch|batch|CANCELLED||2048K\n"
@@ -69,7 +70,7 @@ TEST(SlurmCommands, WhatJobsHaveUsedIsReadFromTheirBeginningsAndSteps) {
   EXPECT_TRUE(runner::parse_usage("").empty());
 }
 
-TEST(SlurmCommands, WhatSbatchSaysIsFinalOrForLater) {
+TEST(SlurmCommands, ErrorsOfSbatchAreFinalOrTemporary) {
   EXPECT_EQ(runner::parse_submit(0, "42\n", "").id, "42");
   EXPECT_EQ(runner::parse_submit(0, "42;cluster\n", "").id, "42");
   const runner::SubmitAnswer wrong = runner::parse_submit(1, "", "sbatch: error: invalid partition specified: nowhere\n");
@@ -94,7 +95,7 @@ TEST(JobName, IsWrittenAndReadBack) {
   EXPECT_FALSE(runner::job_of(world::job_identity("node1")));
 }
 
-TEST(JobScript, HasWhatTheSiteWantsAndQuotesPaths) {
+TEST(JobScript, HasTheOptionsOfTheSiteAndQuotesPaths) {
   config::SlurmSite site;
   site.modules = {"gcc/12"};
   site.before = {"export A=1"};
@@ -145,7 +146,7 @@ TEST_F(SlurmRunsTest, AJobThatWasCancelledInTheQueueIsInterruptedAtOnce) {
   EXPECT_TRUE(store().begin_attempt(run_));
 }
 
-TEST_F(SlurmRunsTest, TheEndOfAJobIsTheReasonOfARunWithoutALastWord) {
+TEST_F(SlurmRunsTest, TheEndOfAJobIsTheReasonOfARunWithoutALastRecord) {
   submitted();
   report({.beats = 1});
   const std::pair<const char*, const char*> ends[] = {
@@ -212,7 +213,7 @@ TEST_F(SlurmRunsTest, AJobThatHasWrittenNothingFromItsNodeLacksTheSharedFolder) 
   expect_reason("must lie on a file system that the nodes share with this machine, under the same path");
 }
 
-TEST_F(SlurmRunsTest, WhatAJobHasPrintedThatNeverBeganIsTheReason) {
+TEST_F(SlurmRunsTest, TheOutputOfAJobThatNeverBeganIsTheReason) {
   submitted();
   std::ofstream(runner::output_file(store().runs_folder(), job_.submission, 3))
       << "module: not found\nexp: error while loading shared libraries: libsqlite3.so.0\n\n";
@@ -224,7 +225,7 @@ TEST_F(SlurmRunsTest, WhatAJobHasPrintedThatNeverBeganIsTheReason) {
   EXPECT_EQ(run().reason.find("file system"), std::string::npos) << run().reason;
 }
 
-TEST_F(SlurmRunsTest, OfAJobThatSlurmHasEndedNothingIsSaidOfItsFolder) {
+TEST_F(SlurmRunsTest, TheReasonOfAJobThatSlurmEndedDoesNotMentionItsFolder) {
   submitted();
   in_queue("TIMEOUT", "None", "n1");
   EXPECT_FALSE(settle());
@@ -262,7 +263,7 @@ TEST_F(SlurmRunsTest, AnotherClustersRunIsEndedByWhatItsJobHasReported) {
   EXPECT_TRUE(settle());
 }
 
-TEST_F(SlurmRunsTest, ASilentSlurmEndsNothing) {
+TEST_F(SlurmRunsTest, NoRunEndsIfSlurmDoesNotAnswer) {
   submitted();
   report({.beats = 1});
   command("squeue", "exit 1");
@@ -280,7 +281,7 @@ TEST_F(SlurmRunsTest, AJobThatSlurmHasForgottenIsLookedForInTheAccounts) {
   expect_reason("OUT_OF_MEMORY");
 }
 
-TEST_F(SlurmRunsTest, WithoutAccountsItIsSaidThatNothingIsKnown) {
+TEST_F(SlurmRunsTest, WithoutAccountsTheReasonIsThatNothingIsKnown) {
   submitted();
   EXPECT_FALSE(settle());
   shift_end(30.0);
@@ -289,7 +290,7 @@ TEST_F(SlurmRunsTest, WithoutAccountsItIsSaidThatNothingIsKnown) {
   expect_reason("Slurm knows nothing of its job 12_3 any more");
 }
 
-TEST_F(SlurmRunsTest, WhatWaitsToBeSubmittedLivesAsLongAsItsSubmitter) {
+TEST_F(SlurmRunsTest, ARunThatWaitsToBeSubmittedLivesAsLongAsItsSubmitter) {
   submission_.waits_for = "at most 10 submissions a minute";
   save();
   EXPECT_FALSE(settle());
@@ -348,7 +349,7 @@ TEST_F(SlurmRunsTest, ARunThatWorksIsLeftToItsWorker) {
   EXPECT_EQ(run().state, store::RunState::running);
 }
 
-TEST_F(SlurmRunsTest, ControlProgramsShareWhatSqueueHasSaid) {
+TEST_F(SlurmRunsTest, ControlProgramsShareTheAnswerOfSqueue) {
   submission_.queue_seconds = 60;
   submitted();
   command("squeue", "echo asked >> '" + (programs() / "asked").string() + "'; cat '" +

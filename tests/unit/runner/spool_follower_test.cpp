@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests follow a growing spool: events arrive once and in order, with the last record and the result.
+// Tests SpoolFollower (runner/spool_follower.hpp), which passes the events of a growing spool to the control
+// program: each event arrives once and in order, metrics after their meaning, and the last record and the
+// result are kept, because they decide how the attempt ended.
 #include "runner/spool_follower.hpp"
 
 #include <gtest/gtest.h>
@@ -125,7 +127,7 @@ TEST_F(SpoolFollowerTest, EveryStepComesWithItsTrainingLoss) {
   EXPECT_EQ(follower.step(), 2);
 }
 
-TEST_F(SpoolFollowerTest, KeepsResultAndLastWord) {
+TEST_F(SpoolFollowerTest, KeepsResultAndLastRecord) {
   record::SpoolWriter writer(spool(), 1);
   writer.event(record::Concluded{.best_step = 3, .measures = {{"test/f1", 0.75}}});
   writer.event(record::Ended{.ending = record::Ending::completed, .step = 4});

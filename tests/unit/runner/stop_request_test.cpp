@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A request to stop reaches the attempt that it names, however young that is, and no other.
+// Tests stop requests (runner/stop_request.hpp), the files by which `exp stop` reaches a process that works
+// on a run: a request reaches the attempt that it names, even if that attempt begins after the request was
+// made, and no other attempt.
 #include "runner/stop_request.hpp"
 
 #include <sys/wait.h>
@@ -30,7 +32,7 @@ TEST(StopRequest, IsForNoOtherAttempt) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(StopRequest, OfTwoWishesTheLaterOneCounts) {
+TEST(StopRequest, OfTwoRequestsTheLaterOneCounts) {
   const testing::TemporaryFolder folder;
   request_stop(folder.path(), 1, StopWish::checkpoint);
   request_stop(folder.path(), 1, StopWish::kill);

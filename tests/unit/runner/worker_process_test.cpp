@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These tests start real processes and check their end, their log, the control pipe and the kill of a group.
+// Tests WorkerProcess and run_program() (runner/worker_process.hpp) with real processes: how their end is
+// reported, their log, the control pipe, and that no process that they started stays behind.
 #include "runner/worker_process.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ class WorkerProcessTest : public ::testing::Test {
     std::ifstream in(log());
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// A shell script as worker; the control pipe is descriptor 3.
+  /// Returns the arguments of a shell that runs `text` as worker; its descriptor 3 is the control pipe.
   std::vector<std::string> script(const std::string& text) const { return {"-c", text, "sh"}; }
   static ProcessEnd end_of(WorkerProcess& worker) {
     for (int i = 0; i < 6000; ++i)
@@ -101,7 +102,7 @@ TEST_F(WorkerProcessTest, KillReachesWhatItHasStarted) {
   EXPECT_TRUE(state.empty() || state == "Z") << state;
 }
 
-TEST_F(WorkerProcessTest, ADestroyedOneLeavesNothingBehind) {
+TEST_F(WorkerProcessTest, ItsDestructorLeavesNoProcess) {
   pid_t pid = 0;
   {
     WorkerProcess worker("/bin/sh", script("sleep 100"), log());
@@ -140,7 +141,7 @@ TEST(RunProgram, EndsAProgramThatIsSilentForTooLong) {
   EXPECT_FALSE(run_program("echo", {"x"}, "", {.timeout = std::chrono::minutes(10)}).silent);
 }
 
-TEST(RunProgram, LetsASilentProgramSayALastWord) {
+TEST(RunProgram, LetsASilentProgramWriteItsLastOutput) {
   ProgramWatch watch{.timeout = std::chrono::seconds(1)};
   ProgramOutput last_word;
   for (; watch.timeout < std::chrono::seconds(1000) && last_word.output.empty(); watch.timeout *= 4)
@@ -153,7 +154,7 @@ TEST(RunProgram, LetsASilentProgramSayALastWord) {
   EXPECT_EQ(last_word.end.exit_code, 3);
 }
 
-TEST(RunProgram, KillsASilentProgramThatIsDeafToo) {
+TEST(RunProgram, KillsASilentProgramThatIgnoresSignals) {
   ProgramWatch watch{.timeout = std::chrono::seconds(1)};
   ProgramOutput deaf;
   for (; watch.timeout < std::chrono::seconds(1000) && deaf.output.empty(); watch.timeout *= 4)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batcher: the inputs of each batch, and when a worker gets it; here time is a number.
+// Tests Batcher (serve/batcher.hpp), the queue of a served model: which inputs are computed together, when a
+// worker gets a batch, and that long inputs and requests of many inputs neither starve nor delay others. Time
+// is a number that the test passes, so nothing here waits.
 #include "serve/batcher.hpp"
 
 #include <gtest/gtest.h>
@@ -21,14 +23,14 @@ class BatcherTest : public ::testing::Test {
   static ServeClock::time_point time(int at) { return ServeClock::time_point(milliseconds(1000 + at)); }
   std::size_t taken(std::size_t in_hands, int at) { return batcher_.take(in_hands, time(at)).size(); }
 
-  /// A job with one input.
+  /// Adds a job with one input, and returns the job.
   std::shared_ptr<Job> add_text(const std::string& text) {
     const auto job = std::make_shared<Job>();
     job->texts = {text};
     batcher_.add(job, time(0));
     return job;
   }
-  /// The jobs of the next batch.
+  /// Returns the jobs of the next batch.
   std::vector<std::shared_ptr<Job>> jobs_taken(Batcher::Take what = Batcher::Take::any_text) {
     std::vector<std::shared_ptr<Job>> jobs;
     for (const Waiting& each : batcher_.take(0, time(100), what)) jobs.push_back(each.job);
@@ -95,7 +97,7 @@ TEST_F(BatcherTest, WhatAWorkerHadWhenItEndedGoesFirstAndAlone) {
   EXPECT_EQ(taken(0, 6), 4U);
 }
 
-TEST_F(BatcherTest, AWritingGoesAloneAndKeepsItsPlace) {
+TEST_F(BatcherTest, AGenerationIsAloneInItsBatchAndKeepsItsPlace) {
   add(1, 0);
   add(1, 0, record::ServeWork::writing);
   add(1, 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HttpServer alone, with raw bytes: decisions by the head, and the share of a body in the memory for all.
+// Tests HttpServer (serve/http_server.hpp) alone, with raw bytes over a socket: what is decided by the head
+// of a request, how bodies arrive, and the limits on connections and memory. A client that sends nothing or
+// slowly must not keep others out.
 #include "serve/http_server.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +21,7 @@ using system_test::HttpResponse;
 
 class HttpServerTest : public ::testing::Test {
  protected:
-  /// Answers each request with its body, and rejects those to /closed by their head.
+  /// Starts a server that answers each request with its body, and rejects requests to /closed by their head.
   void serve(const HttpLimits& limits) {
     server_ = std::make_unique<HttpServer>(
         loop_, "127.0.0.1", 0, limits,
@@ -116,8 +118,9 @@ TEST_F(HttpServerTest, CountsTheBytesOfBodiesThatHaveCome) {
   waiting.clear();
 }
 
-/// 20 clients that send nothing, half a head or half a body hold no connection that another one needs.
-TEST_F(HttpServerTest, WhoLetsItWaitGivesWayToOthers) {
+/// 20 clients that send nothing, half a head or half a body must not keep a connection that another client
+/// needs.
+TEST_F(HttpServerTest, ASlowClientGivesWayToOthers) {
   serve({.connections = 20, .idle = std::chrono::minutes(10), .receiving = std::chrono::minutes(10)});
   std::vector<std::unique_ptr<HttpConnection>> waiting;
   for (int i = 0; i < 20; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Metrics as Prometheus reads them.
+// Tests ServeMetrics (serve/metrics.hpp), the text of GET /metrics in the format that Prometheus reads.
+// Dashboards use the names of the metrics, so they must not change.
 #include "serve/metrics.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page at `/`: it is complete, loads and runs only what its policy names, and makes no HTML of a server's
-// answer.
+// Tests the page at `/` of a server (serve/page.hpp, source in serve/page): it is complete, it loads and runs
+// only what its policy allows, and it makes no HTML of a server's answer, because answers repeat the inputs
+// of users.
 #include "serve/page.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@
 namespace encore::serve {
 namespace {
 
-/// Returns what the first group of the pattern finds, in order.
+/// Returns the matches of the first group of the pattern, in order.
 std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
   std::vector<std::string> words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// docs/reference/serving_api.md and the OpenAPI document equal the table of routes. ENCORE_WRITE_DOCUMENTS=1
-// writes the page again.
+// Tests the table of routes (serve/routes.hpp): docs/reference/serving_api.md and the OpenAPI document equal
+// it. ENCORE_WRITE_DOCUMENTS=1 writes the page again after a change of the table.
 #include "serve/routes.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace encore::serve {
 namespace {
 
-TEST(Routes, ThePageSaysWhatTheTableSays) {
+TEST(Routes, ThePageEqualsTheTable) {
   const std::string file = ENCORE_SOURCE_DIR "/docs/reference/serving_api.md";
   if (std::getenv("ENCORE_WRITE_DOCUMENTS") != nullptr)
     std::ofstream(file, std::ios::binary) << routes_page();

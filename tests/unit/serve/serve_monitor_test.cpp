@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ServeMonitor: its records when the answer of a worker cannot be recorded.
+// Tests ServeMonitor (serve/serve_monitor.hpp), which records samples of requests for `exp monitor`: if the
+// answer of a worker is not valid JSON, only this answer is lost; the numbers of its request and all other
+// records are written.
 #include "serve/serve_monitor.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attempts: one holder at a time, a true status, and records of dead attempts that are kept.
+// Tests the attempts of runs in the store (store/attempts.cpp): a run has one holder (the process with its
+// lease) at a time, its status is true whatever the clocks do, and records of dead attempts are kept.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +38,7 @@ TEST_F(StoreTest, AnAttemptLivesFromLeaseToEnding) {
   EXPECT_EQ(store().read_attempts(run).at(0).first_step, 1);
 }
 
-TEST_F(StoreTest, WhatIsNotCompletedCanBeBegunAgain) {
+TEST_F(StoreTest, ARunThatIsNotCompletedCanBeStartedAgain) {
   const std::int64_t run = add();
   int ordinal = 0;
   for (RunState state : {RunState::interrupted, RunState::failed, RunState::stopped, RunState::lost}) {
@@ -204,7 +205,7 @@ TEST_F(ClockTest, AnExpiredLeaseIsLostAndItsHolderFindsOut) {
   EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u);
 }
 
-TEST_F(StoreTest, EventsOfTheControlProgramStandBesideThoseOfTheSpool) {
+TEST_F(StoreTest, EventsOfTheControlProgramAreListedWithThoseOfTheSpool) {
   const std::int64_t run = add();
   const Lease lease = store().begin_attempt(run).value();
   store().add_event(lease, "plugin_change", {{"plugins", 1}});
@@ -224,7 +225,7 @@ TEST_F(StoreTest, EventsOfTheControlProgramStandBesideThoseOfTheSpool) {
   EXPECT_THROW(store().add_event(lease, "plugin_change", {}), LeaseLost);
 }
 
-TEST_F(StoreTest, SettlingWritesWhatTheSpoolOfTheDeadSays) {
+TEST_F(StoreTest, SettlingWritesTheEndThatADeadAttemptReported) {
   const std::int64_t done = add('a'), failed = add('b'), silent = add('c'), alive = add('d');
   const auto leave = [&](std::int64_t run, std::optional<record::Ending> ending) {
     const Lease lease = store().begin_attempt(run, dead_process()).value();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measurements in the database: stored, listed, read again; a wrong name is reported with the nearest one.
+// Tests the results of `exp bench` in the database (store/benches.hpp): stored, listed and read again bit by
+// bit; an unknown name is reported with the nearest one. Also tests which JSON of a result
+// (store/bench_result.hpp) is refused because reports could not read it.
 #include "store/benches.hpp"
 
 #include <functional>
@@ -86,7 +88,7 @@ TEST(BenchResult, IsRefusedWhereTheReportCouldNotReadIt) {
             "a.json is not a result of exp bench --json: its format is \"1\", this exp reads 1");
 }
 
-TEST(BenchResult, MeetsNoMachineWhoseSettingsAreOfAnotherType) {
+TEST(BenchResult, MachineOfIgnoresACaseWithSettingsOfAnotherType) {
   BenchResult result = sample();
   EXPECT_EQ(result.machine_of(result.cases[1]), &result.cases[0]);
   result.cases[0].settings["threads"] = {{"rounds", 2}};

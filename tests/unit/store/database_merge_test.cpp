@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merging of databases: the same content in any order and any number of times, nothing doubled, nothing lost;
-// contradictions are named, and rows that cannot be merged are left out with the reason.
+// Tests merge_database() (store/database_merge.hpp), which `exp db merge` and bundles call: merging in any
+// order and any number of times gives the same content, without duplicates or losses; conflicts are named,
+// and rows that cannot be merged are left out with the reason. The other database may come from anyone.
 #include "store/database_merge.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using testing::specification_of;
 using testing::StoreTest;
 using testing::write_bytes;
 
-/// A database of its own, and the events in it.
+/// A database as on one machine, with functions that train, verify and search in it.
 class Site {
  public:
   explicit Site(fs::path path) : path_(std::move(path)) {
@@ -233,7 +234,7 @@ class DatabaseMergeTest : public StoreTest {
   fs::path file(const std::string& name) const { return folder_ / (name + ".db"); }
 };
 
-TEST_F(DatabaseMergeTest, BringsARunWithAllThatIsKnownOfIt) {
+TEST_F(DatabaseMergeTest, CopiesARunWithItsWholeRecord) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string id = cluster.add('a', "wnut17", {"good"});
   cluster.train(id, RunState::interrupted, 3);
@@ -254,7 +255,7 @@ TEST_F(DatabaseMergeTest, BringsARunWithAllThatIsKnownOfIt) {
   EXPECT_EQ(content_of(laptop.store()), before);
 }
 
-TEST_F(DatabaseMergeTest, ContinuesWhereOneSideKnowsMore) {
+TEST_F(DatabaseMergeTest, TakesTheSideThatHasMoreOfARun) {
   Site cluster(file("cluster"));
   const std::string id = cluster.add('a', "wnut17");
   cluster.train(id, RunState::interrupted, 3);
@@ -402,7 +403,7 @@ TEST_F(DatabaseMergeTest, RunsKeepEverySweepThatTheyBelongToAndAPartBringsNoFore
   EXPECT_EQ(select_runs(part.store(), {.words = {"wide"}}).runs.size(), 2u);
 }
 
-TEST_F(DatabaseMergeTest, LeavesOutWhatIsBeingTrainedAndWhatHasNoFolder) {
+TEST_F(DatabaseMergeTest, LeavesOutRunsInTrainingAndRunsWithoutAFolder) {
   Site cluster(file("cluster")), laptop(file("laptop"));
   const std::string live = cluster.add('a', "live"), bare = cluster.add('b', "bare");
   const auto lease = cluster.store().begin_attempt(cluster.number(live));
@@ -445,7 +446,7 @@ TEST_F(DatabaseMergeTest, RejectsItselfAnotherProgramAndAnInvalidId) {
   EXPECT_TRUE(laptop.store().list_runs({.sight = Sight::any}).empty());
 }
 
-TEST_F(DatabaseMergeTest, LeavesOutARunWhoseNameATerminalWouldObey) {
+TEST_F(DatabaseMergeTest, LeavesOutARunWithControlCharactersInItsName) {
   int number = 0;
   for (const char* name : {"a\033[2J",
                            "\xe2\x80\xae"
@@ -605,7 +606,7 @@ TEST_F(DatabaseMergeTest, GivesTheSameContentInAnyOrder) {
   }
 }
 
-TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
+TEST_F(DatabaseMergeTest, RecordsWhereRowsComeFrom) {
   Site a(folder_ / "a.db"), b(folder_ / "b.db");
   const std::string own = a.add('a', "own"), theirs = b.add('b', "theirs");
   a.train(own, RunState::completed, 2);
@@ -622,11 +623,11 @@ TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
   EXPECT_EQ(origin_text(a.store().find_run(own).origin), "here");
   EXPECT_EQ(origin_text(a.store().read_verifications(taken.number).at(0).origin), "merge b.db");
   EXPECT_EQ(RunBatch(a.store(), {taken}).verifications()[taken.number].at(0).origin->name, "b.db");
-  // Another merge brings nothing, and makes no row of it.
+  // A second merge copies nothing, and adds no row about itself.
   merge_database(a.store(), b.path(),
                  {.origin = OriginRow{.kind = "merge", .name = "b.db", .sha256 = "", .time = 8.0}});
   EXPECT_EQ(origins(a.store()), 1);
-  // Changes made here are ours; later changes of the other side are theirs.
+  // A change made here has the origin "here"; a later change on the other side has the origin of its merge.
   a.verify(theirs, 6.0);
   b.train(theirs, RunState::completed, 4);
   merge_database(a.store(), b.path(),
@@ -637,7 +638,7 @@ TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
                 "SELECT group_concat(name || coalesce(' ' || origin, ''), ', ') FROM (SELECT name, "
                 "origin FROM run_status ORDER BY name)"),
             "own, theirs merge");
-  // A run that was planned here and continued there is recorded there.
+  // A run that was planned here and trained there has the other database as origin.
   Site c(folder_ / "c.db", a);
   const std::string planned = a.add('d', "planned");
   merge_database(c.store(), a.path(),
@@ -646,7 +647,7 @@ TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
   merge_database(a.store(), c.path(),
                  {.origin = OriginRow{.kind = "merge", .name = "c.db", .sha256 = "", .time = 11.0}});
   EXPECT_EQ(origin_text(a.store().find_run(planned).origin), "merge c.db");
-  // A copy keeps what it says.
+  // A copy of the database keeps these origins.
   Store copy(folder_ / "copy.db", OpenMode::create);
   merge_database(copy, a.path());
   EXPECT_EQ(origin_text(copy.find_run(planned).origin), "merge c.db");

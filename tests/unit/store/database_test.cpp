@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening a database: what is made, and what is rejected with which message; transactions and locks.
+// Tests opening a database (store/encore_database.hpp, store/foreign_schema.hpp, store/database.hpp): what is
+// made, which files are rejected with which message, and transactions and locks. A file may come from anyone,
+// so nothing in its schema may run.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,7 +178,7 @@ TEST(Database, AGuardedConnectionReadsAndChangesRowsAndNothingElse) {
   EXPECT_NE(message_of<DatabaseError>([&] { database->execute("VACUUM"); }), "");
 }
 
-/// A file of ours whose schema `sql` has changed.
+/// Returns the message for one of our files after `sql` has changed its schema.
 std::string refusal_after(const std::string& sql) {
   TemporaryFolder folder;
   open_encore_database(folder / "e.db", OpenMode::create);
@@ -222,7 +224,7 @@ TEST(Database, ATextThatIsNotUtf8IsReadAsUtf8) {
   EXPECT_EQ(database->text("SELECT x'ff'"), "\uFFFD");
 }
 
-/// Root may write everywhere, so such a test runs as another user.
+/// Drops the rights of root while it exists, because root may write everywhere.
 class WithoutPrivileges {
  public:
   WithoutPrivileges() : done_(::geteuid() != 0 || ::seteuid(65534) == 0), was_root_(::getuid() == 0) {}
@@ -272,7 +274,7 @@ TEST_F(StoreTest, ATransactionRollsBackUnlessCommitted) {
   EXPECT_THROW(store().database().execute("INSERT INTO tag (run, tag) VALUES (4711, 'x')"), DatabaseError);
 }
 
-TEST_F(StoreTest, ALockedDatabaseNamesWhoHoldsIt) {
+TEST_F(StoreTest, ALockedDatabaseNamesTheProcessThatLocksIt) {
   store();
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
@@ -307,7 +309,7 @@ TEST_F(StoreTest, ALockedDatabaseNamesWhoHoldsIt) {
   EXPECT_GT(impatient.add_sweep("n", "f", "c"), 0) << "a killed process holds no lock";
 }
 
-TEST_F(StoreTest, AFullDatabaseSaysSoAndLosesNothing) {
+TEST_F(StoreTest, AFullDatabaseIsReportedAndLosesNothing) {
   add('a');
   store().database().integer("PRAGMA max_page_count = 1");
   const std::string message = message_of<DatabaseError>([&] {

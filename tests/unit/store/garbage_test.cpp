@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that gc removes and those that it must leave; runs that are hidden, restored and deleted.
+// Tests find_garbage() and remove_garbage() (store/garbage.hpp), which `exp gc` calls: the files that it
+// removes and those that it must leave, and runs that are hidden, restored and deleted (`exp rm`). No file
+// outside of the store's own folders may ever be removed, also not through links.
 #include "store/garbage.hpp"
 
 #include "record/checkpoint.hpp"
@@ -26,7 +28,7 @@ class GarbageTest : public StoreTest {
                       .bytes = static_cast<std::int64_t>(saved.bytes),
                       .sha256 = saved.sha256});
   }
-  /// A run with checkpoints of steps 1 (best), 2 (last), 3 (best), 4 (last), 5 (last).
+  /// Trains a run with checkpoints of steps 1 (best), 2 (last), 3 (best), 4 (last) and 5 (last).
   Lease trained(char letter, const std::string& name) {
     const Lease lease = store().begin_attempt(add(letter, name)).value();
     record::SpoolWriter spool(spool_of(lease), lease.ordinal);
@@ -71,7 +73,7 @@ TEST_F(GarbageTest, KeepsTheBestAndTheLast) {
   EXPECT_TRUE(find_garbage(store()).empty());
 }
 
-TEST_F(GarbageTest, KeepsWhatAResumeWouldWalkBackTo) {
+TEST_F(GarbageTest, KeepsTheCheckpointThatAResumeFallsBackTo) {
   const Lease lease = trained('a', "test");
   store().finish_attempt(lease, RunState::interrupted);
   testing::write_bytes(file(lease, 5), "damaged");
@@ -151,7 +153,7 @@ TEST_F(GarbageTest, RemovesTheCopyThatAKilledUpgradeHasBegun) {
   EXPECT_TRUE(std::filesystem::exists(backup) && std::filesystem::exists(at_work));
 }
 
-/// A folder that no run owns, with files that look like garbage of one.
+/// Makes a folder that belongs to no run, with files that look like garbage of a run.
 std::filesystem::path make_victim(const std::filesystem::path& path) {
   std::filesystem::create_directories(path / "checkpoints");
   for (const char* name : {"notes.part", "checkpoints/step-00000001.safetensors",
@@ -218,7 +220,7 @@ TEST_F(GarbageTest, AnInvalidIdStopsItBeforeAnythingIsRemoved) {
   EXPECT_EQ(store().list_runs().size(), 2u);
 }
 
-TEST_F(StoreTest, ARemovedRunIsNotThereUntilItIsBroughtBack) {
+TEST_F(StoreTest, ARemovedRunIsHiddenUntilItIsRestored) {
   const std::int64_t run = add();
   store().set_removed({run}, true);
   EXPECT_TRUE(store().list_runs().empty());

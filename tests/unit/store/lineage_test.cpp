@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that represents a lineage: promoted, moved, given back, and hidden.
+// Tests lineages (store/lineage.hpp), the runs that retrain one another: which of them represents all after
+// it was promoted, after the verdict is taken back, and after it is hidden. `exp retrain` and selections with
+// --promoted depend on it.
 #include "store/lineage.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,7 @@ namespace {
 
 class LineageTest : public StoreTest {
  protected:
-  /// Adds a complete run that is to replace another one; 0: none.
+  /// Adds a complete run that retrains the run number `before`; 0 means none.
   std::int64_t run(char letter, const std::string& name, std::int64_t before = 0) {
     record::Specification specification = specification_of(letter, name);
     if (before != 0) specification.config["train"]["retrains"] = store().read_run(before).id;
@@ -74,7 +76,7 @@ TEST_F(LineageTest, AVerdictThatIsTakenBackGivesThePlaceBack) {
   EXPECT_EQ(store().read_events(second, "retraining").size(), 1u) << "the newest replaces the earlier ones";
 }
 
-TEST_F(LineageTest, WhatIsRemovedStandsForNothing) {
+TEST_F(LineageTest, AHiddenRunRepresentsNoLineage) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first),
                      third = run('c', "third", second);
   judge(third, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The meaning of metrics belongs to the run that measured them, even if other runs of the database use the
-// same name for something else; it survives merging and the upgrade of older databases.
+// Tests the meanings of metrics (store/metrics.hpp): they belong to the run that measured them, even if other
+// runs of the database use the same name for another measure, and they survive merging and the upgrade of
+// older databases.
 #include "store/database_merge.hpp"
 #include "store/metrics.hpp"
 #include "store/run_batch.hpp"
@@ -62,7 +63,7 @@ TEST_F(MeaningsTest, ARunKeepsItsMeaningWhenAnotherTaskUsesTheName) {
   EXPECT_EQ(each.at(tokens.number).meaning, share_of_tokens);
 }
 
-TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotThere) {
+TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotRead) {
   const store::RunRow records = add_run('a', "records", share_of_records);
   add_run('b', "pieces", share_of_tokens, {"test/bits"});
   EXPECT_EQ(store::read_metrics(store().database(), {records}).all().size(), 1u);
@@ -70,7 +71,7 @@ TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotThere) {
   EXPECT_TRUE(store::read_meanings(store().database(), {records}, "test/bits").empty());
 }
 
-TEST_F(MeaningsTest, OfTwoMeaningsInOneTableWhatBothSayCounts) {
+TEST_F(MeaningsTest, ATableOfTwoMeaningsHasWhatBothShare) {
   const store::RunRow records = add_run('a', "records", share_of_records);
   const store::RunRow tokens = add_run('b', "pieces", share_of_tokens);
   const Measure both = meaning(store(), {records, tokens});
@@ -82,7 +83,7 @@ TEST_F(MeaningsTest, OfTwoMeaningsInOneTableWhatBothSayCounts) {
   EXPECT_EQ(meaning(store(), {tokens, records}), both) << "in any order";
 }
 
-TEST_F(MeaningsTest, TheNewestAttemptOfARunHasTheWord) {
+TEST_F(MeaningsTest, TheNewestAttemptOfARunDecides) {
   const std::int64_t run = add('a', "resumed");
   const auto lease = store().begin_attempt(run);
   {
@@ -125,7 +126,8 @@ TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
   EXPECT_EQ(meaning(store(), {store().find_run("pieces")}), share_of_tokens);
 }
 
-/// A database of version 8: runs of two tasks, and the meaning of the newer one for both names.
+/// A database of version 8, which has one meaning for each name: it holds runs of two tasks, and the meaning
+/// of the newer run.
 class UpgradeFrom8 : public StoreTest {
  protected:
   void SetUp() override {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merging of spools: the same database whatever was cut, repeated or merged in another order.
+// Tests merge_spool() (store/merge.hpp), which merges a worker's spool into the database: the content is the
+// same whatever was cut, repeated or merged in another order, and spools of earlier versions fill the same
+// tables. unit/record/spool_test.cpp tests the file itself.
 #include "store/merge.hpp"
 
 #include <cmath>
@@ -55,7 +57,7 @@ class MergeTest : public StoreTest {
     write_attempt(folder_ / "one", 1, 1, 6, false);
     write_attempt(folder_ / "two", 2, 4, 8, true);
   }
-  /// A run with two attempts, the first of which has ended.
+  /// Adds a run with two attempts, the first of which has ended.
   void add_attempts() {
     run_ = add();
     first_ = store().begin_attempt(run_).value();
@@ -65,7 +67,7 @@ class MergeTest : public StoreTest {
   MergeReport merge(const std::string& file, const Lease& lease) {
     return merge_spool(store().database(), {spools_ / file, run_, lease.attempt, lease.ordinal});
   }
-  /// The database after one plain merge of both, in the order in which they happened.
+  /// Returns the content of the database after both attempts were merged once, in order.
   std::string expected() {
     MergeTest plain;
     plain.spools_ = folder_.path();
@@ -182,7 +184,7 @@ TEST_F(MergeTest, ADamagedSpoolIsMergedUpToTheDamageAndNamed) {
   EXPECT_EQ(store().read_attempts(run_).at(0).spool_problem, report.problem);
 }
 
-TEST_F(MergeTest, BehindDamageASpoolThatIsOverIsMergedOnAndTheGapIsRemembered) {
+TEST_F(MergeTest, AfterDamageTheRestOfAnEndedSpoolIsMergedAndTheGapIsRecorded) {
   add_attempts();
   const std::string whole = read_bytes(folder_ / "one");
   std::string bytes = whole;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table newest compared with current_point: over random attempts, merged in any order, and after
-// everything else that changes points.
+// Tests the table `newest` (store/newest.hpp), which has the newest point of each metric with number, minimum
+// and maximum: it must agree with the view current_point, over random attempts merged in any order and after
+// everything else that changes points. Lists and scores read the table.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -44,8 +45,8 @@ std::string kept(Database& database) {
   return text;
 }
 
-/// An attempt of a run with points at random steps: forwards as a worker writes them, sometimes repeated or
-/// backwards.
+/// An attempt with points at random steps: mostly in ascending order, as a worker writes them, sometimes
+/// repeated or descending.
 class RandomAttempt {
  public:
   RandomAttempt(const std::filesystem::path& folder, const std::string& run, int ordinal,
@@ -84,7 +85,7 @@ class RandomAttempt {
 
 class NewestTest : public StoreTest {
  protected:
-  /// Checks the state that merging leaves.
+  /// Checks that the table is as expected after a merge.
   void expect_right(const std::string& what) {
     ASSERT_EQ(kept(store().database()), told(store().database())) << what;
     for (const RunRow& run : store().list_runs({.sight = Sight::any}))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The examples of docs/reference/store.md and store/schema.sql run and give rows; large databases answer
-// quickly enough for this test.
+// Tests the queries of the store (store/queries.cpp): the examples of docs/reference/store.md and of the head
+// of store/schema.sql run and give rows. The columns of the documented views are a promise to programs of
+// users, so they are neither renamed nor moved.
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -46,7 +47,7 @@ void fill(Store& store) {
   }
 }
 
-TEST_F(StoreTest, ShowHasWhatItAsksFor) {
+TEST_F(StoreTest, ShowGetsTheRowsThatItReads) {
   fill(store());
   const RunRow run = store().find_run("quickstart");
   EXPECT_EQ(run.state, RunState::completed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queries over many runs at once give the answers for each run alone.
+// Tests RunBatch (store/run_batch.hpp), queries over many runs at once for reports: they give the answers
+// that store/queries.cpp gives for each run alone.
 #include "store/run_batch.hpp"
 
 #include <cmath>
@@ -12,7 +13,8 @@ namespace {
 
 class RunBatchTest : public StoreTest {
  protected:
-  /// Trains a run whose first attempt ends after `died` steps and whose second resumes at `resumed`.
+  /// Trains a run of `steps` steps. If `died` is not 0, its first attempt ends after that many steps, and its
+  /// second one resumes at step `resumed`.
   store::RunRow train(char letter, const std::string& name, std::int64_t steps, std::int64_t died = 0,
                std::int64_t resumed = 0) {
     const std::int64_t run = add(letter, name);
@@ -37,7 +39,7 @@ class RunBatchTest : public StoreTest {
   }
 };
 
-TEST_F(RunBatchTest, AnswersWhatEachRunAnswersAlone) {
+TEST_F(RunBatchTest, GivesTheAnswersOfEachRunAlone) {
   const std::vector<store::RunRow> runs = {train('a', "one", 4), train('b', "two", 5, 3, 2)};
   train('c', "not asked for", 3);
   store::RunBatch batch(store(), runs);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs: names, ids, and questions that are stored once.
+// Tests how runs are added and found (store/add_runs.cpp, store/runs.cpp): names, ids, parameters, and
+// questions that are stored once per backend, also if several processes add the same one at once.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +48,7 @@ TEST_F(StoreTest, ARunHasParametersWithTypeAndOrigin) {
   EXPECT_EQ(datasets[0].path, "/data/train.conll");
 }
 
-TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
+TEST_F(StoreTest, ADescriptionOfARunCanBeRecordedLater) {
   record::Specification specification = specification_of();
   const std::int64_t run = store().add_run(specification).run.number;
   const auto told = [&] {
@@ -193,7 +194,7 @@ TEST_F(StoreTest, OfProcessesThatStartTheSameQuestionOneGetsIt) {
   }
 }
 
-/// Each transaction waits for the disk twice.
+/// Few transactions matter, because each waits for the disk twice.
 TEST_F(StoreTest, ManyRunsAreDescribedInFewTransactions) {
   constexpr std::size_t count = 700;
   std::vector<record::Specification> specifications;

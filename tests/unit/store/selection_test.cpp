@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The runs that words, options and conditions select, and the messages if they select none.
+// Tests select_runs() (store/selection.hpp, with conditions of store/run_condition.hpp): which runs words,
+// options and conditions of a command select, and the message if they select none or cannot be understood. A
+// condition is text of a user that becomes SQL, and must never write.
 #include "store/selection.hpp"
 
 #include "store/run_columns.hpp"
@@ -87,7 +89,7 @@ TEST_F(SelectionTest, AWordIsANameAnIdASweepAPatternOrABeginning) {
   EXPECT_EQ(names({.words = {"nothing*"}}), Names());
 }
 
-TEST_F(SelectionTest, ARunThatWasThereBelongsToEverySweepThatAsksForIt) {
+TEST_F(SelectionTest, AnExistingRunBelongsToEverySweepThatAsksForIt) {
   add_four();
   EXPECT_EQ(add_run('a', "wide-1", "wide"), store().find_run("net-x-seed=1").number);
   add_run('e', "wide-2", "wide");
@@ -120,7 +122,7 @@ TEST_F(SelectionTest, DistinguishesNamedRunsFromFoundRuns) {
   EXPECT_FALSE(store::select_runs(store(), {}).named);
 }
 
-TEST_F(SelectionTest, WordsThatMeanNothingAreRefusedWithWhatWasMeant) {
+TEST_F(SelectionTest, UnknownWordsAreRefusedWithTheNearestName) {
   add_four();
   const std::string unknown = refusal<store::UnknownRun>({.words = {"other", "othre"}});
   EXPECT_TRUE(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of servers, from their spools to the rows: repeated and partial merges, closed spools and those in
-// use, damage, inputs that expire, and deleted inputs.
+// Tests merge_served() (store/served.hpp), which `exp monitor` calls to merge the spools of servers into
+// rows: repeated and partial merges, closed spools and those in use, damage, and inputs that expire or are
+// deleted. Deleted inputs must be gone from the file.
 #include "store/served.hpp"
 
 #include <atomic>
@@ -24,7 +25,7 @@ class ServedTest : public testing::StoreTest {
   }
   fs::path spools() { return store().run_folder(run_.id) / served_folder; }
   fs::path spool(const std::string& name) { return spools() / (name + ".spool"); }
-  /// A spool that was closed a while ago.
+  /// Writes a spool of these records that was closed a while ago.
   void write(const std::string& name, const std::vector<std::string>& records) {
     {
       record::SpoolWriter writer(spool(name), 1, run_.id);
@@ -84,7 +85,7 @@ TEST_F(ServedTest, AClosedSpoolIsMergedAndRemoved) {
   EXPECT_EQ(merge().texts, 0);
 }
 
-TEST_F(ServedTest, TwoWhoMergeAtOnceTakeEverythingOnce) {
+TEST_F(ServedTest, TwoMergesAtOnceTakeEverythingOnce) {
   constexpr int spools_written = 60;
   for (int i = 0; i < spools_written; ++i)
     write("served-" + std::to_string(i), {texts("r" + std::to_string(i), 2)});
@@ -105,7 +106,7 @@ TEST_F(ServedTest, TwoWhoMergeAtOnceTakeEverythingOnce) {
   EXPECT_TRUE(fs::is_empty(spools()));
 }
 
-TEST_F(ServedTest, ASpoolAtWorkIsFollowed) {
+TEST_F(ServedTest, ASpoolInUseIsFollowed) {
   record::SpoolWriter writer(spool("served-a-1"), 1, run_.id);
   writer.event_text(texts("a-1"));
   age("served-a-1");
@@ -118,7 +119,7 @@ TEST_F(ServedTest, ASpoolAtWorkIsFollowed) {
   EXPECT_TRUE(fs::exists(spool("served-a-1")));
 }
 
-TEST_F(ServedTest, ALaterWordCountsAndOneAboutNothingDoesNot) {
+TEST_F(ServedTest, LaterFeedbackCountsAndFeedbackWithoutAnAnswerDoesNot) {
   write("served-a-1", {texts("a-1"), feedback("a-1", true), feedback("a-1", false), feedback("a-9", true)});
   EXPECT_EQ(merge().feedback, 2);
   const ServedVerdicts verdicts = read_verdicts(store(), run_.number, 100);
@@ -126,7 +127,7 @@ TEST_F(ServedTest, ALaterWordCountsAndOneAboutNothingDoesNot) {
   EXPECT_EQ(verdicts.all, 1);
 }
 
-TEST_F(ServedTest, WhatIsWholeOfADamagedSpoolIsTaken) {
+TEST_F(ServedTest, IntactRecordsOfADamagedSpoolAreMerged) {
   write("served-a-1", {texts("a-1"), texts("a-2"), texts("a-3")});
   std::string bytes = testing::read_bytes(spool("served-a-1").string());
   bytes[bytes.find("a-2")] ^= 1;
@@ -177,7 +178,7 @@ TEST_F(ServedTest, InputsExpireInSpoolsAndInRows) {
   EXPECT_EQ(rows("served_content"), 0);
 }
 
-TEST_F(ServedTest, WhatIsForgottenIsGoneFromTheFile) {
+TEST_F(ServedTest, ForgottenInputsAreGoneFromTheFile) {
   write("texts-a-1", {content("a-1", "a secret of Anna", 99.0)});
   write("served-a-1", {texts("a-1", 2), texts("a-2"), feedback("a-1", true)});
   merge();

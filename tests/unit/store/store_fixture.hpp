@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A database in a folder of its own, specifications for its runs, and its content as text for comparisons.
+// StoreTest: a fixture with a database in a folder of its own, made at the first call of store(). Also
+// specifications for its runs, and dump(), its content as text for comparisons. Tests of store/, runner/ and
+// analysis/ use it; some compare the values of specification_of(), so those stay.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +16,7 @@
 
 namespace encore::testing {
 
-/// Returns the hash of a question that differs from others by one letter.
+/// Returns a hash for a question: 64 times the same letter.
 inline std::string question(char letter) {
   return std::string(64, letter);
 }
@@ -74,10 +76,12 @@ class StoreTest : public ::testing::Test {
     }
     return *store_;
   }
+  /// Adds a run with this question and name, and returns its number.
   std::int64_t add(char letter = 'a', const std::string& name = "test") {
     record::Specification specification = specification_of(letter, name);
     return store().add_run(specification).run.number;
   }
+  /// Returns the path of the spool of an attempt.
   std::filesystem::path spool_of(const store::Lease& lease) {
     return store().run_folder(lease.run_id) / record::spool_name(lease.ordinal);
   }

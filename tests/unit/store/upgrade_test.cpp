@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Migrations (the real ones from the frozen schemas of versions 1 to 9, and injected ones), and copies of the
-// file.
+// Tests upgrade_database() and backup_database() (store/upgrade.hpp), which `exp db upgrade` and `exp db
+// backup` call: the migrations from the frozen schemas of versions 1 to 9 give what store/schema.sql makes,
+// injected ones are applied in order or not at all, and a copy is made before. The frozen schemas never
+// change, because databases in the field have them.
 #include <filesystem>
 
 #include "store/upgrade.hpp"
@@ -119,7 +121,7 @@ TEST(Upgrade, LeavesAViewOfTheUserSOwn) {
   EXPECT_EQ(Database(folder / "old.db", SQLITE_OPEN_READWRITE, {}).text("SELECT name FROM mine"), "old");
 }
 
-/// Returns names and meanings of all metrics of runs, from SQL.
+/// Returns names and meanings of all metrics of runs, read by SQL.
 std::string meanings_of(Database& database) {
   std::string text;
   Statement rows(database, "SELECT name || '|' || coalesce(measure, 'NULL') FROM run_metric ORDER BY place");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A training set that is never in memory as a whole: the parts of its files, and equal sets, bit for bit,
-// with less memory.
+// Tests training sets that are never in memory as a whole (FileParts, tasks/file_parts.hpp, through TaskSets,
+// tasks/task_sets.hpp): the files are read in parts, which give, bit for bit, the sets that reading them
+// whole gives, with less memory. Files of data.more are added to the training set.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -30,7 +31,8 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
-/// A token for every word, by its hash. Refuses a text with `refused` in it.
+/// Gives each word one token, whose number is from a hash of the word. Refuses a text that contains
+/// `refused`.
 class WordHashTokenizer final : public Tokenizer {
  public:
   explicit WordHashTokenizer(std::string refused = {}) : refused_(std::move(refused)) {}
@@ -87,7 +89,7 @@ TEST(FileParts, AreTheFilesCutAtLineEnds) {
         EXPECT_EQ(part.first_line, 1);
         continue;
       }
-      // Blank parts are left out, and counted.
+      // Parts without text are left out, but their lines are counted.
       EXPECT_GE(part.first_line, line) << bytes;
       EXPECT_TRUE(part.text.ends_with('\n'));
       line = part.first_line + std::ranges::count(part.text, '\n');
@@ -102,7 +104,7 @@ TEST(FileParts, AreTheFilesCutAtLineEnds) {
   }
 }
 
-TEST(FileParts, AreCutBehindBlankLinesWhereAReaderJoinsLines) {
+TEST(FileParts, AreCutAfterBlankLinesIfAReaderJoinsLines) {
   const TemporaryFolder folder;
   const std::string text = text_of_lines(50);
   write_bytes(folder / "text", text);
@@ -231,7 +233,7 @@ TEST_F(CorpusTest, PartsGiveTheSetsOfTheWholeInMemoryAndInFiles) {
     EXPECT_EQ(entry.path().string().find("scratch"), std::string::npos) << entry.path();
 }
 
-TEST_F(CorpusTest, PartsOfMoreGiveTheSetsOfTheWhole) {
+TEST_F(CorpusTest, PartsOfAddedFilesGiveTheSetsOfTheWhole) {
   write(300);
   write_bytes(folder_ / "more", text_of_lines(400));
   config::DataTable data = table();
@@ -269,7 +271,7 @@ TEST_F(CorpusTest, ARefusedRecordHasItsNumberInTheWholeSet) {
     }
 }
 
-TEST_F(CorpusTest, NotesOfPartsSayTheirLines) {
+TEST_F(CorpusTest, NotesOfPartsHaveTheirLines) {
   write(300);
   TaskSets parts = sets_of(table(), hashes(), {.part_bytes = 1000});
   parts.encode(tokenizer_, 1);
@@ -343,7 +345,7 @@ TEST_F(CorpusTest, PeakMemoryDoesNotGrowWithTheFile) {
     }
     return grown;
   };
-  // A few numbers remain for each sequence: its begin in each array.
+  // Only a few numbers for each sequence stay in memory: where it begins in each array.
   const std::int64_t bound = std::int64_t{24} << 20;
   EXPECT_LT(growth(std::size_t{1} << 18), bound);
   EXPECT_GT(growth(std::size_t{1} << 30), bound) << "reading it whole proves that this measures it";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The set of a record depends on its content, not on its place.
+// Tests split_of() and content_hash() (tasks/data_split.hpp), which divide one file into sets (data.split):
+// the set of a record depends on its content, not on its place. Existing runs were split by this hash, so it
+// must not change (TheFormIsFrozen). Also LengthCounts (tasks/length_share.hpp).
 #include "tasks/data_split.hpp"
 
 #include <gtest/gtest.h>
@@ -45,10 +47,10 @@ std::map<std::string, data::Split> places(const Records& records) {
   return places;
 }
 
-TEST(DataSplit, SharesAreKeptAndEverythingIsSomewhere) {
+TEST(DataSplit, SharesAreKeptAndEveryRecordIsInOneSet) {
   const auto sets = split_records(records_of(numbered(10000)), fields, shares);
   EXPECT_EQ(sets[0].size() + sets[1].size() + sets[2].size(), 10000U);
-  // Four standard deviations of a binomial count.
+  // The tolerance is four standard deviations of a binomial count.
   EXPECT_NEAR(static_cast<double>(sets[0].size()), 8000.0, 160.0);
   EXPECT_NEAR(static_cast<double>(sets[1].size()), 1000.0, 120.0);
   EXPECT_NEAR(static_cast<double>(sets[2].size()), 1000.0, 120.0);
@@ -147,7 +149,7 @@ TEST(DataSplit, TheTruthAndTheNotesDoNotCount) {
   EXPECT_TRUE(split_records(records, fields, shares)[1].notes.empty());
 }
 
-TEST(DataSplit, EverythingThatIsThereAtPredictionCounts) {
+TEST(DataSplit, EveryFieldThatPredictionHasCounts) {
   const auto hash = [](const std::string& text, const std::string& text2) {
     Records records = records_of({text});
     records.add("text2", Texts{text2});
@@ -194,7 +196,7 @@ TEST(DataSplit, RefusesRecordsWithoutTheField) {
             "the records have no field \"text\", by which they are cut into sets");
 }
 
-TEST(JoinedRecords, AreBehindEachOtherWithAllNotes) {
+TEST(JoinedRecords, AreInOrderWithAllNotes) {
   Records a = records_of({"a", "b"}), b = records_of({"c"});
   a.notes = {"of a"};
   b.notes = {"of b"};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The added examples that are learned: never examples that are scored or held out, and always the same ones.
+// Tests NewExamples (tasks/new_examples.hpp), which selects the examples of data.more that `exp retrain`
+// trains on: never examples that are scored or held out, and always the same ones, whatever is added to the
+// file later.
 #include "tasks/new_examples.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +39,7 @@ std::set<std::string> texts_of(const Records& records) {
   return {records.texts("text").begin(), records.texts("text").end()};
 }
 
-TEST(NewExamples, WhatIsHeldOutAndWhatIsLearnedAreAllAndShareNothing) {
+TEST(NewExamples, HeldOutAndLearnedExamplesAreAllAndShareNone) {
   const Records added = labelled(from_to(0, 1000));
   const std::set<std::string> held = texts_of(held_out(added, parts, 0.2)),
                               learned = texts_of(NewExamples(parts, 0.2).learned(added, nullptr));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets whose examples come from the token cache equal, bit for bit, the sets that were read and encoded.
+// Tests TaskSets (tasks/task_sets.hpp), the encoded data sets of a run: sets from the token cache equal, bit
+// for bit, sets that are read and encoded; also data.more, data.split, max_length as a percentage, and the
+// messages for data that a task refuses. token_cache_test.cpp tests the cache itself.
 #include "tasks/task_sets.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One token a letter.
+/// Makes one token of each letter.
 class LetterTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
@@ -140,7 +142,7 @@ class TaskSetsTest : public ::testing::Test {
     std::ifstream in(folder_ / "predictions.jsonl");
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// Predicts the second class for every row.
+  /// Returns outputs that predict the second class for every row.
   static Outputs some_outputs(const TaskSets& sets, data::Split split) {
     const ExampleSet& set = sets.set(split).set;
     return outputs_of(set, sets.task().outputs().front(),
@@ -182,7 +184,7 @@ std::string message_of(const std::function<void()>& act) {
   }
 }
 
-/// Records that no reader should give: words with other things than tags.
+/// Gives records that no reader should give: words with something else than tags.
 class CarelessReader final : public Reader {
  public:
   Records read(std::span<const InputText> files, const std::string& what) const override {
@@ -196,7 +198,7 @@ class CarelessReader final : public Reader {
   }
 };
 
-TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
+TEST_F(TaskSetsTest, RecordsThatTheTaskRefusesAreReportedWithTheirFile) {
   const auto refusal = [&] {
     TaskParts parts;
     parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
@@ -212,7 +214,7 @@ TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
   EXPECT_EQ(refusal(), file("dev").string() + ": record 1: 2 words have 1 tag");
 }
 
-/// Ten sentences, each with one tag more than it has words.
+/// Gives ten sentences, each with one tag more than it has words.
 class OneTagTooMany final : public Reader {
  public:
   Records read(std::span<const InputText>, const std::string&) const override {
@@ -239,7 +241,7 @@ TEST_F(TaskSetsTest, ARecordOfAShareIsNumberedInItsSet) {
             file("train").string() + ", training set: record 1: 1 word has 2 tags");
 }
 
-/// Gives no tags.
+/// Gives sentences without tags.
 class UntaggedReader final : public Reader {
  public:
   Records read(std::span<const InputText>, const std::string&) const override {
@@ -304,7 +306,7 @@ TEST_F(TaskSetsTest, ScoresFromTheCacheWithoutTheFiles) {
             std::string::npos);
 }
 
-TEST_F(TaskSetsTest, MissesWhateverWouldGiveOtherExamples) {
+TEST_F(TaskSetsTest, TheCacheMissesIfAnythingWouldChangeTheExamples) {
   const TokenCache cache(folder_ / "tokens");
   encoded().save_encoded(cache, "letters");
   const auto found = [&](const config::DataTable& data, const ContentHashes& files, const std::string& encoding) {
@@ -418,7 +420,7 @@ TEST_F(TaskSetsTest, MoreComesFromTheCacheAsItWasAndTheShareCounts) {
   EXPECT_FALSE(other.load_encoded(cache, "letters"));
 }
 
-TEST_F(TaskSetsTest, SaysWhichSetHasNothingToLearn) {
+TEST_F(TaskSetsTest, NamesTheSetThatHasNothingToLearn) {
   write("train", "a O\n");
   TaskSets sets = sets_of(table(), {});
   EXPECT_EQ(
@@ -434,7 +436,7 @@ TEST_F(TaskSetsTest, CountsWordsWithoutReadingTheOtherSets) {
   EXPECT_NE(message_of([&] { task.read(); }).find("development set"), std::string::npos);
 }
 
-TEST_F(TaskSetsTest, ASetOfSeveralFilesIsTheirRecordsBehindEachOther) {
+TEST_F(TaskSetsTest, ASetOfSeveralFilesHasTheirRecordsInOrder) {
   config::DataTable parts = table();
   write("more", "Zoe B-PER\n");
   write("train", "Ann B-PER\nate O\n\nin O\nNew B-LOC\nYork I-LOC\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The token cache returns what was stored or nothing: with any damaged bit, and with any process that writes
-// at the same time. It never stops a run.
+// Tests TokenCache (tasks/token_cache.hpp), the folder of encoded data sets: it returns what was stored or
+// nothing, with any damaged bit and with other processes that write at the same time. A problem of the cache
+// must never stop a run.
 #include "tasks/token_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ class TokenCacheTest : public ::testing::Test {
     const encore::record::TensorSlice values{"values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
     cache.save(key, {values}, {{"labels", "O B-X"}}, notes);
   }
-  /// Whether the file of the key exists and has the saved content.
+  /// Returns whether the cache has the content that was saved under the key.
   bool is_there(const encore::tasks::TokenCache& cache, const std::string& key) {
     const auto file = cache.load(key, notes_);
     if (!file) return false;
@@ -118,7 +119,7 @@ TEST_F(TokenCacheTest, RefusesTheFileOfAnotherKey) {
   EXPECT_NE(notes_[0].find("its content is not what was written"), std::string::npos) << notes_[0];
 }
 
-TEST_F(TokenCacheTest, AFolderThatCannotBeWrittenIsSaidAndNoError) {
+TEST_F(TokenCacheTest, AFolderThatCannotBeWrittenIsReportedWithoutAnError) {
   fs::create_directories(folder_);
   write(folder_ / "file", "");
   const encore::tasks::TokenCache cache(folder_ / "file" / "tokens");
@@ -137,7 +138,7 @@ TEST_F(TokenCacheTest, WithoutAFolderNothingIsKept) {
   EXPECT_TRUE(notes_.empty());
 }
 
-TEST_F(TokenCacheTest, WhatIsMappedOutlivesItsFile) {
+TEST_F(TokenCacheTest, AMappedSetOutlivesItsFile) {
   const encore::tasks::TokenCache cache(folder_);
   save(cache, "key", notes_);
   const auto file = cache.load("key", notes_);
@@ -147,7 +148,7 @@ TEST_F(TokenCacheTest, WhatIsMappedOutlivesItsFile) {
   EXPECT_EQ(static_cast<int>(file->tensor("values").bytes[0]), 5);
 }
 
-TEST_F(TokenCacheTest, KeepsWhatWasUsedLast) {
+TEST_F(TokenCacheTest, KeepsTheMostRecentlyUsedFiles) {
   const encore::tasks::TokenCache roomy(folder_);
   for (const std::string key : {"a", "b", "c"}) save(roomy, key, notes_);
   const auto bytes = fs::file_size(roomy.path_of("a"));
@@ -192,7 +193,7 @@ TEST_F(TokenCacheTest, WritersAtTheSameTimeLeaveOneWholeFile) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
-TEST_F(TokenCacheTest, LiesWhereTheEnvironmentSays) {
+TEST_F(TokenCacheTest, UsesTheFolderOfTheEnvironment) {
   const auto place = [](const char* own, const char* shared, const char* home) {
     ::setenv("ENCORE_CACHE", own, 1);
     ::setenv("XDG_CACHE_HOME", shared, 1);

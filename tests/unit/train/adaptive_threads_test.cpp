@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AdaptiveThreads over folders that look like /proc: the number of threads, the line that reports it, and the
-// cores to which threads are bound. Each case runs in a child process, which has two threads.
+// Tests AdaptiveThreads (train/adaptive_threads.hpp), which lets a training use fewer threads while other
+// programs use the machine, over folders that look like /proc: the number of threads, the line in the log,
+// and the cores to which threads are bound. Each case runs in a child process, which has two threads. Speed
+// alone may change, never bits.
 #include "train/adaptive_threads.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +23,7 @@ namespace {
 class FakeMachine {
  public:
   explicit FakeMachine(std::size_t cpus) : ticks_(cpus), idle_(cpus) { write(); }
-  /// Adds one second, of which others take this share of each CPU.
+  /// Adds one second, of which other programs take the share `taken` of each CPU.
   void pass(double taken) {
     for (std::size_t k = 0; k < ticks_.size(); ++k) {
       ticks_[k] += static_cast<int>(100 * taken);
@@ -43,7 +45,7 @@ class FakeMachine {
   std::vector<int> ticks_, idle_;
 };
 
-/// Returns how many CPUs each thread of the device may use, least and most.
+/// Returns how many CPUs each thread of the device may use: the least and the most.
 std::string cpus_of_threads(const Device& device, int threads, kernels::Binding binding) {
   std::mutex one_at_a_time;
   int least = CPU_SETSIZE, most = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factor on the loss: how it falls and rises, that it changes no bit of the training, and that it depends
-// on the gradients alone.
+// Tests LossScaling (train/loss_scaling.hpp), the factor on the loss that float16 needs: how it falls and
+// rises, that it changes no bit of a training in which nothing overflows, and that it follows from the
+// gradients alone, so that a resumed run has the same factors.
 #include "train/loss_scaling.hpp"
 
 #include <gtest/gtest.h>
@@ -102,7 +103,7 @@ TEST_F(LossScalingRuns, APowerOfTwoChangesNoBit) {
   }
 }
 
-/// 2^130, which is infinite in float32.
+/// Sets the factor to 2^130, which is infinite in float32.
 const std::vector<std::string> too_large = {"train.loss_scale=1.361129467683754e39",
                                             "train.loss_scale_steps=4"};
 
@@ -139,7 +140,7 @@ TEST_F(LossScalingRuns, StoppingAndResumingChangesNoBit) {
   }
 }
 
-TEST_F(LossScalingRuns, WhatNoFactorHelpsIsAFailure) {
+TEST_F(LossScalingRuns, GradientsThatOverflowWithAnyFactorAreAFailure) {
   const Recorder told = run("run", {"optimizer.learning_rate=1e30", "train.loss_scale=1"});
   EXPECT_EQ(told.ending, record::Ending::failed);
   EXPECT_NE(told.reason.find("is not finite; it began in"), std::string::npos) << told.reason;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pretraining with the shipped parts: masked language modelling of plain text. Perplexity falls, and neither
-// threads nor a stop change a bit.
+// Tests a pretraining with the shipped parts (Trainer, train/trainer.hpp, with the task "mlm"): masked
+// language modelling of plain text lowers the perplexity, and neither threads nor a stop with a resume change
+// a bit.
 #include <unistd.h>
 
 #include <cmath>
@@ -32,7 +33,7 @@ class Pretraining : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// Each word determines its neighbours. Some lines are longer than max_length.
+  /// Writes lines in which each word determines its neighbours. Some lines are longer than max_length.
   void write_text(const std::string& file, int first, int count) const {
     const char* words[] = {"one", "two", "three", "four", "five", "six", "seven"};
     std::ofstream out(folder_ / file);
@@ -85,7 +86,7 @@ TEST_F(Pretraining, PerplexityFallsAndWordsAreGuessed) {
   }
 }
 
-TEST_F(Pretraining, SaysWhatIsInEachSet) {
+TEST_F(Pretraining, ReportsTheContentOfEachSet) {
   const Recorder told = run("run", specification({"train.epochs=1"}));
   const auto note = std::ranges::find_if(
       told.notes, [](const std::string& line) { return line.starts_with("train: 96 examples, "); });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The promises of every task, tested with one small run of each: it learns; a stopped run ends with the bits
-// of an unbroken one; threads change no bit, nor does recomputation in the backward pass; gradient shards are
-// accepted, or rejected if a loss couples the sequences of a batch. A new task adds its case to the list.
+// Tests the promises of every task with one small run of each (Trainer, train/trainer.hpp): it learns; a
+// stopped run ends with the bits of an unbroken one; threads change no bit, nor does recomputation in the
+// backward pass; gradient shards are accepted, or rejected if a loss couples the sequences of a batch. A new
+// task adds its case to the list.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -30,19 +31,19 @@ using testing::ScriptedControl;
 struct Case {
   std::string name;
   std::string task;
-  std::string task_options = {};  ///< behind the type
-  std::string data;               ///< what [data] has beside its files
+  std::string task_options = {};  ///< TOML after the type in [task]
+  std::string data;               ///< TOML of [data] beside its files
   std::string head;
   std::string head_options = {};  ///< lines of [model]
   /// Returns line i of a file.
   std::string (*line)(int i);
-  std::string measure;  ///< in the conclusion
+  std::string measure;  ///< name of the measure, in the result of the run, that shows whether it learned
   double at_least = 0.0;
   std::string attention = "type = \"self_attention\"";
   std::vector<std::string> overrides = {};
   std::string sets = R"(train = "train.tsv", dev = "dev.tsv", test = "test.tsv", max_length = 24)";
-  bool couples_batches = false;  ///< its loss is one of whole batches
-  int epochs = 12;               ///< in which it learns
+  bool couples_batches = false;  ///< its loss compares the sequences of a batch
+  int epochs = 12;               ///< the number after which it has learned
 };
 std::ostream& operator<<(std::ostream& out, const Case& one) {
   return out << one.name;
@@ -57,7 +58,7 @@ std::string review(int i) {
 std::string one_label(int i) {
   return review(i) + "\t" + (i % 4 < 2 ? "positive" : "negative");
 }
-/// The second segment alone decides, so that a model has to read it.
+/// Returns a label that depends on the second segment alone, so that a model has to read it.
 std::string pair_label(int i) {
   return review(i) + "\t" + words[i / 4 % 4] + "\t" + (i / 4 % 4 < 2 ? "praised" : "panned");
 }
@@ -67,11 +68,11 @@ std::string several_labels(int i) {
           : i % 4 == 3 ? "strong"
                        : "");
 }
-/// The same words in another order.
+/// Returns a text, and the same words in another order.
 std::string two_texts(int i) {
   return review(i) + "\t" + things[i % 5] + " , " + words[i % 4];
 }
-/// Similarity that depends on the first word alone.
+/// Returns two inputs whose similarity depends on the first word alone.
 std::string alike(int i) {
   return review(i) + "\t" + words[i / 4 % 4] + "\t" + std::to_string(i % 4 / 2 == i / 4 % 4 / 2 ? 5 : 0);
 }
@@ -79,7 +80,7 @@ std::string number(int i) {
   return review(i) + "\t" + std::to_string(3 - i % 4) + ".5";
 }
 
-/// A task that any encoder learns, with another model.
+/// Returns a case with a task that any encoder learns and a model with this attention.
 Case of_layer(const std::string& name, const std::string& attention,
               const std::vector<std::string>& overrides = {}) {
   return {.name = name,
@@ -93,12 +94,12 @@ Case of_layer(const std::string& name, const std::string& attention,
           .overrides = overrides};
 }
 
-/// A sentence of three words; the label of a thing depends on the word in front of it.
+/// Returns a sentence of three words in which the label of a thing depends on the word before it.
 std::string tagged_words(int i) {
   const std::string word = words[i % 4];
   return "a\tDET\n" + word + "\tADJ\n" + things[i % 5] + (i % 4 < 2 ? "\tPRAISED\n" : "\tPANNED\n");
 }
-/// The order of the two spans decides.
+/// Returns a text with two spans, whose order decides the label.
 std::string relation(int i) {
   const std::string one = "<e1>" + std::string(words[i % 4]) + "</e1>",
                     other = "<e2>" + std::string(things[i % 5]) + "</e2>";
@@ -106,7 +107,7 @@ std::string relation(int i) {
          (i % 3 == 0 ? "\tquality" : "\tstate");
 }
 
-/// Each word determines the next one; some lines are longer than max_length.
+/// Returns a line in which each word determines the next one; some lines are longer than max_length.
 std::string counting(int i) {
   static const char* const numbers[] = {"one", "two", "three", "four", "five", "six", "seven"};
   std::string line;
@@ -114,7 +115,7 @@ std::string counting(int i) {
   return line;
 }
 
-/// A model that predicts the next word.
+/// Returns a case with a model that predicts the next word.
 Case of_language(const std::string& name, const std::vector<std::string>& overrides = {}) {
   return {.name = name,
           .task = "lm",
@@ -127,7 +128,7 @@ Case of_language(const std::string& name, const std::vector<std::string>& overri
           .overrides = overrides};
 }
 
-/// A line has words of one kind, so that a second segment from elsewhere is visible.
+/// Returns a line of words of one kind, so that a second segment from another line can be recognized.
 std::string of_one_thing(int i) {
   const std::string thing = things[i % 5];
   std::string line;
@@ -136,7 +137,7 @@ std::string of_one_thing(int i) {
   return line;
 }
 
-/// A model that predicts hidden words.
+/// Returns a case with a model that predicts masked words.
 Case of_masked_language(const std::string& name, const std::string& task_options, std::string (*line)(int i),
                         const std::string& measure, double at_least) {
   return {.name = name,
@@ -152,19 +153,19 @@ Case of_masked_language(const std::string& name, const std::string& task_options
           .epochs = 60};
 }
 
-/// The same sentence in another language with another word order.
+/// Returns a sentence, and the same in another language with another word order.
 std::string translation(int i) {
   const char* const adjectives[] = {"gut", "gross", "schlecht", "fad"};
   const char* const nouns[] = {"Film", "Stoff", "Rolle", "Szene", "Ende"};
   return review(i) + "\t" + nouns[i % 5] + " ist " + adjectives[i % 4] + " !";
 }
-/// The important words of a longer input.
+/// Returns an input, and its important words.
 std::string summary(int i) {
   return review(i) + " , so is the " + things[(i + 1) % 5] + "\t" + words[i % 4] + " " + things[i % 5];
 }
 
-/// A task of an encoder and a decoder. Checkpoints are selected by a token metric, so that these runs learn
-/// before they write.
+/// Returns a case with a task of an encoder and a decoder. Checkpoints are selected by a metric of tokens,
+/// which improves before generated outputs do.
 Case of_two_stacks(const std::string& task, std::string (*line)(int i)) {
   return {.name = task,
           .task = task,
@@ -260,7 +261,7 @@ const std::vector<Case>& cases() {
       of_layer("factorised_embedding", "type = \"self_attention\", head_size = 5",
                {"model.embedding_width=6", "model.final_norm=true",
                 "model.layer.feed_forward.activation=\"silu\""}),
-      // The sets of one list of files, and a length that follows from the training set.
+      // This case splits one list of files into its sets, and takes max_length from the training set.
       {.name = "classify_split",
        .task = "classify",
        .data = "type = \"tsv\"",
@@ -346,7 +347,7 @@ head.type = ")" + case_.head +
   fs::path folder_;
 };
 
-/// Returns a digest of everything that a run of two epochs digests and concludes with.
+/// Returns a hash of all digests and of the result of a run of two epochs.
 std::string digest_of(const Case& one, const std::function<void(const Device&)>& between_steps = {}) {
   const Recorder told = Place(one).run(
       "whole",
@@ -471,8 +472,9 @@ TEST(TunedThresholds, BelongToTheChosenParameters) {
   EXPECT_EQ(untuned.digests, told.digests);
 }
 
-/// The head decides which labels are smoothed, the chain of a crf has no weights, and nothing is trained.
-TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
+/// A crf does not read class weights, and the linear head cannot smooth labels that have weights. Both are
+/// refused before anything is trained.
+TEST(ClassWeights, AreRefusedIfTheHeadDoesNotReadThem) {
   const Place place(case_of("tag_weighed"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("crf", {"model.head.type=\"crf\""}); }),
             "the task \"tag\" weighs what is learned (the column \"weights\"), and the head "
@@ -483,8 +485,8 @@ TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
             std::string::npos);
 }
 
-/// It would learn to copy the token after each row.
-TEST(LanguageModel, IsRefusedWhereTheModelSeesItsTargets) {
+/// Such a model would learn to copy the next token, which it sees.
+TEST(LanguageModel, IsRefusedIfTheModelSeesItsTargets) {
   const Place place(case_of("lm"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("seen", {"model.causal=false"}); }),
             "the target of each row is the token behind it, which this model sees and would only copy; set "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The promises of a run of the task "qa", whose examples are several sequences each: it learns; a stopped run
-// ends with the bits of an unbroken one; gradient shards and bfloat16 are accepted; threads change no bit.
+// Tests a run of the task "qa" (Trainer, train/trainer.hpp), whose examples are several sequences each, with
+// the promises of promises_test.cpp: it learns; a stopped run ends with the bits of an unbroken one; gradient
+// shards and bfloat16 are accepted; threads change no bit.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -68,7 +69,7 @@ TEST_F(QaRun, FindsAnswersInContextsOfSeveralWindows) {
   }));
 }
 
-TEST_F(QaRun, ThatWasStoppedEndsWithTheBitsOfOneThatWasNot) {
+TEST_F(QaRun, ThatWasStoppedEndsWithTheBitsOfAnUnbrokenOne) {
   const std::vector<std::string> shards = {"train.gradient_shards=3"};
   const Recorder whole = run("whole", shards);
   run("stopped", shards, ScriptedControl(17));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The progress in a spool: rare while a run trains, and exact at its end.
+// Tests SpoolObserver (train/spool_observer.hpp), which writes the events of a training into its spool:
+// progress is rare while a run trains, and exact at its end, so that a short run also ends with its last
+// step.
 #include "train/spool_observer.hpp"
 
 #include <cmath>
@@ -15,7 +17,7 @@ namespace {
 
 class SpoolObserverTest : public ::testing::Test {
  protected:
-  /// `count` steps of `seconds` each from `first` on, four in an epoch.
+  /// Reports `count` steps from step `first` on, each of `seconds`, with four steps in an epoch.
   static void step(Observer& observer, std::int64_t first, std::int64_t count, double seconds) {
     for (std::int64_t at = first; at < first + count; ++at)
       observer.stepped({.step = at,
@@ -73,7 +75,7 @@ TEST_F(SpoolObserverTest, AResumedAttemptThatIsShortEndsWithItsLastStepToo) {
   EXPECT_EQ(progress[0].epoch, 25);
 }
 
-TEST_F(SpoolObserverTest, AResumedAttemptWithNoStepLeftSaysWhatWasTrainedBefore) {
+TEST_F(SpoolObserverTest, AResumedAttemptWithNoStepLeftReportsTheEarlierSteps) {
   const std::vector<record::Progressed> progress = progress_after([](Observer& observer) {
     observer.resumed({.step = 100, .total_steps = 100, .epoch = 25});
     observer.happened(record::Ended{.ending = record::Ending::completed, .step = 100});

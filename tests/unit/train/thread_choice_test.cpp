@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The load model as a pure function: samples in, numbers of threads out; and what it reads from folders that
-// look like /proc and /sys. No test here depends on the activity of the machine.
+// Tests next_choice() (train/thread_choice.hpp), which decides from samples of the load how many threads a
+// training uses, and MachineLoad (train/machine_load.hpp), which takes the samples from folders that look
+// like /proc and /sys. No test here depends on the activity of the machine.
 #include "train/thread_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@
 namespace encore::train {
 namespace {
 
-/// Returns the choice after `seconds` of such a load, sampled twice a second.
+/// Returns the choice after `seconds` of this load, sampled twice a second.
 ThreadChoice after(ThreadChoice choice, int most, double seconds, LoadSample sample) {
   sample.seconds = 0.5;
   for (double passed = 0.0; passed < seconds; passed += sample.seconds)
@@ -36,7 +37,7 @@ TEST(ThreadChoice, AQuietMachineKeepsAllThreads) {
     EXPECT_EQ(threads_after(most, 60, {.free = cpus}), most);
     EXPECT_EQ(threads_after(most, 60, {.free = cpus - 0.2, .waited = 0.1}), most) << "background work";
   }
-  // A program that starts and ends: half a second of a core does not justify a change.
+  // A program that only starts and ends uses half a second of a core, which does not justify a change.
   EXPECT_EQ(next_choice(first_choice(2), {.seconds = 0.5, .free = 1.4}, 2).threads, 2);
 }
 
@@ -69,8 +70,8 @@ TEST(ThreadChoice, ItRisesWhenTheCoresAreFree) {
   EXPECT_EQ(after(busy, 4, 60, {.free = 1.0}).threads, 1);
 }
 
-TEST(ThreadChoice, ARiseThatWasAMistakeIsTriedLessAndLessOften) {
-  // Others seem to give way, but do not: each thread waits as soon as there are two.
+TEST(ThreadChoice, AMistakenRiseIsRepeatedLessAndLessOften) {
+  // Other programs seem to give way, but do not: each thread waits as soon as there are two.
   ThreadChoice choice = first_choice(2);
   std::vector<int> rises(10, 0);  // in each minute
   for (std::size_t minute = 0; minute < rises.size(); ++minute)
@@ -81,7 +82,7 @@ TEST(ThreadChoice, ARiseThatWasAMistakeIsTriedLessAndLessOften) {
     }
   EXPECT_GE(rises.front(), 2);
   EXPECT_LE(rises.back(), 1);
-  // A number that was good for long is forgotten.
+  // After two minutes with two threads, the earlier mistakes are forgotten.
   choice = after(after(choice, 2, 120, {.free = 2.0}), 2, 5, {.free = 1.0});
   ASSERT_EQ(choice.threads, 1);
   EXPECT_EQ(after(choice, 2, 6, {.free = 2.0}).threads, 2);
@@ -105,7 +106,7 @@ class LoadOfMachine : public ::testing::Test {
     std::filesystem::create_directories((root() / file).parent_path());
     std::ofstream(root() / file) << text;
   }
-  /// Ticks of the CPUs 0 to 3, and this process's.
+  /// Writes the ticks of the CPUs 0 to 3, and those of this process.
   void write_ticks(const std::vector<std::pair<int, int>>& busy_and_idle, int own, int nice = 0) const {
     std::string text = "cpu  1 2 3 4 5 6 7 8 9 10\n";
     for (std::size_t cpu = 0; cpu < busy_and_idle.size(); ++cpu)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The training loop on a corpus of a few sentences: its reports, and that a stop and a resume change no bit.
+// Tests Trainer (train/trainer.hpp), the training loop, on a corpus of a few sentences: its reports,
+// checkpoints, patience, starting from weights, and that a stop and a resume at any step change no bit.
+// promises_test.cpp tests every task.
 #include "train/trainer.hpp"
 
 #include <algorithm>
@@ -198,7 +200,7 @@ TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
   EXPECT_EQ(newest_state("paused"), newest_state("whole"));
 }
 
-/// A model with the form of a BERT of 16 channels.
+/// Settings of a model with the shape of a BERT of 16 channels.
 const std::vector<std::string> bert_shape = {
     "model.positions=learned",   "model.max_positions=40",     "model.segments=2",
     "model.embedding_norm=true", "model.embedding_scale=none", "model.layer.feed_forward.activation=gelu"};
@@ -216,7 +218,7 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
   EXPECT_EQ(std::ranges::count(whole.logs, note), 1);
   EXPECT_EQ(whole.digests.at({0, "parameters"}), donor.digests.at({donor.best_step, "parameters"}));
 
-  // A resumed run has its checkpoint, and ends with the bits of one that was never stopped.
+  // A resumed run starts from its checkpoint, and ends with the bits of one that was never stopped.
   const Recorder first = run("stopped", specified, ScriptedControl(9));
   EXPECT_EQ(first.ending, record::Ending::interrupted);
   const Recorder second = run("stopped", specified);
@@ -362,7 +364,8 @@ TEST_F(TrainerTest, PatienceEndsARunThatStopsImproving) {
   EXPECT_EQ(told.best_step, 8);
 }
 
-/// Dev scores of a run: (value of the selecting metric, loss) by step.
+/// Checks that of the evaluations with the best value of the metric, the run kept the one with the lowest
+/// loss, and of equal losses the earliest. `was_tied` becomes true if there were several.
 void expect_kept_by_loss(const Recorder& told, const std::string& metric, bool& was_tied) {
   const auto& values = told.values.at(metric);
   const auto& losses = told.values.at("dev/loss");
@@ -380,7 +383,7 @@ void expect_kept_by_loss(const Recorder& told, const std::string& metric, bool& 
   }
 }
 
-/// The names of a development set that the training set does not have, or has with other labels only.
+/// Writes a development set of names that the training set does not have, or has with other labels only.
 void write_rare_dev(const fs::path& file, unsigned seed) {
   std::ofstream out(file);
   for (unsigned i = 0; i < 8; ++i)
@@ -436,7 +439,7 @@ TEST_F(TrainerTest, ScoresTheLastCheckpointOfDevOnce) {
   const Recorder told = run("once", once);
   ASSERT_EQ(told.best_step, 24) << "the last checkpoint is the best one";
   EXPECT_EQ(begun(told), 3) << "after each epoch, and not again";
-  // Resumed behind its last epoch, it has to score dev.
+  // If it resumes after its last epoch, it has to score dev.
   std::filesystem::remove_all(folder_ / "once" / "predictions");
   const Recorder again = run("once", once);
   EXPECT_EQ(begun(again), 1);

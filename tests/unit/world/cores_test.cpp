@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cores, hardware threads and control groups, from folders that look like /sys and /proc; OpenMP's own
-// variables take precedence.
+// Tests Cores and the number of default threads (world/cores.hpp) and limits of control groups
+// (world/control_groups.hpp), from folders that look like /sys and /proc: hardware threads of one core count
+// once, the narrowest limit counts, and OpenMP's own variables take precedence. runner/places.hpp divides the
+// result among workers.
 #include "world/cores.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +35,7 @@ void write_cpu(const std::filesystem::path& root, int cpu, int package, int core
 class CoresOfMachine : public ::testing::Test {
  protected:
   std::filesystem::path root() const { return folder_ / "root"; }
-  /// Two cores of two hardware threads each: (0, 2) and (1, 3).
+  /// Writes two cores of two hardware threads each: (0, 2) and (1, 3).
   void write_hyperthreads() {
     for (const int cpu : {0, 1, 2, 3}) write_cpu(root(), cpu, 0, cpu % 2);
   }
