@@ -67,7 +67,8 @@ TEST(MergeBounds, ManyPoints) {
 }
 
 TEST(MergeBounds, ManyMetrics) {
-  expect_linear_merge(2000, [](record::SpoolWriter& spool, std::size_t i) { spool.point(numbered("a", i), 1, 0.5); });
+  expect_linear_merge(
+      2000, [](record::SpoolWriter& spool, std::size_t i) { spool.point(numbered("a", i), 1, 0.5); });
 }
 
 TEST(MergeBounds, ManyEvents) {
@@ -94,7 +95,8 @@ class OpenedDatabase {
     database.execute("BEGIN; " + statements + "COMMIT");
   }
   void open() const {
-    for (const store::OpenMode mode : {store::OpenMode::read, store::OpenMode::write}) store::Store store(path(), mode);
+    for (const store::OpenMode mode : {store::OpenMode::read, store::OpenMode::write})
+      store::Store store(path(), mode);
   }
   std::size_t bytes() const { return bytes_; }
 

@@ -217,11 +217,14 @@ TEST(FolderBounds, ManyPartsOfAPipeline) {
 onnx_graph::OnnxModel model_with(const std::vector<std::string>& names) {
   onnx_graph::OnnxModel model;
   for (const std::string& name : names) {
-    model.constants.push_back(
-        {.name = name, .type = onnx_graph::OnnxType::float32, .shape = {1}, .bytes = std::vector<std::byte>(4)});
+    model.constants.push_back({.name = name,
+                               .type = onnx_graph::OnnxType::float32,
+                               .shape = {1},
+                               .bytes = std::vector<std::byte>(4)});
     model.nodes.push_back(
         {.name = name, .operation = "Add", .inputs = {name, name}, .outputs = {name}, .attributes = {}});
-    model.inputs.push_back({.name = name, .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, 1}});
+    model.inputs.push_back(
+        {.name = name, .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, 1}});
     model.metadata[name] = name;
   }
   return model;
@@ -230,7 +233,8 @@ onnx_graph::OnnxModel model_with(const std::vector<std::string>& names) {
 void write_onnx(const std::vector<std::string>& names) {
   TemporaryFolder folder;
   const onnx_graph::OnnxModel model = model_with(names);
-  for (const onnx_graph::OnnxWeights weights : {onnx_graph::OnnxWeights::inside, onnx_graph::OnnxWeights::beside})
+  for (const onnx_graph::OnnxWeights weights :
+       {onnx_graph::OnnxWeights::inside, onnx_graph::OnnxWeights::beside})
     onnx_graph::save_onnx(folder / "", model, weights);
 }
 

@@ -78,8 +78,8 @@ TEST(SpoolBounds, OneLongEvent) {
   expect_linear(
       {20000, spool_steps, spool_memory},
       [](std::size_t n) {
-        return spool_head() +
-               frame(1, record::SpoolKind::event, R"({"type":"log","time":1,"text":[)" + repeated(n, "[],") + "0]}");
+        return spool_head() + frame(1, record::SpoolKind::event,
+                                    R"({"type":"log","time":1,"text":[)" + repeated(n, "[],") + "0]}");
       },
       read_spool);
 }
@@ -273,7 +273,8 @@ TEST(BundleMetadataBounds, ManyInvalidParts) {
 }
 
 std::string entry(const std::string& name, const std::string& content) {
-  return archive::tar_head({archive::bundle_root + name, content.size()}) + content + archive::tar_padding(content.size());
+  return archive::tar_head({archive::bundle_root + name, content.size()}) + content +
+         archive::tar_padding(content.size());
 }
 
 /// An archive that is measured by the bytes of its tar, because zeros and repetitions almost vanish when it
@@ -298,7 +299,8 @@ TEST(BundleBounds, ManySmallFiles) {
   expect_linear(
       {500, 800.0, 40.0},
       [](std::size_t n) {
-        return Archive{entry(archive::bundle_metadata, metadata_of(n)) + entry(archive::bundle_database, "db") +
+        return Archive{entry(archive::bundle_metadata, metadata_of(n)) +
+                       entry(archive::bundle_database, "db") +
                        repeated(n, [](std::size_t i) { return entry(path_of(i), ""); }) + archive::tar_end()};
       },
       unpack);
@@ -311,8 +313,8 @@ TEST(BundleBounds, AFileThatIsNotItsDigest) {
         std::string metadata = metadata_of(0);
         const std::string size = R"("contentSize":"2")";
         metadata.replace(metadata.find(size), size.size(), R"("contentSize":")" + std::to_string(n) + "\"");
-        return Archive{entry(archive::bundle_metadata, metadata) + entry(archive::bundle_database, std::string(n, 'd')) +
-                       archive::tar_end()};
+        return Archive{entry(archive::bundle_metadata, metadata) +
+                       entry(archive::bundle_database, std::string(n, 'd')) + archive::tar_end()};
       },
       unpack);
 }

@@ -29,8 +29,9 @@ using Ints = std::vector<std::int32_t>;
 
 /// Returns the experiment that config.json describes. If the head reads sequences, it has a pooler.
 config::Experiment bert_experiment(const plugin_host::Registry& registry, const fs::path& folder, Space space,
-                           config::Precision precision) {
-  const pretrained::PretrainedConfig config = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
+                                   config::Precision precision) {
+  const pretrained::PretrainedConfig config =
+      pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
   config::Experiment experiment = tiny_experiment(registry);
   experiment.data.max_length = config.max_positions;
   experiment.train.precision = precision;
@@ -81,7 +82,8 @@ struct BertModel {
   BertModel(const fs::path& folder, const json& texts, Space space, config::Precision precision)
       : registry(load_builtin_plugins()),
         experiment(bert_experiment(registry, folder, space, precision)),
-        size{.vocabulary = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file)).tokens,
+        size{.vocabulary =
+                 pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file)).tokens,
              .labels = std::vector<std::string>(space == Space::sequences ? 3 : 4),
              .columns = {{.name = targets_column, .space = space, .truth = true}},
              .outputs = {{.name = classes_output, .space = space}}},

@@ -51,14 +51,16 @@ struct DistillationTest : ::testing::Test {
     experiment.model.dropout = 0.5;  // must not be applied
     return experiment;
   }
-  config::Experiment student_experiment(double temperature, double hard_weight, double smoothing = 0.0) const {
+  config::Experiment student_experiment(double temperature, double hard_weight,
+                                        double smoothing = 0.0) const {
     config::Experiment experiment = tiny_experiment(registry);
     experiment.train.label_smoothing = smoothing;
-    experiment.distil = config::DistilTable{.scores = {.temperature = temperature, .hard_weight = hard_weight}};
+    experiment.distil =
+        config::DistilTable{.scores = {.temperature = temperature, .hard_weight = hard_weight}};
     return experiment;
   }
   std::unique_ptr<model::Model> make_teacher(const config::Experiment& experiment,
-                                      const model::ModelSize& size = tiny_size()) const {
+                                             const model::ModelSize& size = tiny_size()) const {
     auto teacher = std::make_unique<model::Model>(experiment, size, registry, device, memory::Use::inference);
     set_parameters(device, *teacher, first_of_teacher);
     return teacher;
@@ -123,14 +125,19 @@ const std::vector<RelationCase> relation_cases = {
     {{.states = 0.7, .heads = 1}, config::NormPosition::pre},
     {{.attention = 1.3, .heads = 4}, config::NormPosition::pre, "rotary_attention"},
     {{.states = 0.7, .heads = 2}, config::NormPosition::pre, "self_attention", false},
-    {{.states = 0.7, .attention = 1.3, .heads = 2}, config::NormPosition::post, "self_attention", true, true}};
+    {{.states = 0.7, .attention = 1.3, .heads = 2},
+     config::NormPosition::post,
+     "self_attention",
+     true,
+     true}};
 
 TEST_F(DistillationTest, GradientsAreTheDerivativesOfTheLossInShardsAndComputedAgainToo) {
   double whole = 0.0;
   for (const RelationCase& of : relation_cases)
-    for (const auto& [shards, recompute] : {std::pair<std::int64_t, config::Recompute>{1, config::Recompute::none},
-                                            {1, config::Recompute::blocks},
-                                            {3, config::Recompute::cheap}}) {
+    for (const auto& [shards, recompute] :
+         {std::pair<std::int64_t, config::Recompute>{1, config::Recompute::none},
+          {1, config::Recompute::blocks},
+          {3, config::Recompute::cheap}}) {
       const model::ModelSize size = of.whole_texts ? size_of_texts() : tiny_size();
       const data::PackedBatch batch = of.whole_texts ? batch_of_texts() : tiny_batch();
       const auto teacher = make_teacher(teacher_experiment(), size);
@@ -178,7 +185,8 @@ TEST_F(DistillationTest, ATeacherOfAnotherPrecisionServesAndLeavesEvaluationAlon
   set_parameters(device, student.model, 1);
   const double alone = student.model.read_losses(student.model.evaluate(student.batch, {})).front();
   double exact = 0.0;
-  for (const config::Precision precision : {config::Precision::float64, config::Precision::float32, config::Precision::bfloat16}) {
+  for (const config::Precision precision :
+       {config::Precision::float64, config::Precision::float32, config::Precision::bfloat16}) {
     if (precision == config::Precision::bfloat16 && !device.gemm().multiplies(DType::bfloat16)) continue;
     const auto teacher = make_teacher(teacher_experiment(precision));
     student.model.learn_from(*teacher);

@@ -53,7 +53,8 @@ std::map<std::string, ImpliedTable> implied_tables(const pretrained::PretrainedC
 }
 
 /// Returns the experiment that config.json describes, without dropout.
-config::Experiment experiment_of(const plugin_host::Registry& registry, pretrained::PretrainedConfig config, config::Precision precision) {
+config::Experiment experiment_of(const plugin_host::Registry& registry, pretrained::PretrainedConfig config,
+                                 config::Precision precision) {
   config.dropout = config.attention_dropout = 0.0;
   const pretrained::FamilyShape& shape = pretrained::family_of(config).shape;
   config::Experiment experiment = tiny_experiment(registry);
@@ -77,7 +78,8 @@ config::Experiment experiment_of(const plugin_host::Registry& registry, pretrain
   model.block = {layer(pretrained::pretrained_attention), layer(pretrained::pretrained_feed_forward)};
   model.decoder = config::StackTable{
       .layers = config.decoder_layers,
-      .block = {layer(pretrained::pretrained_attention), layer(pretrained::pretrained_cross), layer(pretrained::pretrained_feed_forward)}};
+      .block = {layer(pretrained::pretrained_attention), layer(pretrained::pretrained_cross),
+                layer(pretrained::pretrained_feed_forward)}};
   const ImpliedTable& head = tables.at("head");
   fill_table(model.head, registry, Kind::head, "model.head", head.type, head.options);
   return experiment;
@@ -113,13 +115,14 @@ data::PackedBatch batch_of(const json& texts) {
 void expect_logits_of_transformers(const std::string& name, int tensors) {
   const fs::path folder = golden_folder / name;
   const json texts = load_json(golden_folder / "expected.json").at(name);
-  pretrained::PretrainedConfig config = pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
+  pretrained::PretrainedConfig config =
+      pretrained::pretrained_config_from_json(load_json(folder / pretrained::config_file));
   config.tied = config.scaled_states || *pretrained::family_of(config).output_matrix == '\0';
   const plugin_host::Registry registry = load_builtin_plugins();
   const data::PackedBatch packed = batch_of(texts);
   const model::ModelSize size = {.vocabulary = config.tokens,
-                          .columns = {{.name = targets_column, .space = Space::target}},
-                          .outputs = {{.name = "candidates", .space = Space::target}}};
+                                 .columns = {{.name = targets_column, .space = Space::target}},
+                                 .outputs = {{.name = "candidates", .space = Space::target}}};
   const Device device;
   for (const config::Precision precision : {config::Precision::float64, config::Precision::float32}) {
     TinyModel tiny(experiment_of(registry, config, precision), size, registry, device, packed);

@@ -101,7 +101,8 @@ void set_parameters(TinyModel& tiny) {
   }
 }
 
-config::Experiment golden_experiment(const plugin_host::Registry& registry, const std::string& name, config::Precision precision) {
+config::Experiment golden_experiment(const plugin_host::Registry& registry, const std::string& name,
+                                     config::Precision precision) {
   config::Experiment experiment = tiny_experiment(registry);
   experiment.train.precision = precision;
   if (is_decoder(name) || has_two_stacks(name)) {
@@ -234,21 +235,24 @@ TEST_P(Golden, TenSteps) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    PyTorch, Golden,
-    ::testing::Values(Case{"post_norm", config::Precision::float64}, Case{"pre_norm", config::Precision::float64},
-                      Case{"post_norm", config::Precision::float32}, Case{"pre_norm", config::Precision::float32},
-                      Case{"decoder_post_norm", config::Precision::float64},
-                      Case{"decoder_pre_norm", config::Precision::float64},
-                      Case{"decoder_post_norm", config::Precision::float32},
-                      Case{"decoder_pre_norm", config::Precision::float32},
-                      Case{"encoder_decoder_post_norm", config::Precision::float64},
-                      Case{"encoder_decoder_pre_norm", config::Precision::float64},
-                      Case{"encoder_decoder_post_norm", config::Precision::float32},
-                      Case{"encoder_decoder_pre_norm", config::Precision::float32}),
-    [](const auto& info) {
-      return info.param.name + (info.param.precision == config::Precision::float64 ? "_float64" : "_float32");
-    });
+INSTANTIATE_TEST_SUITE_P(PyTorch, Golden,
+                         ::testing::Values(Case{"post_norm", config::Precision::float64},
+                                           Case{"pre_norm", config::Precision::float64},
+                                           Case{"post_norm", config::Precision::float32},
+                                           Case{"pre_norm", config::Precision::float32},
+                                           Case{"decoder_post_norm", config::Precision::float64},
+                                           Case{"decoder_pre_norm", config::Precision::float64},
+                                           Case{"decoder_post_norm", config::Precision::float32},
+                                           Case{"decoder_pre_norm", config::Precision::float32},
+                                           Case{"encoder_decoder_post_norm", config::Precision::float64},
+                                           Case{"encoder_decoder_pre_norm", config::Precision::float64},
+                                           Case{"encoder_decoder_post_norm", config::Precision::float32},
+                                           Case{"encoder_decoder_pre_norm", config::Precision::float32}),
+                         [](const auto& info) {
+                           return info.param.name + (info.param.precision == config::Precision::float64
+                                                         ? "_float64"
+                                                         : "_float32");
+                         });
 
 }  // namespace
 }  // namespace encore::testing

@@ -69,7 +69,7 @@ TEST_P(GoldenIdentity, LossesAreThoseOfBefore) {
   const std::string id = sandbox.one("SELECT id FROM run");
   const plan::RecomputedIdentity again =
       plan::recompute_identity(record::Specification::load(sandbox.folder() / "encore.db.runs" / id),
-                         config::Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"}));
+                               config::Catalogue::survey({ENCORE_BUILD_DIR "/lib/encore/plugins"}));
   EXPECT_EQ(again.uncertain, "");
   EXPECT_EQ(again.question, sandbox.one("SELECT question FROM run"));
   EXPECT_EQ(again.group, sandbox.one("SELECT group_id FROM run"));

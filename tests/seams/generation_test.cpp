@@ -36,7 +36,8 @@ struct CopyGenerationTest : CopyTest {
       const Lengths done(generation->lengths().begin(), generation->lengths().end());
       Lengths counts;
       for (std::size_t s = 0; s < lengths.size(); ++s) counts.push_back(ended[s] ? 0 : 1);
-      const data::PackedBatch pass = pass_over(whole, first ? Lengths(lengths.size(), 0) : done, counts, first);
+      const data::PackedBatch pass =
+          pass_over(whole, first ? Lengths(lengths.size(), 0) : done, counts, first);
       first ? generation->begin(pass) : generation->next(pass);
       const std::vector<double> logits = to_host(device, generation->tensor("head.logits"));
       auto row = logits.begin();
@@ -81,7 +82,8 @@ struct CopyGenerationTest : CopyTest {
     config::Experiment of = experiment(position);
     of.model.width = 40;
     of.train.precision = precision;
-    of.model.positions = position == config::NormPosition::pre ? config::Positions::learned : config::Positions::sinusoidal;
+    of.model.positions =
+        position == config::NormPosition::pre ? config::Positions::learned : config::Positions::sinusoidal;
     auto model = std::make_unique<model::Model>(of, size(), registry, device);
     model->plan({}, largest_copies());
     model->initialize(1);
@@ -102,8 +104,9 @@ TEST_F(CopyGenerationTest, ATrainedModelCopiesTheSource) {
   if (memory::host_reaches_device()) expect_scored_logits(model, unseen);
 }
 
-struct CopyGenerationBits : CopyGenerationTest,
-                            ::testing::WithParamInterface<std::tuple<config::Precision, config::NormPosition>> {
+struct CopyGenerationBits
+    : CopyGenerationTest,
+      ::testing::WithParamInterface<std::tuple<config::Precision, config::NormPosition>> {
   void SetUp() override {
     if (!memory::host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   }
@@ -130,10 +133,11 @@ TEST_P(CopyGenerationBits, SeveralRowsAtATimeToo) {
     EXPECT_EQ(differences(logits_by_passes(device, *generation, whole, Lengths(9, 2), step), expected), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CopyGenerationBits,
-                         ::testing::Combine(::testing::Values(config::Precision::float32, config::Precision::float64,
-                                                              config::Precision::bfloat16),
-                                            ::testing::Values(config::NormPosition::post, config::NormPosition::pre)));
+INSTANTIATE_TEST_SUITE_P(
+    Models, CopyGenerationBits,
+    ::testing::Combine(::testing::Values(config::Precision::float32, config::Precision::float64,
+                                         config::Precision::bfloat16),
+                       ::testing::Values(config::NormPosition::post, config::NormPosition::pre)));
 
 TEST_F(CopyGenerationTest, LaterPassesGiveNoSourcesAndDoNotRunTheEncoder) {
   const auto model = new_model(config::Precision::float64, config::NormPosition::post);

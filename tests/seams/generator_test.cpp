@@ -247,7 +247,8 @@ TEST_P(BothModels, DrawsFollowTheLogitsOfTheWhole) {
     Tokens written;
     for (std::int64_t position = 0; position < 7; ++position) {
       const std::int32_t token =
-          infer::draw_token(next_logits(*model, texts[i], written), way, infer::draw_number(4, 0, position)).token;
+          infer::draw_token(next_logits(*model, texts[i], written), way, infer::draw_number(4, 0, position))
+              .token;
       if (token == end) break;
       written.push_back(token);
     }
@@ -408,7 +409,7 @@ TEST_F(GeneratorTest, ATextBeyondThePositionsContinuesWithItsSecondHalf) {
   const Tokens context(all.begin() + static_cast<std::ptrdiff_t>(longest + 1 - longest / 2),
                        all.begin() + static_cast<std::ptrdiff_t>(longest + 1));
   EXPECT_EQ(infer::draw_token(next_logits(*model, context, {}), tried,
-                       infer::draw_number(tried.seed, 0, static_cast<std::int64_t>(at)))
+                              infer::draw_number(tried.seed, 0, static_cast<std::int64_t>(at)))
                 .token,
             tokens[at]);
 }

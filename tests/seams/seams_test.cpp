@@ -99,7 +99,7 @@ layer.cross = { type = "cross_attention", heads = 2 }
                          overrides);
   }
   record::Specification specification(const std::string& tables, const std::string& model,
-                              const std::vector<std::string>& overrides) const {
+                                      const std::vector<std::string>& overrides) const {
     return testing::specification_of(tables + R"(
 seed = 3
 optimizer = { type = "adam", learning_rate = 1e-2 }
@@ -151,12 +151,12 @@ TEST_F(Seams, EverythingPassesTheContractSuite) {
                                    {Kind::task, "copy"}}) {
     const Offer& offer = registry.offer(kind, name);
     contract::run_suite(offer, contract::suite_checks(device, offer),
-              {[](const std::string&, std::string_view) {},
-               [&](const contract::Finding& finding) {
-                 ++passed;
-                 if (!finding.passed)
-                   failures += finding.subject + " " + finding.check + ": " + finding.detail + "\n";
-               }});
+                        {[](const std::string&, std::string_view) {},
+                         [&](const contract::Finding& finding) {
+                           ++passed;
+                           if (!finding.passed)
+                             failures += finding.subject + " " + finding.check + ": " + finding.detail + "\n";
+                         }});
   }
   EXPECT_EQ(failures, "");
   EXPECT_GT(passed, 30);

@@ -30,7 +30,7 @@ inline Lengths lengths_of(const data::PackedRows& rows) {
 /// Returns a batch for one pass: of each sequence s of `whole`, the counts[s] rows after the first done[s],
 /// without the truth. The first pass also has the sources, if there are any.
 inline data::PackedBatch pass_over(const data::PackedBatch& whole, const Lengths& done, const Lengths& counts,
-                             bool first) {
+                                   bool first) {
   const data::PackedRows& from = generated_rows(whole);
   data::PackedRows rows;
   rows.offsets = {0};

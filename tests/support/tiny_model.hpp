@@ -49,16 +49,16 @@ inline Options defaults(const Schema& schema) {
 
 using Changes = std::map<std::string, OptionValue>;
 
-inline void fill_table(config::PluginTable& table, const plugin_host::Registry& registry, Kind kind, const std::string& key,
-                       const std::string& type, const Changes& changes) {
+inline void fill_table(config::PluginTable& table, const plugin_host::Registry& registry, Kind kind,
+                       const std::string& key, const std::string& type, const Changes& changes) {
   table.key = key;
   table.type = type;
   table.options = defaults(registry.offer(kind, type).options);
   for (const auto& [name, value] : changes) table.options.set(name, value);
 }
 
-inline config::LayerTable layer_table(const plugin_host::Registry& registry, const std::string& name, const std::string& type,
-                              const Changes& changes = {}) {
+inline config::LayerTable layer_table(const plugin_host::Registry& registry, const std::string& name,
+                                      const std::string& type, const Changes& changes = {}) {
   config::LayerTable table;
   table.name = name;
   fill_table(table, registry, Kind::layer, "model.layer." + name, type, changes);
@@ -120,7 +120,7 @@ inline double weight_of(const std::vector<std::int32_t>& targets) {
 /// Returns a batch of sequences of these lengths, with tokens below `vocabulary`. Every third row has no
 /// target, the others have one below `classes`. Sequence s is example number 100 + s.
 inline data::PackedBatch make_batch(const std::vector<std::int32_t>& lengths, std::int32_t vocabulary,
-                              std::int32_t classes, std::uint64_t seed) {
+                                    std::int32_t classes, std::uint64_t seed) {
   Numbers numbers(seed);
   data::PackedBatch batch;
   batch.columns.resize(1);
@@ -196,8 +196,8 @@ inline void to_device(const Device& device, const std::vector<double>& values, T
 
 /// A model planned for one batch, and this batch in device memory.
 struct TinyModel {
-  TinyModel(const config::Experiment& experiment, const model::ModelSize& size, const plugin_host::Registry& registry,
-            const Device& used_device, const data::PackedBatch& packed)
+  TinyModel(const config::Experiment& experiment, const model::ModelSize& size,
+            const plugin_host::Registry& registry, const Device& used_device, const data::PackedBatch& packed)
       : device(used_device),
         model(experiment, size, registry, used_device),
         batch(used_device, packed.size(), model.needs(), experiment.train.gradient_shards),

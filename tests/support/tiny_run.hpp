@@ -39,13 +39,15 @@ inline void write_corpora(const std::filesystem::path& folder) {
 /// Returns the specification of the first run of an experiment written in TOML, whose data files are in
 /// `folder`. Plugins are those that ship and those in the folders `more`.
 inline record::Specification specification_of(const std::string& toml, const std::filesystem::path& folder,
-                                      const std::vector<std::string>& more = {},
-                                      const std::vector<std::string>& overrides = {}) {
+                                              const std::vector<std::string>& more = {},
+                                              const std::vector<std::string>& overrides = {}) {
   std::vector<std::string> plugins = {
       (std::filesystem::path(ENCORE_BUILD_DIR) / "lib/encore/plugins").string()};
   plugins.insert(plugins.end(), more.begin(), more.end());
-  const config::ExperimentFile document = config::parse_experiment_file(toml, folder / "tiny.toml", overrides);
-  const plan::Plan plan = plan::make_plan(document, config::Catalogue::load({plugins.begin(), plugins.end()}));
+  const config::ExperimentFile document =
+      config::parse_experiment_file(toml, folder / "tiny.toml", overrides);
+  const plan::Plan plan =
+      plan::make_plan(document, config::Catalogue::load({plugins.begin(), plugins.end()}));
   const plan::RunPoint& point = plan.points.at(0);
   record::Specification specification;
   specification.run = "0123456789";
@@ -63,7 +65,7 @@ inline record::Specification specification_of(const std::string& toml, const std
 
 /// Returns a run on the corpora of the folder (write_corpora()): 3 epochs of 8 steps.
 inline record::Specification tiny_specification(const std::filesystem::path& folder,
-                                        const std::vector<std::string>& overrides = {}) {
+                                                const std::vector<std::string>& overrides = {}) {
   const std::string text = R"(
 seed = 3
 task.type = "ner"

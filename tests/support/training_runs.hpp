@@ -40,7 +40,8 @@ class Recorder final : public train::Observer {
         [&](const record::Wrote& file) { files.push_back(file.name); },
         [&](const record::Concluded& conclusion) {
           best_step = conclusion.best_step;
-          for (const record::MeasuredValue& measure : conclusion.measures) result[measure.name] = measure.value;
+          for (const record::MeasuredValue& measure : conclusion.measures)
+            result[measure.name] = measure.value;
         },
         [&](const record::Ended& ended) {
           ending = ended.ending;
@@ -76,7 +77,9 @@ class ScriptedControl final : public train::Control {
  public:
   /// Asks to stop after `stop_after` steps of this attempt; 0 means never.
   explicit ScriptedControl(int stop_after = 0) : left_(stop_after) {}
-  train::Request poll() override { return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none; }
+  train::Request poll() override {
+    return left_ > 0 && --left_ == 0 ? train::Request::stop : train::Request::none;
+  }
   std::string why_not_owner() override { return owner ? "" : "another attempt has taken over"; }
   bool owner = true;
 

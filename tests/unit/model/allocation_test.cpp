@@ -181,7 +181,8 @@ TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {
   EXPECT_GT(multiply(9), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Allocation, ::testing::Values(config::Precision::float32, config::Precision::bfloat16),
+INSTANTIATE_TEST_SUITE_P(Precisions, Allocation,
+                         ::testing::Values(config::Precision::float32, config::Precision::bfloat16),
                          [](const auto& info) {
                            return info.param == config::Precision::bfloat16 ? "bfloat16" : "float32";
                          });

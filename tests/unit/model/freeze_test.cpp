@@ -13,7 +13,8 @@ namespace {
 using namespace encore::testing;
 
 struct FreezeTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(std::vector<std::string> freeze, config::Precision precision = config::Precision::float64,
+  std::unique_ptr<TinyModel> make(std::vector<std::string> freeze,
+                                  config::Precision precision = config::Precision::float64,
                                   config::NormPosition position = config::NormPosition::post) {
     config::Experiment experiment = tiny_experiment(registry);
     experiment.model.layers = 3;

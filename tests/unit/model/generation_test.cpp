@@ -69,7 +69,8 @@ struct GenerationTest : ::testing::Test {
     experiment.data.max_length = 48;
     return experiment;
   }
-  std::unique_ptr<TinyModel> make(const config::Experiment& experiment, const data::PackedBatch& packed = texts()) {
+  std::unique_ptr<TinyModel> make(const config::Experiment& experiment,
+                                  const data::PackedBatch& packed = texts()) {
     auto tiny = std::make_unique<TinyModel>(experiment, tiny_size(), registry, device, packed);
     tiny->model.initialize(1);
     return tiny;
@@ -96,7 +97,8 @@ struct GenerationTest : ::testing::Test {
   plugin_host::Registry registry = load_builtin_plugins();
 };
 
-struct EveryAttention : GenerationTest, ::testing::WithParamInterface<std::tuple<int, config::Positions, config::Precision>> {
+struct EveryAttention : GenerationTest,
+                        ::testing::WithParamInterface<std::tuple<int, config::Positions, config::Precision>> {
   void SetUp() override {
     if (!memory::host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   }
@@ -155,8 +157,10 @@ TEST_P(EveryAttention, ATextHasTheSameBitsAloneAndInCompany) {
 
 INSTANTIATE_TEST_SUITE_P(
     Layers, EveryAttention,
-    ::testing::Combine(::testing::Range(0, 7), ::testing::Values(config::Positions::sinusoidal, config::Positions::learned),
-                       ::testing::Values(config::Precision::float32, config::Precision::float64, config::Precision::bfloat16)));
+    ::testing::Combine(::testing::Range(0, 7),
+                       ::testing::Values(config::Positions::sinusoidal, config::Positions::learned),
+                       ::testing::Values(config::Precision::float32, config::Precision::float64,
+                                         config::Precision::bfloat16)));
 
 TEST_F(GenerationTest, AnInjectedReorderingIsSeen) {
   config::Experiment experiment = causal();
@@ -289,7 +293,8 @@ TEST_F(GenerationTest, TheCacheIsThereInGenerationsOnlyAndNothingTakesItsPlace) 
 }
 
 TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
-  const auto refused = [&](const std::function<void(config::Experiment&)>& change, const data::PackedBatch& packed) {
+  const auto refused = [&](const std::function<void(config::Experiment&)>& change,
+                           const data::PackedBatch& packed) {
     config::Experiment experiment = causal();
     change(experiment);
     const auto tiny = make(experiment, packed);
@@ -301,19 +306,24 @@ TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
       refused([](config::Experiment& e) { e.model.causal = false; }, texts()),
       "the model cannot generate: it has no causal stack; set model.causal = true, or add a [model.decoder]");
   EXPECT_EQ(
-      refused([&](config::Experiment& e) { e.model.block.push_back(layer_table(registry, "mixer", "whole_texts")); },
-              texts()),
+      refused(
+          [&](config::Experiment& e) {
+            e.model.block.push_back(layer_table(registry, "mixer", "whole_texts"));
+          },
+          texts()),
       "the model cannot generate: encoder.0.mixer (layer \"whole_texts\" of plugin this test) works on whole "
       "sequences; a layer that can continue them is row-wise (LayerPlan::row_wise), or keeps what it reads "
       "of earlier rows "
       "(Lifetime::persistent)");
   data::PackedBatch labelled = texts();
   add_labelled(labelled);
-  EXPECT_NE(
-      refused([&](config::Experiment& e) { fill_table(e.model.head, registry, Kind::head, "model.head", "crf", {}); },
-              labelled)
-          .find("the model cannot generate: head (head \"crf\""),
-      std::string::npos);
+  EXPECT_NE(refused(
+                [&](config::Experiment& e) {
+                  fill_table(e.model.head, registry, Kind::head, "model.head", "crf", {});
+                },
+                labelled)
+                .find("the model cannot generate: head (head \"crf\""),
+            std::string::npos);
 }
 
 TEST_F(GenerationTest, RejectsPassesThatDoNotContinueItsSequences) {

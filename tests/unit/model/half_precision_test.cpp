@@ -45,7 +45,8 @@ struct HalfPrecision : ::testing::TestWithParam<HalfType> {
       GTEST_SKIP() << "no products of " << name_of(type) << " in this build";
   }
 
-  std::unique_ptr<TinyModel> make(config::Precision precision, config::NormPosition position = config::NormPosition::post) {
+  std::unique_ptr<TinyModel> make(config::Precision precision,
+                                  config::NormPosition position = config::NormPosition::post) {
     config::Experiment experiment = tiny_experiment(registry);
     experiment.model.width = 64;
     experiment.model.layers = 3;

@@ -11,7 +11,8 @@ namespace {
 using namespace encore::testing;
 
 struct LayerDecayTest : ::testing::Test {
-  std::unique_ptr<TinyModel> make(double layer_decay, config::NormPosition position = config::NormPosition::post,
+  std::unique_ptr<TinyModel> make(double layer_decay,
+                                  config::NormPosition position = config::NormPosition::post,
                                   std::int64_t embedding_width = 0) {
     config::Experiment experiment = tiny_experiment(registry);
     experiment.model.layers = 3;
@@ -24,8 +25,8 @@ struct LayerDecayTest : ::testing::Test {
     return tiny;
   }
   /// Returns what one step of plain gradient descent adds to a parameter.
-  static std::vector<double> change(TinyModel& tiny, const plugin_host::Registry& registry, const Device& device,
-                                    const std::string& path) {
+  static std::vector<double> change(TinyModel& tiny, const plugin_host::Registry& registry,
+                                    const Device& device, const std::string& path) {
     const memory::ParameterSlice& slice = tiny.model.parameters().find(path);
     const std::vector<double> before = tiny.values(slice);
     const auto optimizer =

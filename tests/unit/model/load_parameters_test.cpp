@@ -302,7 +302,8 @@ TEST_F(LoadTest, AMappedFileIsReadInPlace) {
   require_complete(load_in_place(device_, narrow, file.tensors(), same_name));
   EXPECT_NE(memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")).data, nullptr);
   std::vector<float> gain(9);
-  memory::copy_to_host(device_, memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")), gain.data());
+  memory::copy_to_host(device_, memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")),
+                       gain.data());
   EXPECT_EQ(gain, counted(1000, 9)) << "copies come from the values in the block";
 }
 

@@ -282,7 +282,8 @@ TEST_F(ModelTest, ShardsComputedInAnyOrderAndAddedInTheirsGiveEqualBits) {
 
 TEST_F(ModelTest, NeighboursInABatchDoNotMatter) {
   const data::PackedBatch both = make_batch({5, 7}, 11, 5, 3);
-  const std::vector<data::PackedBatch> parts = {testing::part_of(both, {0, 1}), testing::part_of(both, {1, 2})};
+  const std::vector<data::PackedBatch> parts = {testing::part_of(both, {0, 1}),
+                                                testing::part_of(both, {1, 2})};
   const auto dropout = [](config::Experiment& e) { e.model.dropout = 0.3; };
   const auto together = make(dropout, both);
   together->scales = {1.0};

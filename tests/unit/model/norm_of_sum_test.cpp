@@ -38,7 +38,7 @@ constexpr Case cases[] = {
 std::string name_of(const Case& c) {
   const std::string precision = c.precision == config::Precision::float32   ? "float32"
                                 : c.precision == config::Precision::float64 ? "float64"
-                                                                    : "bfloat16";
+                                                                            : "bfloat16";
   return std::string(c.norm) + "_" + precision + (c.dropout > 0.0 ? "_dropout" : "");
 }
 void PrintTo(const Case& c, std::ostream* out) {

@@ -240,7 +240,8 @@ TEST(StepPlan, OutputsThatCannotBeComputedAgainAreKept) {
     return tensor(plans).idle.first <= tensor(plans).idle.last;
   };
   EXPECT_TRUE(is_idle(Plans([](config::Experiment&) {}, config::Recompute::cheap)));
-  EXPECT_FALSE(is_idle(Plans(separate_norms, config::Recompute::cheap))) << "its norm does not say that it is cheap";
+  EXPECT_FALSE(is_idle(Plans(separate_norms, config::Recompute::cheap)))
+      << "its norm does not say that it is cheap";
   EXPECT_FALSE(is_idle(Plans(
       [](config::Experiment& e) {
         e.train.freeze = {"embedding", "encoder.0.attention"};
@@ -251,7 +252,8 @@ TEST(StepPlan, OutputsThatCannotBeComputedAgainAreKept) {
 
 TEST(StepPlan, ABlockIsComputedAgainFromWhatEntersIt) {
   for (const bool pre : {false, true}) {
-    const Plans plans([&](config::Experiment& e) { pre ? pre_norm(e) : separate_norms(e); }, config::Recompute::blocks);
+    const Plans plans([&](config::Experiment& e) { pre ? pre_norm(e) : separate_norms(e); },
+                      config::Recompute::blocks);
     const std::vector<std::string> calls = backward_calls(plans.training);
     std::vector<std::string> block, expected;
     for (const NodePlan& one : plans.training.nodes)
@@ -272,7 +274,11 @@ TEST(StepPlan, ABlockIsComputedAgainFromWhatEntersIt) {
 }
 
 TEST(StepPlan, NoBlockIsComputedAgainIfItDoesNotTrain) {
-  const Plans plans([](config::Experiment& e) { e.train.freeze = {"embedding", "encoder.0"}; }, config::Recompute::blocks);
+  const Plans plans(
+      [](config::Experiment& e) {
+        e.train.freeze = {"embedding", "encoder.0"};
+      },
+      config::Recompute::blocks);
   for (const std::string& call : backward_calls(plans.training))
     EXPECT_EQ(call.find("encoder.0"), std::string::npos) << call;
 }

@@ -115,7 +115,9 @@ std::string train(config::Precision precision, bool inject, bool changes) {
   tiny.model.parameters().make_states(optimizer->states());
   std::string digests;
   for (std::uint64_t step = 1; step <= 3; ++step) {
-    if (changes) kernels::use_host_threads(device, 1 + static_cast<int>(step) % host_threads(), kernels::Binding::any_place);
+    if (changes)
+      kernels::use_host_threads(device, 1 + static_cast<int>(step) % host_threads(),
+                                kernels::Binding::any_place);
     digests += std::to_string(tiny.loss({1, step})) + " ";
     optimizer->update(device, tiny.model.parameters().blocks(nullptr), 0.01, static_cast<std::int64_t>(step));
   }
@@ -124,12 +126,13 @@ std::string train(config::Precision precision, bool inject, bool changes) {
          digest(device, tiny.model.parameters().state(1));
 }
 
-constexpr config::Precision precisions[] = {config::Precision::float32, config::Precision::bfloat16, config::Precision::float16};
+constexpr config::Precision precisions[] = {config::Precision::float32, config::Precision::bfloat16,
+                                            config::Precision::float16};
 
 std::string name_of(config::Precision precision) {
   return encore::name_of(precision == config::Precision::bfloat16  ? DType::bfloat16
                          : precision == config::Precision::float16 ? DType::float16
-                                                           : DType::float32);
+                                                                   : DType::float32);
 }
 
 /// Runs in the child: prints the values that the parent compares.

@@ -49,10 +49,14 @@ class OnnxFile : public ::testing::Test {
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 251);
     model_.constants = {
         {.name = "large", .type = onnx_graph::OnnxType::float32, .shape = {2, 256}, .bytes = bytes},
-        {.name = "small", .type = onnx_graph::OnnxType::int64, .shape = {}, .bytes = std::vector<std::byte>(8)},
+        {.name = "small",
+         .type = onnx_graph::OnnxType::int64,
+         .shape = {},
+         .bytes = std::vector<std::byte>(8)},
         {.name = "last", .type = onnx_graph::OnnxType::float32, .shape = {512}, .bytes = bytes}};
-    model_.inputs = {
-        {.name = "x", .type = onnx_graph::OnnxType::int64, .shape = {OnnxGraph::batch, OnnxGraph::length, 3}}};
+    model_.inputs = {{.name = "x",
+                      .type = onnx_graph::OnnxType::int64,
+                      .shape = {OnnxGraph::batch, OnnxGraph::length, 3}}};
   }
   ~OnnxFile() override { fs::remove_all(folder_); }
 

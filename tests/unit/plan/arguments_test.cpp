@@ -12,7 +12,8 @@ namespace {
 using planning::names;
 using Names = std::vector<std::string>;
 
-Plan plan(const std::string& sweep, const config::SweepTexts& arguments, const std::vector<std::string>& set = {}) {
+Plan plan(const std::string& sweep, const config::SweepTexts& arguments,
+          const std::vector<std::string>& set = {}) {
   return planning::plan(sample::experiment + sweep, set, "dir/a.toml", arguments);
 }
 

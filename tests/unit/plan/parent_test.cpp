@@ -72,8 +72,8 @@ class FixedParents final : public ParentSource {
 
 Plan plan(const std::string& text, FixedParents* source, const std::vector<std::string>& overrides = {}) {
   static const config::Catalogue catalogue = sample::catalogue();
-  return make_plan(config::parse_experiment_file(text, "dir/a.toml", overrides), catalogue, planning::hash_of_name,
-                   {}, source);
+  return make_plan(config::parse_experiment_file(text, "dir/a.toml", overrides), catalogue,
+                   planning::hash_of_name, {}, source);
 }
 
 RunPoint point_of(const std::string& text, FixedParents source = FixedParents(),

@@ -140,10 +140,10 @@ TEST(Plan, StopsAfterTooManyProblems) {
 TEST(Plan, ReportsItsProgress) {
   static const config::Catalogue catalogue = sample::catalogue();
   std::vector<std::pair<std::size_t, std::size_t>> seen;
-  make_plan(
-      config::parse_experiment_file(sample::experiment + "[sweep.grid]\n\"model.layers\" = [1, 2]\n", "dir/a.toml"),
-      catalogue, planning::hash_of_name,
-      [&](std::size_t done, std::size_t all) { seen.emplace_back(done, all); });
+  make_plan(config::parse_experiment_file(sample::experiment + "[sweep.grid]\n\"model.layers\" = [1, 2]\n",
+                                          "dir/a.toml"),
+            catalogue, planning::hash_of_name,
+            [&](std::size_t done, std::size_t all) { seen.emplace_back(done, all); });
   EXPECT_EQ(seen, (std::vector<std::pair<std::size_t, std::size_t>>{{1, 2}, {2, 2}}));
 }
 

@@ -21,9 +21,10 @@ inline std::string hash_of_name(const std::filesystem::path& path) {
 
 /// Returns the plan of an experiment file with this text. `name` is the path of the file in messages.
 inline plan::Plan plan(const std::string& text, const std::vector<std::string>& overrides = {},
-                 const std::string& name = "dir/a.toml", const config::SweepTexts& sweep = {}) {
+                       const std::string& name = "dir/a.toml", const config::SweepTexts& sweep = {}) {
   static const config::Catalogue catalogue = sample::catalogue();
-  return plan::make_plan(config::parse_experiment_file(text, name, overrides, sweep), catalogue, hash_of_name);
+  return plan::make_plan(config::parse_experiment_file(text, name, overrides, sweep), catalogue,
+                         hash_of_name);
 }
 
 /// Returns all errors of the plan as the user sees them, or "no problem".

@@ -17,7 +17,7 @@ const std::string rate = "[search.space]\n\"optimizer.learning_rate\" = { log_un
 
 /// Returns the parsed file. It lives as long as the program, because a plan refers to it.
 config::ExperimentFile& document(const std::string& text, const std::vector<std::string>& overrides = {},
-                         const config::SweepTexts& sweep = {}) {
+                                 const config::SweepTexts& sweep = {}) {
   static std::deque<config::ExperimentFile> documents;
   return documents.emplace_back(config::parse_experiment_file(text, "dir/a.toml", overrides, sweep));
 }

@@ -89,7 +89,8 @@ TEST(Sweep, TheCommandLineWins) {
       "[sweep.random]\n\"model.dropout\" = { uniform = [0.1, 0.2] }\n");
   EXPECT_EQ(names(plan(sweep, {"model.layers=6", "model.dropout=0.5"})),
             (std::vector<std::string>{"tiny-heads=1-s1", "tiny-heads=2-s1"}));
-  EXPECT_EQ(plan(sweep, {"model.layers=6"}).points[0].origin.at("model.layers").source, config::Source::command_line);
+  EXPECT_EQ(plan(sweep, {"model.layers=6"}).points[0].origin.at("model.layers").source,
+            config::Source::command_line);
   EXPECT_EQ(
       plan(sweep, {"model.layer.attention={type = \"alibi_attention\"}", "sweep.grid={}", "sweep.random={}"})
           .points.size(),

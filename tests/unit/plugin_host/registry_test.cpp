@@ -61,7 +61,8 @@ TEST(Registry, AnotherBuildIsRefusedBeforeItsLibraryIsOpened) {
   std::filesystem::copy_file(testing::sample("other_fingerprint"), folder.path() / "a.so",
                              std::filesystem::copy_options::overwrite_existing);
   Registry registry;
-  const std::string message = message_of([&] { registry.load(config::Catalogue::load({folder.path()}), half); });
+  const std::string message =
+      message_of([&] { registry.load(config::Catalogue::load({folder.path()}), half); });
   EXPECT_NE(message.find("sdk is 0 in the plugin and " + std::to_string(ENCORE_SDK_VERSION) + " here"),
             std::string::npos)
       << message;
@@ -76,7 +77,8 @@ std::string lie(const auto& change) {
   const TemporaryFolder folder;
   folder.add("a", change);
   Registry registry;
-  const std::string message = message_of([&] { registry.load(config::Catalogue::load({folder.path()}), half); });
+  const std::string message =
+      message_of([&] { registry.load(config::Catalogue::load({folder.path()}), half); });
   EXPECT_EQ(message.find((folder.path() / "a.json").string() + ": does not describe a.so: "), 0u) << message;
   EXPECT_NE(
       message.find(
@@ -131,7 +133,8 @@ TEST(Registry, ASecondOwnerIsRefusedAndNothingIsCommitted) {
   folder.add("a");
   Registry registry;
   registry.add("this test", offers);
-  const std::string message = message_of([&] { registry.load_all(config::Catalogue::load({folder.path()})); });
+  const std::string message =
+      message_of([&] { registry.load_all(config::Catalogue::load({folder.path()})); });
   EXPECT_NE(message.find("the schedule \"half\" is offered by both this test and " +
                          (folder.path() / "a.so").string()),
             std::string::npos)

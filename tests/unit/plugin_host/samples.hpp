@@ -42,7 +42,8 @@ class TemporaryFolder {
     const std::filesystem::path library = path_ / (name + ".so");
     std::filesystem::copy_file(sample(from), library);
     const bool twin = from.starts_with("twin");
-    config::Manifest manifest = plugin_host::make_manifest(plugin_host::open_plugin(sample(twin ? from : "good")), library);
+    config::Manifest manifest =
+        plugin_host::make_manifest(plugin_host::open_plugin(sample(twin ? from : "good")), library);
     change(manifest);
     std::ofstream(path_ / (name + ".json")) << config::manifest_to_json(manifest).dump();
   }

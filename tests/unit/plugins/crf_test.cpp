@@ -46,7 +46,8 @@ struct World {
     owned.parameters()[weight].set(identity);
     owned.parameters()[bias].fill(0.0);
     for (const Place place : {transitions, start, end})
-      owned.parameters()[place].set(contract::normal_values(owned.parameters()[place].tensor().size(), 40 + place));
+      owned.parameters()[place].set(
+          contract::normal_values(owned.parameters()[place].tensor().size(), 40 + place));
     states.set(contract::normal_values(rows * classes, 7, 1.5));
     memory.columns()[0].set(target_values);
     Values labelled = target_values;
@@ -317,7 +318,8 @@ TEST(CrfHead, MarginalsAreThoseOfThePathsThatBioAllows) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     World bound(each.lengths, 4, each.targets, bio),
         free(each.lengths, 4, each.targets, bio, {{"constrained", false}});
-    for (World* world : {&bound, &free}) world->states.set(contract::normal_values(world->rows * 4, seed, 1.5));
+    for (World* world : {&bound, &free})
+      world->states.set(contract::normal_values(world->rows * 4, seed, 1.5));
     expect_marginals(bound, each, follows_bio);
     expect_marginals(free, each, [](const Path&) { return true; });
   }

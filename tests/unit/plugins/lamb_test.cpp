@@ -37,7 +37,8 @@ struct World {
         chunk_list.push_back({size, static_cast<std::int32_t>(std::min(Blocks::chunk_size, end - size)),
                               static_cast<std::int32_t>(segments.size()) - 1});
     }
-    for (contract::OwnedTensor* tensor : {&values, &gradients, &first, &second}) *tensor = contract::OwnedTensor(type, {size});
+    for (contract::OwnedTensor* tensor : {&values, &gradients, &first, &second})
+      *tensor = contract::OwnedTensor(type, {size});
     values.set(contract::normal_values(size, 1));
     gradients.set(contract::normal_values(size, 2));
     scale.fill(0.5);

@@ -175,7 +175,8 @@ TEST(LinearHead, DropsByTheExampleAndNotByThePlaceInTheBatch) {
   for (const Space space : {Space::tokens, Space::sequences, Space::picked}) {
     const auto rows = [&](const std::vector<std::int64_t>& lengths,
                           const std::vector<std::int64_t>& examples) {
-      return static_cast<std::size_t>(contract::rows_in(contract::OwnedBatch(lengths, 17, examples), space).count());
+      return static_cast<std::size_t>(
+          contract::rows_in(contract::OwnedBatch(lengths, 17, examples), space).count());
     };
     const Values together = dropped_sums(space, {2, 3, 4}, {5, 9, 12}, true),
                  alone = dropped_sums(space, {4}, {12}, true);

@@ -260,7 +260,7 @@ TEST(Mlm, RefusesWhatItCannotUse) {
   task->restore(task->knowledge());
   EXPECT_EQ(message_of<Error>([&] {
               data::encode_records(*task, records_of({"a"}),
-                             make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
+                                   make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
             }),
             "record 1: the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");
   EXPECT_THROW(make({.max_length = 2}), std::logic_error);

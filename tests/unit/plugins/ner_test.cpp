@@ -84,8 +84,8 @@ TEST(Ner, RefusesWhatItCannotLearnFrom) {
 
 TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
   const Ner task = task_with_labels(16);
-  const ExampleSet set =
-      data::encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}), make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}),
+                                              make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, 1, -1, -1, 2, 0, -1}));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, -1, -1, 0, 0, -1}));
@@ -100,8 +100,9 @@ TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
 TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
   const auto refusal = [](Words words, Words tags) {
     return message_of<Error>([&] {
-      data::encode_records(task_with_labels(16), records_of({{"a"}, std::move(words)}, {{"O"}, std::move(tags)}),
-                     make_tokenizer(), 16);
+      data::encode_records(task_with_labels(16),
+                           records_of({{"a"}, std::move(words)}, {{"O"}, std::move(tags)}), make_tokenizer(),
+                           16);
     });
   };
   EXPECT_EQ(refusal({"a", "c"}, {"O"}), "record 2: 2 words have 1 tag");
@@ -109,8 +110,8 @@ TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
 }
 
 TEST(Ner, GivesAWordWithoutTokensTheUnknownToken) {
-  const ExampleSet set = data::encode_records(task_with_labels(16), records_of({{"a", "\u200b"}}, {{"O", "B-X"}}),
-                                        make_tokenizer(), 16);
+  const ExampleSet set = data::encode_records(
+      task_with_labels(16), records_of({{"a", "\u200b"}}, {{"O", "B-X"}}), make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 1, 3}));
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, 0, 1, -1}));
 }

@@ -101,7 +101,8 @@ TEST(NextText, ItsGradientsAndThoseOfTheMaskedTokensAddUp) {
   world.head->backward(world.memory.step(true, true));
   world.device.fence();
   std::vector<contract::CheckedTensor> tensors;
-  const auto check = [&](std::string name, contract::OwnedTensor& values, const contract::OwnedTensor& gradient) {
+  const auto check = [&](std::string name, contract::OwnedTensor& values,
+                         const contract::OwnedTensor& gradient) {
     tensors.push_back({.name = std::move(name),
                        .values = values.values(),
                        .gradient = gradient.values(),

@@ -23,11 +23,11 @@ class TinyFolder {
     write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nlund\n");
     const std::vector<float> values(6 * 8, 0.5F);
     record::save_safetensors(path() / "model.safetensors",
-                     {{.name = "embeddings.word_embeddings.weight",
-                       .dtype = DType::float32,
-                       .shape = {6, 8},
-                       .bytes = std::as_bytes(std::span(values))}},
-                     {{"format", "pt"}});
+                             {{.name = "embeddings.word_embeddings.weight",
+                               .dtype = DType::float32,
+                               .shape = {6, 8},
+                               .bytes = std::as_bytes(std::span(values))}},
+                             {{"format", "pt"}});
   }
 
   std::filesystem::path path() const { return folder_ / "bert"; }

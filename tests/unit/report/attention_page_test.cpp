@@ -15,13 +15,13 @@ namespace encore::report {
 namespace {
 
 record::AttentionLayer layer(const std::string& path, std::size_t heads, std::size_t cells,
-                     bool rows_of_decoder = false, bool columns_of_decoder = false) {
+                             bool rows_of_decoder = false, bool columns_of_decoder = false) {
   record::AttentionLayer made{.layer = path,
-                      .type = "self_attention",
-                      .rows_of_decoder = rows_of_decoder,
-                      .columns_of_decoder = columns_of_decoder,
-                      .heads = {},
-                      .weights = {}};
+                              .type = "self_attention",
+                              .rows_of_decoder = rows_of_decoder,
+                              .columns_of_decoder = columns_of_decoder,
+                              .heads = {},
+                              .weights = {}};
   for (std::size_t h = 0; h < heads; ++h) {
     made.heads.push_back(static_cast<std::int64_t>(h));
     made.weights.emplace_back(cells, 1.0F / static_cast<float>(h + 2));

@@ -31,7 +31,7 @@ Made made(const std::vector<std::string>& names) {
 }
 
 analysis::Factor factor(const std::string& label, const std::vector<nlohmann::json>& levels,
-              const std::vector<std::size_t>& level) {
+                        const std::vector<std::size_t>& level) {
   return {
       .name = "model." + label, .label = label, .keys = {"model." + label}, .levels = levels, .level = level};
 }

@@ -10,13 +10,13 @@ namespace encore::testing {
 namespace {
 
 const record::ExportAnswer model = {.architecture = "BertForTokenClassification",
-                            .pipeline = "token-classification",
-                            .parameters = 1234567,
-                            .dtype = "float32",
-                            .rounded_from = "float32",
-                            .step = 1,
-                            .weights_file = "model.safetensors",
-                            .weights_sha256 = std::string(64, 'e')};
+                                    .pipeline = "token-classification",
+                                    .parameters = 1234567,
+                                    .dtype = "float32",
+                                    .rounded_from = "float32",
+                                    .step = 1,
+                                    .weights_file = "model.safetensors",
+                                    .weights_sha256 = std::string(64, 'e')};
 
 class ModelCard : public ReportTest {};
 

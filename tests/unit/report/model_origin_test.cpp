@@ -48,7 +48,8 @@ class ModelOriginTest : public ReportTest {
   std::string abstract(const store::RunRow& run) {
     std::string text;
     for (const document::Block& block : report(of(run)).abstract)
-      if (const auto* paragraph = std::get_if<document::Paragraph>(&block)) text += paragraph->text.plain() + "\n";
+      if (const auto* paragraph = std::get_if<document::Paragraph>(&block))
+        text += paragraph->text.plain() + "\n";
     return text;
   }
   std::string checklist(const store::RunRow& run) {
@@ -67,13 +68,13 @@ class ModelOriginTest : public ReportTest {
   }
 
   const record::ExportAnswer card_ = {.architecture = "X",
-                              .pipeline = "p",
-                              .parameters = 1,
-                              .dtype = "float32",
-                              .rounded_from = "float32",
-                              .step = 1,
-                              .weights_file = "model.safetensors",
-                              .weights_sha256 = std::string(64, 'e')};
+                                      .pipeline = "p",
+                                      .parameters = 1,
+                                      .dtype = "float32",
+                                      .rounded_from = "float32",
+                                      .step = 1,
+                                      .weights_file = "model.safetensors",
+                                      .weights_sha256 = std::string(64, 'e')};
 };
 
 /// One origin of a model, and the expected sentences of the abstract, the checklists and the model card.

@@ -17,7 +17,9 @@ inline bool contains(const std::string& text, const std::string& part) {
 
 class ReportTest : public ReplicatesTest {
  protected:
-  document::Document report(const report::ReportOptions& options = {}) { return report::make_report(store(), options); }
+  document::Document report(const report::ReportOptions& options = {}) {
+    return report::make_report(store(), options);
+  }
 
   static void collect(const std::vector<document::Block>& blocks, std::vector<const document::Block*>& all) {
     for (const document::Block& block : blocks) all.push_back(&block);
@@ -47,11 +49,13 @@ class ReportTest : public ReplicatesTest {
   /// Returns the figure with this id, or null.
   static const document::Figure* figure(const document::Document& document, const std::string& id) {
     for (const document::Block* block : blocks_of(document))
-      if (const auto* found = std::get_if<document::Figure>(block); found != nullptr && found->id == id) return found;
+      if (const auto* found = std::get_if<document::Figure>(block); found != nullptr && found->id == id)
+        return found;
     return nullptr;
   }
   /// Returns the cell in `column` of the first row that has a cell with the text `row`.
-  static document::TableCell cell(const document::TableBlock& table, const std::string& row, const std::string& column) {
+  static document::TableCell cell(const document::TableBlock& table, const std::string& row,
+                                  const std::string& column) {
     std::size_t at = 0;
     while (at < table.columns.size() && table.columns[at].name != column) ++at;
     if (at == table.columns.size()) throw Error("no column " + column);

@@ -73,7 +73,9 @@ TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
 
 TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
   const std::string html =
-      document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.html").front().bytes;
+      document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.html")
+          .front()
+          .bytes;
   const std::size_t first = html.find("<script");
   EXPECT_NE(first, std::string::npos);
   EXPECT_EQ(html.find("<script", first + 1), std::string::npos);
@@ -81,7 +83,8 @@ TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
 }
 
 TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
-  const auto files = document::markdown_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
+  const auto files =
+      document::markdown_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
   ASSERT_GT(files.size(), 1u);
   for (const document::OutputFile& file : files) {
     if (file.path.extension() != ".svg") continue;

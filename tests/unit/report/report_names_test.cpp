@@ -65,7 +65,9 @@ TEST_F(ReportTest, DifferencesOfPercentagesArePoints) {
 
 TEST_F(ReportTest, ACurveThatWouldFlattenTheOthersGetsALogarithmicAxis) {
   tell({.name = "a"});
-  const auto scale = [&] { return std::get<document::LineChart>(figure(report(), "curve-train-loss")->chart).y.scale; };
+  const auto scale = [&] {
+    return std::get<document::LineChart>(figure(report(), "curve-train-loss")->chart).y.scale;
+  };
   EXPECT_EQ(scale(), document::Axis::Scale::linear);
   const store::RunRow wild = tell({.name = "b"});
   store().database().execute("UPDATE point SET value = 1e9 WHERE run = " + std::to_string(wild.number));

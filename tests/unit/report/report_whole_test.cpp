@@ -108,7 +108,8 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
   EXPECT_EQ(result.rows[0].back().text.plain(), "the new is higher");
 
   tell_all("other", {0.7, 0.72, 0.71});
-  const document::TableBlock swept = table(report({.runs = {.words = {"other"}}, .against = "a"}), "against-result");
+  const document::TableBlock swept =
+      table(report({.runs = {.words = {"other"}}, .against = "a"}), "against-result");
   EXPECT_EQ(swept.rows.size(), 1u) << "one candidate on each side";
   EXPECT_EQ(message_of<Error>([&] { report({.against = "2001-01-01"}); }),
             "none of these runs was finished before 2001-01-01 (UTC)");
@@ -119,7 +120,8 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
 }
 
 /// Collects the ids of all sections and blocks, and the targets of all references.
-void collect_ids(const document::Section& section, std::vector<std::string>& ids, std::vector<std::string>& targets) {
+void collect_ids(const document::Section& section, std::vector<std::string>& ids,
+                 std::vector<std::string>& targets) {
   ids.push_back(section.id);
   for (const document::Block& block : section.blocks) {
     if (const auto* table = std::get_if<document::TableBlock>(&block)) ids.push_back(table->id);

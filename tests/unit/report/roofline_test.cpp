@@ -19,7 +19,8 @@ using bench_sample::rounds, bench_sample::sample, bench_sample::Values;
 
 std::vector<std::string> texts_of(const document::Drawing& drawing) {
   std::vector<std::string> texts;
-  for (const document::Label& label : samples::shapes_of<document::Label>(drawing)) texts.push_back(label.text);
+  for (const document::Label& label : samples::shapes_of<document::Label>(drawing))
+    texts.push_back(label.text);
   return texts;
 }
 

@@ -45,7 +45,8 @@ class SearchesReportTest : public testing::ReportTest {
     store::add_search(store(), row_);
   }
 
-  void decide(const plan::search::Decision& decision, const plan::search::Trial& trial, const store::TrialRow& row) {
+  void decide(const plan::search::Decision& decision, const plan::search::Trial& trial,
+              const store::TrialRow& row) {
     store::add_decision(store(), row_.number, record_, decision, trial, row);
     record_.history.decisions.push_back(decision);
   }

@@ -31,11 +31,12 @@ class ServiceReportTest : public ReportTest {
     {
       record::SpoolWriter spool(folder / "served-a.spool", 1, run.id);
       for (int i = 0; i < count; ++i)
-        spool.event_text(store::record_text({{.request = std::to_string(i), .time = 100.0 + i, .seconds = 0.004}},
-                                     {facts(tokens + i % 5, i % 4 == 0).json()}));
-      for (int i = 0; right > 0 && i <= right; ++i)
         spool.event_text(
-            store::record_text(store::ServedFeedback{.request = std::to_string(i), .time = 500.0, .correct = i < right}));
+            store::record_text({{.request = std::to_string(i), .time = 100.0 + i, .seconds = 0.004}},
+                               {facts(tokens + i % 5, i % 4 == 0).json()}));
+      for (int i = 0; right > 0 && i <= right; ++i)
+        spool.event_text(store::record_text(
+            store::ServedFeedback{.request = std::to_string(i), .time = 500.0, .correct = i < right}));
     }
     ASSERT_EQ(store::merge_served(store(), run, 1000.0).texts, count);
   }
@@ -46,8 +47,8 @@ TEST_F(ServiceReportTest, IsLeftOutWhereNothingWasServed) {
   const store::RunRow run = tell({.name = "a"});
   write_reference(run);
   const document::Document document = report();
-  EXPECT_TRUE(
-      std::ranges::none_of(document.sections, [](const document::Section& each) { return each.id == "service"; }));
+  EXPECT_TRUE(std::ranges::none_of(document.sections,
+                                   [](const document::Section& each) { return each.id == "service"; }));
 }
 
 TEST_F(ServiceReportTest, InputsOfTheSameKindRaiseNoAlert) {

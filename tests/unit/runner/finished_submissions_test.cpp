@@ -25,7 +25,8 @@ class FinishedSubmissionsTest : public SlurmRunsTest {
   void finish(store::RunState state) {
     {
       record::SpoolWriter spool(spool_of(lease_), lease_.ordinal);
-      if (state == store::RunState::completed) spool.event(record::Ended{.ending = record::Ending::completed});
+      if (state == store::RunState::completed)
+        spool.event(record::Ended{.ending = record::Ending::completed});
     }
     store().finish_attempt(lease_, state, "");
   }
@@ -119,7 +120,8 @@ TEST_F(FinishedSubmissionsTest, AFolderThatIsBeingPackedBelongsToItsSubmitter) {
 }
 
 TEST_F(FinishedSubmissionsTest, TheOutputOfTheJobIsKeptUntilItsRunsAreTriedAgainOrRemoved) {
-  for (const store::RunState state : {store::RunState::failed, store::RunState::lost, store::RunState::interrupted}) {
+  for (const store::RunState state :
+       {store::RunState::failed, store::RunState::lost, store::RunState::interrupted}) {
     ended_as(state);
     EXPECT_TRUE(is_kept()) << store::name_of(state);
     EXPECT_TRUE(std::filesystem::exists(submission() / "element-0.out"));

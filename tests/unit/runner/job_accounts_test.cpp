@@ -14,14 +14,19 @@ namespace {
 
 class JobAccountsTest : public SlurmRunsTest {
  protected:
-  std::filesystem::path submission() { return runner::submission_folder(store().runs_folder(), job_.submission); }
+  std::filesystem::path submission() {
+    return runner::submission_folder(store().runs_folder(), job_.submission);
+  }
   /// Completes the run. Its job was submitted `seconds_ago` seconds ago, and is over in the queue.
   void over(double seconds_ago) {
     submission_.stage = runner::SubmissionStage::submitted;
     submission_.job = "12";
     submission_.tries = {world::now_seconds() - seconds_ago};
     save();
-    { record::SpoolWriter(spool_of(lease_), lease_.ordinal).event(record::Ended{.ending = record::Ending::completed}); }
+    {
+      record::SpoolWriter(spool_of(lease_), lease_.ordinal)
+          .event(record::Ended{.ending = record::Ending::completed});
+    }
     store().finish_attempt(lease_, store::RunState::completed, "");
     in_queue("COMPLETED", "None", "n1");
   }
@@ -103,7 +108,10 @@ TEST_F(JobAccountsTest, BelongToAllAttemptsOfAJob) {
   record::Specification other = specification_of('b');
   const std::int64_t second = store().add_run(other).run.number;
   const store::Lease lease = *store().begin_attempt(second, runner::holder_of(job_));
-  { record::SpoolWriter(spool_of(lease), lease.ordinal).event(record::Ended{.ending = record::Ending::completed}); }
+  {
+    record::SpoolWriter(spool_of(lease), lease.ordinal)
+        .event(record::Ended{.ending = record::Ending::completed});
+  }
   store().finish_attempt(lease, store::RunState::completed, "");
   over(30.0);
   accounts(row("COMPLETED"));

@@ -102,7 +102,8 @@ TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndRemovesIt) {
 TEST_F(JobKeeperTest, RequestsToAnotherAttemptStay) {
   begin(obedient_);
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
-  for (const record::ControlCommand command : {record::ControlCommand::checkpoint, record::ControlCommand::prune})
+  for (const record::ControlCommand command :
+       {record::ControlCommand::checkpoint, record::ControlCommand::prune})
     request_command(folder(), 2, command);
   request_stop(folder(), 2, StopWish::kill);
   request_command(folder(), 1, record::ControlCommand::checkpoint);

@@ -24,7 +24,7 @@ class LaunchedRunsTest : public StoreTest {
 
   void report(std::int64_t beats, double time) {
     runner::write_report(store().run_folder(lease_.run_id), 1,
-                 {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
+                         {.token = lease_.token, .host = "n1", .pid = 5, .beats = beats, .time = time});
   }
 
   /// Changes the time of the last check to `seconds` seconds ago.
@@ -110,14 +110,16 @@ TEST_F(LaunchedRunsTest, ClocksAnHourApartAreReportedOnceAndKillNoRun) {
 }
 
 TEST_F(LaunchedRunsTest, TheReportOfAnotherTokenIsNotThisAttempts) {
-  runner::write_report(store().run_folder(lease_.run_id), 1,
-               {.token = "other", .host = "n1", .pid = 5, .beats = 1, .end = runner::ProcessEnd{0, 9}});
+  runner::write_report(
+      store().run_folder(lease_.run_id), 1,
+      {.token = "other", .host = "n1", .pid = 5, .beats = 1, .end = runner::ProcessEnd{0, 9}});
   EXPECT_TRUE(runner::settle_launched(store()).empty());
   EXPECT_EQ(state(), store::RunState::running);
 }
 
 TEST_F(LaunchedRunsTest, TheEndThatWasReportedIsWritten) {
-  runner::JobReport last{.token = lease_.token, .host = "n1", .pid = 5, .beats = 7, .end = runner::ProcessEnd{0, 9}};
+  runner::JobReport last{
+      .token = lease_.token, .host = "n1", .pid = 5, .beats = 7, .end = runner::ProcessEnd{0, 9}};
   runner::write_report(store().run_folder(lease_.run_id), 1, last);
   EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
   EXPECT_EQ(state(), store::RunState::lost);
@@ -126,12 +128,12 @@ TEST_F(LaunchedRunsTest, TheEndThatWasReportedIsWritten) {
 
 TEST_F(LaunchedRunsTest, AWorkerThatItsKeeperKilledForInactivityHasFailed) {
   runner::write_report(store().run_folder(lease_.run_id), 1,
-               {.token = lease_.token,
-                .host = "n1",
-                .pid = 5,
-                .beats = 7,
-                .end = runner::ProcessEnd{0, 9},
-                .silent = std::chrono::seconds(40)});
+                       {.token = lease_.token,
+                        .host = "n1",
+                        .pid = 5,
+                        .beats = 7,
+                        .end = runner::ProcessEnd{0, 9},
+                        .silent = std::chrono::seconds(40)});
   EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
   EXPECT_EQ(state(), store::RunState::failed);
   EXPECT_EQ(store().read_run(run_).reason, "no sign of its worker for 40 s (--step-timeout); it was killed");

@@ -23,7 +23,9 @@ class Listener final : public RunObserver {
   void happened(const record::Event& event) override {
     record::handle(
         event,
-        [&](const record::Started& started) { heard += "started " + std::to_string(*started.parameters) + "; "; },
+        [&](const record::Started& started) {
+          heard += "started " + std::to_string(*started.parameters) + "; ";
+        },
         [&](const record::Progressed& progress) {
           heard +=
               "step " + std::to_string(progress.step) + "/" + std::to_string(progress.total_steps) + "; ";
@@ -32,7 +34,9 @@ class Listener final : public RunObserver {
           heard += "measured " + std::to_string(scores.step) + " x" + std::to_string(scores.measures.size()) +
                    "; ";
         },
-        [&](const record::Logged& line) { heard += std::string(record::name_of(line.level)) + " " + line.text + "; "; });
+        [&](const record::Logged& line) {
+          heard += std::string(record::name_of(line.level)) + " " + line.text + "; ";
+        });
   }
   void defined(const Metric& metric) override { titles += metric.title() + "; "; }
   void stepped(std::int64_t step, double loss) override { losses[step] = loss; }

@@ -151,7 +151,8 @@ TEST_F(ClockTest, AClockThatIsSetNeitherEndsALiveRunNorKeepsADeadOne) {
   day_ -= 3600;
   EXPECT_EQ(store().read_run(run).state, RunState::lost)
       << "it was silent for 61 s, whatever the clock shows";
-  EXPECT_EQ(store().read_run(run).reason, "no sign of life from " + world::this_process().host + " for too long");
+  EXPECT_EQ(store().read_run(run).reason,
+            "no sign of life from " + world::this_process().host + " for too long");
   EXPECT_TRUE(store().begin_attempt(run));
   EXPECT_THROW(store().merge(lease), LeaseLost);
 }

@@ -55,24 +55,26 @@ class Site {
   /// and digests.
   void train(const std::string& id, RunState end, int steps, double value = 0.5) {
     const bool lost = end == RunState::lost;
-    const Lease lease =
-        store()
-            .begin_attempt(number(id), lost ? dead_process() : world::this_process(), {}, {"c0ffee", "a diff"})
-            .value();
+    const Lease lease = store()
+                            .begin_attempt(number(id), lost ? dead_process() : world::this_process(), {},
+                                           {"c0ffee", "a diff"})
+                            .value();
     {
-      record::SpoolWriter spool(store().run_folder(id) / record::spool_name(lease.ordinal), lease.ordinal, id);
-      spool.event(
-          record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
-                  .host = record::JsonText(nlohmann::json{{"name", path_.stem().string()}}),
-                  .build = record::JsonText(nlohmann::json{{"version", "1"}}),
-                  .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
+      record::SpoolWriter spool(store().run_folder(id) / record::spool_name(lease.ordinal), lease.ordinal,
+                                id);
+      spool.event(record::Started{
+          .numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
+          .host = record::JsonText(nlohmann::json{{"name", path_.stem().string()}}),
+          .build = record::JsonText(nlohmann::json{{"version", "1"}}),
+          .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
       for (int step = 1; step <= steps; ++step) {
         spool.point("train/loss", step, value / step);
-        spool.event(record::Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(value * step)});
+        spool.event(
+            record::Digested{.step = step, .scope = "parameters", .sha256 = std::to_string(value * step)});
       }
       write_bytes(store().run_folder(id) / ("model-" + std::to_string(lease.ordinal)), path_.string());
-      spool.event(
-          record::Saved{.step = steps, .path = "model-" + std::to_string(lease.ordinal), .bytes = 9, .sha256 = "cd"});
+      spool.event(record::Saved{
+          .step = steps, .path = "model-" + std::to_string(lease.ordinal), .bytes = 9, .sha256 = "cd"});
       if (end == RunState::completed) {
         spool.point("test/f1", steps, value);
         spool.event(record::Wrote{.name = "predictions", .path = "p", .sha256 = "ef"});

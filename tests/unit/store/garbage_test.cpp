@@ -19,14 +19,14 @@ class GarbageTest : public StoreTest {
   /// Writes a checkpoint of this step and reports it in the spool.
   void save(const Lease& lease, record::SpoolWriter& spool, std::int64_t step, record::CheckpointKind kind) {
     const float value = 0.0f;
-    const record::SavedFile saved =
-        record::save_checkpoint(store().run_folder(lease.run_id), step,
-                        {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}}, {});
+    const record::SavedFile saved = record::save_checkpoint(
+        store().run_folder(lease.run_id), step,
+        {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}}, {});
     spool.event(record::Saved{.step = step,
-                      .kind = kind,
-                      .path = record::checkpoint_path(step),
-                      .bytes = static_cast<std::int64_t>(saved.bytes),
-                      .sha256 = saved.sha256});
+                              .kind = kind,
+                              .path = record::checkpoint_path(step),
+                              .bytes = static_cast<std::int64_t>(saved.bytes),
+                              .sha256 = saved.sha256});
   }
   /// Trains a run with checkpoints of steps 1 (best), 2 (last), 3 (best), 4 (last) and 5 (last).
   Lease trained(char letter, const std::string& name) {

@@ -32,10 +32,13 @@ class LineageTest : public StoreTest {
   void judge(std::int64_t number, bool promoted) {
     store::record_retraining(store(), store().read_run(number), {{"promoted", promoted}}, promoted);
   }
-  std::string promoted(std::int64_t number) { return store::promoted_of(store(), store().read_run(number)).name; }
+  std::string promoted(std::int64_t number) {
+    return store::promoted_of(store(), store().read_run(number)).name;
+  }
   std::string tagged() {
     std::string names;
-    for (const store::RunRow& row : store::select_runs(store(), {.tags = {store::promoted_tag}}).runs) names += row.name + " ";
+    for (const store::RunRow& row : store::select_runs(store(), {.tags = {store::promoted_tag}}).runs)
+      names += row.name + " ";
     return names;
   }
 };

@@ -39,7 +39,7 @@ class MeaningsTest : public StoreTest {
     store().finish_attempt(*lease, store::RunState::completed);
   }
   store::RunRow add_run(char letter, const std::string& name, const Measure& measure,
-                 const std::vector<std::string>& others = {}) {
+                        const std::vector<std::string>& others = {}) {
     const std::int64_t run = add(letter, name);
     train(run, measure, others);
     return store().read_run(run);
@@ -111,8 +111,8 @@ TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
     record::Specification specification = specification_of('b', "pieces");
     const std::int64_t run = other.add_run(specification).run.number;
     const auto lease = other.begin_attempt(run);
-    record::SpoolWriter spool(other.run_folder(lease->run_id) / record::spool_name(lease->ordinal), lease->ordinal,
-                      lease->run_id);
+    record::SpoolWriter spool(other.run_folder(lease->run_id) / record::spool_name(lease->ordinal),
+                              lease->ordinal, lease->run_id);
     spool.define("test/accuracy", share_of_tokens);
     spool.point("test/accuracy", 1, 0.5);
     spool.sync();

@@ -27,17 +27,18 @@ const std::string parameters = "parameters";
 /// Writes an attempt as a worker does: steps `from` to `to`, a checkpoint at the end.
 void write_attempt(const std::filesystem::path& path, int ordinal, int from, int to, bool finish) {
   record::SpoolWriter spool(path, ordinal);
-  spool.event(
-      record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
-              .host = record::JsonText(nlohmann::json{{"name", "h"}}),
-              .build = record::JsonText(nlohmann::json{{"version", "1"}}),
-              .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
+  spool.event(record::Started{
+      .numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
+      .host = record::JsonText(nlohmann::json{{"name", "h"}}),
+      .build = record::JsonText(nlohmann::json{{"version", "1"}}),
+      .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x=1;"}}});
   spool.define("train/tokens_per_second", "tokens/s");
   for (int step = from; step <= to; ++step) {
     spool.point("train/loss", step, 100.0 * ordinal + step);
     spool.point("train/tokens_per_second", step, 1e4);
     spool.event(record::Progressed{.step = step, .total_steps = 10});
-    spool.event(record::Digested{.step = step, .scope = parameters, .sha256 = std::to_string(100 * ordinal + step)});
+    spool.event(
+        record::Digested{.step = step, .scope = parameters, .sha256 = std::to_string(100 * ordinal + step)});
   }
   spool.point("dev/f1", to, 0.5 + ordinal / 10.0);
   spool.event(record::Evaluated{.step = to, .measures = {{"dev/f1", 0.5}}});

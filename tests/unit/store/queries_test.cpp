@@ -17,28 +17,31 @@ using testing::StoreTest;
 /// Makes a small but complete history: two replicates, one of them with a checkpoint, digests and a result.
 void fill(Store& store) {
   for (std::uint64_t seed : {1, 2}) {
-    record::Specification specification = testing::specification_of(static_cast<char>('a' + seed), "quickstart");
+    record::Specification specification =
+        testing::specification_of(static_cast<char>('a' + seed), "quickstart");
     specification.seed = seed;
     const auto sweep = store.add_sweep("quickstart", "quickstart.toml", "name = \"quickstart\"");
     const AddedRun added = store.add_run(specification, {.sweep = sweep, .tags = {"paper"}});
-    const Lease lease = store.begin_attempt(added.run.number, world::this_process(), {}, {"abcdef0123"}).value();
+    const Lease lease =
+        store.begin_attempt(added.run.number, world::this_process(), {}, {"abcdef0123"}).value();
     {
       record::SpoolWriter spool(store.run_folder(lease.run_id) / record::spool_name(1), 1);
-      spool.event(
-          record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}, {"device", "a CPU"}}),
-                  .host = record::JsonText(nlohmann::json{{"name", "here"}, {"cpu", "a CPU"}}),
-                  .build = record::JsonText(nlohmann::json{{"version", "0.1.0"}}),
-                  .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x"}}});
+      spool.event(record::Started{
+          .numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}, {"device", "a CPU"}}),
+          .host = record::JsonText(nlohmann::json{{"name", "here"}, {"cpu", "a CPU"}}),
+          .build = record::JsonText(nlohmann::json{{"version", "0.1.0"}}),
+          .plugins = {{.name = "layers", .version = "1", .sha256 = "ab", .fingerprint = "x"}}});
       for (int step = 1; step <= 3; ++step) spool.point("train/loss", step, 1.0 / step);
       spool.point("dev/f1", 3, 0.5);
       spool.point("test/f1", 3, 0.25 * static_cast<double>(seed));
       spool.event(record::Digested{.step = 3, .scope = "parameters", .sha256 = "00ff"});
       spool.event(record::Saved{.step = 3,
-                        .kind = record::CheckpointKind::best,
-                        .path = "checkpoints/step-00000003.safetensors",
-                        .bytes = 9,
-                        .sha256 = "cd"});
-      spool.event(record::Wrote{.name = "predictions/test.jsonl", .path = "predictions/test.jsonl", .sha256 = "ef"});
+                                .kind = record::CheckpointKind::best,
+                                .path = "checkpoints/step-00000003.safetensors",
+                                .bytes = 9,
+                                .sha256 = "cd"});
+      spool.event(
+          record::Wrote{.name = "predictions/test.jsonl", .path = "predictions/test.jsonl", .sha256 = "ef"});
       spool.event(record::Logged{.level = record::LogLevel::warning, .text = "two sentences were cut"});
       spool.event(record::Concluded{.best_step = 3, .measures = {{"test/f1", 0.25}}});
       spool.event(record::Ended{.ending = record::Ending::completed});

@@ -16,7 +16,7 @@ class RunBatchTest : public StoreTest {
   /// Trains a run of `steps` steps. If `died` is not 0, its first attempt ends after that many steps, and its
   /// second one resumes at step `resumed`.
   store::RunRow train(char letter, const std::string& name, std::int64_t steps, std::int64_t died = 0,
-               std::int64_t resumed = 0) {
+                      std::int64_t resumed = 0) {
     const std::int64_t run = add(letter, name);
     if (died > 0) attempt(run, 1, died, 1000.0, store::RunState::interrupted);
     attempt(run, died > 0 ? resumed : 1, steps, 0.0, store::RunState::completed);
@@ -26,7 +26,8 @@ class RunBatchTest : public StoreTest {
   void attempt(std::int64_t run, std::int64_t first, std::int64_t last, double above, store::RunState state) {
     const auto lease = store().begin_attempt(run);
     record::SpoolWriter spool(spool_of(*lease), lease->ordinal);
-    spool.event(record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
+    spool.event(
+        record::Started{.numeric_environment = record::JsonText(nlohmann::json{{"backend", "openmp"}}),
                         .host = record::JsonText(nlohmann::json{{"name", "here"}}),
                         .build = record::JsonText(nlohmann::json{{"version", "1"}}),
                         .plugins = {{.name = "p", .version = "1", .sha256 = "ab", .fingerprint = "f"}}});

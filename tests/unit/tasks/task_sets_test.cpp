@@ -309,7 +309,8 @@ TEST_F(TaskSetsTest, ScoresFromTheCacheWithoutTheFiles) {
 TEST_F(TaskSetsTest, TheCacheMissesIfAnythingWouldChangeTheExamples) {
   const TokenCache cache(folder_ / "tokens");
   encoded().save_encoded(cache, "letters");
-  const auto found = [&](const config::DataTable& data, const ContentHashes& files, const std::string& encoding) {
+  const auto found = [&](const config::DataTable& data, const ContentHashes& files,
+                         const std::string& encoding) {
     return sets_of(data, files).load_encoded(cache, encoding);
   };
   EXPECT_TRUE(found(table(), hashes(), "letters"));
@@ -498,8 +499,8 @@ TEST_F(TaskSetsTest, SplitBesideATestFileCutsTheDevelopmentSetOnly) {
   whole.encode(LetterTokenizer(), 1, TokenCache(folder_ / "tokens"), "letters");
   EXPECT_EQ(sets.set(data::Split::train).set.size() + sets.set(data::Split::dev).set.size(), 100U);
   EXPECT_GT(sets.set(data::Split::dev).set.size(), 5U);
-  EXPECT_TRUE(
-      std::ranges::equal(sets.set(data::Split::test).set.arrays().ids, whole.set(data::Split::test).set.arrays().ids));
+  EXPECT_TRUE(std::ranges::equal(sets.set(data::Split::test).set.arrays().ids,
+                                 whole.set(data::Split::test).set.arrays().ids));
   write("test", "Bea B-PER\n");
   EXPECT_NE(message_of([&] { sets_of(data, planned).read(); }).find("has changed since the run was planned"),
             std::string::npos);
@@ -541,8 +542,8 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatThisShareOfSequencesHas) {
   data.max_length_percent = 0;
   TaskSets given = sets_of(data, hashes());
   given.encode(LetterTokenizer(), 1);
-  EXPECT_TRUE(
-      std::ranges::equal(given.set(data::Split::train).set.arrays().ids, cold.set(data::Split::train).set.arrays().ids));
+  EXPECT_TRUE(std::ranges::equal(given.set(data::Split::train).set.arrays().ids,
+                                 cold.set(data::Split::train).set.arrays().ids));
 }
 
 TEST(ReadSet, RefusesFilesItCannotRead) {

@@ -19,8 +19,8 @@
 namespace {
 
 namespace fs = std::filesystem;
-using encore::tasks::Notes;
 using encore::record::TensorSlice;
+using encore::tasks::Notes;
 using encore::tasks::TokenCache;
 
 constexpr std::array<std::int32_t, 4> some_values = {5, -1, 7, 123456789};
@@ -35,7 +35,8 @@ class TokenCacheTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   static void save(const encore::tasks::TokenCache& cache, const std::string& key, Notes& notes) {
-    const encore::record::TensorSlice values{"values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
+    const encore::record::TensorSlice values{
+        "values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
     cache.save(key, {values}, {{"labels", "O B-X"}}, notes);
   }
   /// Returns whether the cache has the content that was saved under the key.

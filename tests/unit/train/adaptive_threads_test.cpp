@@ -90,10 +90,11 @@ TEST(AdaptiveThreadsChild, DISABLED_PrintsItsDecisions) {
 
 TEST(AdaptiveThreadsChild, DISABLED_PrintsItsCpus) {
   const Device device;
-  testing::print_digest(
-      cpus_of_threads(device, 2, kernels::Binding::own_place) + "," + cpus_of_threads(device, 1, kernels::Binding::any_place) +
-      "," + cpus_of_threads(device, 2, kernels::Binding::any_place) + "," +
-      cpus_of_threads(device, 2, kernels::Binding::own_place) + " of " + std::to_string(kernels::host_cpus().size()));
+  testing::print_digest(cpus_of_threads(device, 2, kernels::Binding::own_place) + "," +
+                        cpus_of_threads(device, 1, kernels::Binding::any_place) + "," +
+                        cpus_of_threads(device, 2, kernels::Binding::any_place) + "," +
+                        cpus_of_threads(device, 2, kernels::Binding::own_place) + " of " +
+                        std::to_string(kernels::host_cpus().size()));
 }
 
 TEST(AdaptiveThreads, FallWhileOthersUseTheCoresAndRiseWhenTheyAreFree) {

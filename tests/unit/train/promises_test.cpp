@@ -455,13 +455,14 @@ TEST(TunedThresholds, BelongToTheChosenParameters) {
   const Device device;
   for (const char* gone : {"", record::weights_file}) {
     if (*gone != 0) fs::remove(place.folder() / "whole" / gone);
-    infer::Engine engine(place.folder() / "whole", record::Specification::load(place.folder() / "whole").plugin_folders,
-                  device);
+    infer::Engine engine(place.folder() / "whole",
+                         record::Specification::load(place.folder() / "whole").plugin_folders, device);
     const Records records =
         tasks::read_set(engine.reader(), {(place.folder() / "test.tsv").string()}, "test set").records;
     engine.extend(records);
     const tasks::EncodedSet set = engine.encode(records);
-    const Statistics statistics = tasks::measured(engine.task(), set.set, engine.run(set).outputs, "test set");
+    const Statistics statistics =
+        tasks::measured(engine.task(), set.set, engine.run(set).outputs, "test set");
     for (const auto& [name, value] : measure_values(engine.measures(), statistics))
       EXPECT_EQ(value, told.result.at("test/" + name)) << name << " without " << gone;
   }
@@ -529,7 +530,7 @@ TEST_P(PromisesChild, DISABLED_TrainsWithChangingThreads) {
   testing::print_digest(digest_of(GetParam(), [&](const Device& device) {
     if (changes > 0 && random() % 2 == 0) return;
     kernels::use_host_threads(device, 1 + static_cast<int>(random() % static_cast<unsigned>(host_threads())),
-                     kernels::Binding::any_place);
+                              kernels::Binding::any_place);
     ++changes;
   }));
   EXPECT_GT(changes, 5);

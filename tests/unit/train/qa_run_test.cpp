@@ -51,7 +51,7 @@ layer.attention = { type = "self_attention", heads = 2 }
 layer.feed_forward = { type = "feed_forward", hidden = 24 }
 head.type = "span"
 )",
-                                                                  folder_, {}, overrides);
+                                                                          folder_, {}, overrides);
     return testing::run_attempt(folder_ / name, specification, control);
   }
 

@@ -112,7 +112,8 @@ TEST_F(TrainerTest, KeepsAttentionOfTheFirstExamplesWhereItIsAsked) {
   }
   run("stopped", specification({"train.show_attention=2"}), ScriptedControl(9));
   run("stopped", specification({"train.show_attention=2"}));
-  EXPECT_EQ(testing::read_bytes(folder_ / "stopped" / record::attention_file), content) << "resumed, the same bytes";
+  EXPECT_EQ(testing::read_bytes(folder_ / "stopped" / record::attention_file), content)
+      << "resumed, the same bytes";
 }
 
 TEST_F(TrainerTest, KeepsTheBestAndTheNewestCheckpoint) {
@@ -181,8 +182,8 @@ TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
   for (const std::int64_t rung : {4, 8, 8, 12, 40}) {
     Milestones milestones;
     milestones.pause_after_step = rung;
-    const Recorder part =
-        testing::run_attempt(folder_ / "paused", of, ScriptedControl(), tasks::TokenCache{fs::path()}, milestones);
+    const Recorder part = testing::run_attempt(folder_ / "paused", of, ScriptedControl(),
+                                               tasks::TokenCache{fs::path()}, milestones);
     steps += part.steps.size();
     EXPECT_EQ(part.ending, rung < 24 ? record::Ending::interrupted : record::Ending::completed) << rung;
     EXPECT_EQ(steps, std::min<std::size_t>(static_cast<std::size_t>(rung), 24u));
@@ -209,9 +210,11 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
   record::Specification specified = specification(bert_shape);
   const Recorder donor = run("donor", specified);
   ASSERT_EQ(donor.ending, record::Ending::completed) << donor.reason;
-  testing::write_bert_folder(folder_ / "bert", record::Safetensors(folder_ / "donor" / record::weights_file).tensors(),
+  testing::write_bert_folder(folder_ / "bert",
+                             record::Safetensors(folder_ / "donor" / record::weights_file).tensors(),
                              pretrained::PretrainedHead::classes);
-  specified.data[record::pretrained_role] = {(folder_ / "bert").string(), pretrained::sha256_of_content(folder_ / "bert")};
+  specified.data[record::pretrained_role] = {(folder_ / "bert").string(),
+                                             pretrained::sha256_of_content(folder_ / "bert")};
   const Recorder whole = run("whole", specified);
   ASSERT_EQ(whole.ending, record::Ending::completed) << whole.reason;
   const std::string note = "model.from: 39 tensors taken";
@@ -226,7 +229,8 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
   EXPECT_EQ(std::ranges::count(second.logs, note), 0);
   EXPECT_EQ(newest_state("stopped"), newest_state("whole"));
 
-  testing::write_bert_folder(folder_ / "bert", record::Safetensors(folder_ / "whole" / record::weights_file).tensors(),
+  testing::write_bert_folder(folder_ / "bert",
+                             record::Safetensors(folder_ / "whole" / record::weights_file).tensors(),
                              pretrained::PretrainedHead::classes);
   EXPECT_EQ(testing::message_of<Error>([&] { run("changed", specified); }),
             (folder_ / "bert").string() +
@@ -236,7 +240,7 @@ TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfAFolder) {
 /// Starts from the weights of a run that was trained in this folder.
 void start_from(const fs::path& donor, record::Specification& specified) {
   specified.data[record::pretrained_role] = {(donor / record::weights_file).string(),
-                                     pretrained::sha256_of_content(donor / record::weights_file)};
+                                             pretrained::sha256_of_content(donor / record::weights_file)};
 }
 
 TEST_F(TrainerTest, ANewRunStartsFromTheWeightsOfARun) {
@@ -299,7 +303,8 @@ TEST_F(TrainerTest, RefusesWeightsThatDoNotFitOrHaveChanged) {
 
   record::Specification planned = specification();
   start_from(folder_ / "donor", planned);
-  planned.data[record::pretrained_role].sha256[0] = planned.data[record::pretrained_role].sha256[0] == '0' ? '1' : '0';
+  planned.data[record::pretrained_role].sha256[0] =
+      planned.data[record::pretrained_role].sha256[0] == '0' ? '1' : '0';
   EXPECT_EQ(testing::message_of<Error>([&] { run("changed", planned); }),
             file + " (model.from) has changed since the run was planned; run the experiment file again");
 }
@@ -430,9 +435,9 @@ TEST_F(TrainerTest, PatienceWaitsWhileTheLossOfTiesFalls) {
 
 TEST_F(TrainerTest, ScoresTheLastCheckpointOfDevOnce) {
   const auto begun = [](const Recorder& told) {
-    return std::ranges::count_if(told.scored.at(data::Split::dev), [](const infer::EvaluationProgress& progress) {
-      return progress.done == progress.all;
-    });
+    return std::ranges::count_if(
+        told.scored.at(data::Split::dev),
+        [](const infer::EvaluationProgress& progress) { return progress.done == progress.all; });
   };
   record::Specification once = specification();
   once.ties = record::Ties::loss;
@@ -547,7 +552,8 @@ TEST_F(TrainerTest, ACheckpointGetsItsNameAfterItsRecordsAreSafe) {
   Session session(specification, folder_ / "run", 1, device);
   EXPECT_THROW(Trainer(session.parts(recorder, control)).run(), RecordError);
   EXPECT_GT(recorder.safe_steps, 0u);
-  EXPECT_TRUE(record::list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps without records";
+  EXPECT_TRUE(record::list_checkpoints(folder_ / "run").empty())
+      << "a resume would skip steps without records";
 }
 
 /// The fault is in the folder and not in the experiment: the run can resume after the folder was cleared.
