@@ -70,6 +70,8 @@ Form<BundleShowRequest> bundle_show_form() {
       .option("plugin-path", &R::plugin_path, "DIR",
               "a folder with the plugins of the runs (may be repeated); no plugin is loaded")
       .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "print the files as CSV, or with --claims the claimed values")
+      .exclude("json", "csv")
       .argument("file", &R::file, std::string("FILE") + bundle_ending);
 }
 
@@ -87,6 +89,8 @@ Form<DbMergeRequest> db_merge_form() {
                     "show what would be copied, and which runs are in conflict"}}})
       .flag("dry-run,n", &R::dry_run, "only show what would be copied")
       .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "print every run as CSV")
+      .exclude("json", "csv")
       .argument("database", &R::database)
       .refuse([](const R& request) -> std::string {
         if (!request.database.empty()) return "";

@@ -31,13 +31,13 @@ struct BundleShowRequest {
   bool files = false;
   bool diff = false;
   std::vector<std::string> plugin_path;
-  bool json = false;
+  bool json = false, csv = false;
   std::string file;
 };
 
 struct DbMergeRequest {
   bool dry_run = false;
-  bool json = false;
+  bool json = false, csv = false;
   std::vector<std::string> database;
 };
 

@@ -91,10 +91,12 @@ Form<EmbedTextRequest> embed_form() {
       .several()
       .option("count,k", &R::count, "N", "number of neighbours")
       .flag("json", &R::json, "print JSON, vectors with all their digits")
+      .flag("csv", &R::csv, "print CSV: neighbours, or a text and its vector on each line")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
       .argument("text", &R::text)
+      .exclude("json", "csv")
       .least("count", 1, "invalid -k {}: expected at least 1")
       .refuse(wrong_question);
 }

@@ -16,7 +16,7 @@ struct EmbedTextRequest {
   std::string texts;
   std::vector<std::string> analogy;
   int count = 10;
-  bool json = false;
+  bool json = false, csv = false;
   ModelRequest model;
   SelectionRequest selection;
   std::string run;

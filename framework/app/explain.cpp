@@ -114,7 +114,9 @@ Form<ExplainRequest> explain_form() {
                {"exp explain experiments/quickstart.toml -S model.dropout=0.2", "why this is another run"}}})
       .include(&R::plan, plan_options())
       .flag("json", &R::json, "print JSON; a list for several runs")
+      .flag("csv", &R::csv, "print the differences of all runs as CSV")
       .include(&R::selection, run_arguments())
+      .exclude("json", "csv")
       .refuse([](const R& request) -> std::string {
         const bool chosen = !request.selection.runs.empty() || selection_from(request.selection).narrows();
         return chosen ? ""

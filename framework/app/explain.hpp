@@ -16,7 +16,7 @@ namespace encore::app {
 
 struct ExplainRequest {
   PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
-  bool json = false;
+  bool json = false, csv = false;
   SelectionRequest selection;
 };
 

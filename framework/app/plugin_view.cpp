@@ -111,9 +111,12 @@ Form<PluginInfoRequest> plugin_info_form() {
                                    "print the page of a plugin, as in docs/reference/plugins/"}}})
       .include(&R::view, plugin_view_options())
       .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "print the options as CSV")
       .flag("markdown", &R::markdown, "print the page of the documentation")
       .argument("name", &R::name, "the name of a plugin or of a type")
-      .exclude("json", "markdown");
+      .exclude("json", "markdown")
+      .exclude("json", "csv")
+      .exclude("csv", "markdown");
 }
 
 std::vector<const config::Manifest*> PluginView::usable() const {

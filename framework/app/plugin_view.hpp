@@ -32,7 +32,7 @@ struct PluginLsRequest {
 
 struct PluginInfoRequest {
   PluginViewRequest view;
-  bool json = false;
+  bool json = false, csv = false;
   bool markdown = false;
   std::string name;
 };

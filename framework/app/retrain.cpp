@@ -283,10 +283,13 @@ Form<RetrainRequest> retrain_form() {
       .option("seed", &R::seed, "N", "short for -S seed=N")
       .flag("dry-run,n", &R::dry_run, "only show the plan")
       .flag("json", &R::json, "print the answer as JSON; training's output goes to standard error")
+      .flag("csv", &R::csv, "print the compared sets as CSV; training's output goes to standard error")
       .include(&R::backend, backend_options())
       .include(&R::session, session_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run)
+      .exclude("json", "csv")
+      .exclude("csv", "dry-run")
       .exclude("new-test", "hold-out", "--new-test and --hold-out exclude each other")
       .refuse([](const R& request) -> std::string {
         if (request.hold_out && !(*request.hold_out > 0.0 && *request.hold_out < 1.0))

@@ -25,7 +25,7 @@ struct RetrainRequest {
   std::vector<std::string> set;  ///< key=value
   std::optional<std::string> seed;
   bool dry_run = false;
-  bool json = false;
+  bool json = false, csv = false;
   BackendRequest backend;
   SessionRequest session;
   SelectionRequest selection;

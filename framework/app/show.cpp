@@ -20,6 +20,8 @@ Form<ShowRequest> show_form() {
                     "meant"}}})
       .flag("all", &R::all, "settings that have their default too; of a search every trial")
       .flag("json", &R::json, "as JSON")
+      .flag("csv", &R::csv, "print all scores of the best checkpoints as CSV")
+      .exclude("json", "csv")
       .include(&R::selection, run_arguments());
 }
 

@@ -13,7 +13,7 @@ namespace encore::app {
 
 struct ShowRequest {
   bool all = false;
-  bool json = false;
+  bool json = false, csv = false;
   SelectionRequest selection;
 };
 

@@ -10,6 +10,7 @@
 #include "cli/bundle_text.hpp"
 #include "cli/components.hpp"
 #include "cli/table.hpp"
+#include "document/escape.hpp"
 #include "report/wording.hpp"
 #include "store/selection.hpp"
 
@@ -48,6 +49,20 @@ void print_files(Console& console, const archive::BundleIndex& index) {
   files.print(console.out, console.terminal, 2);
 }
 
+/// Writes every claimed value, or without `claims` every file with its size and SHA-256.
+void print_bundle_csv(Console& console, store::Store& store, const archive::BundleIndex& index, bool claims) {
+  if (claims) {
+    console.out << document::csv_record({"table", "column", "value"});
+    for (const bundle::Claim& claim : bundle::claims_of(store, 0))
+      for (const std::string& value : claim.values)
+        console.out << document::csv_record({claim.table, claim.column, value});
+    return;
+  }
+  console.out << document::csv_record({"file", "bytes", "sha256"});
+  for (const archive::BundleFile& file : index.files)
+    console.out << document::csv_record({file.path, std::to_string(file.bytes), file.sha256});
+}
+
 int bundle_show(const app::BundleShowRequest& request, app::App& app, Console& console) {
   const OpenedBundle bundle(app.events, request.file, request.plugin_path);
   store::Store store(bundle.unpacked().database(), store::OpenMode::read);
@@ -58,6 +73,8 @@ int bundle_show(const app::BundleShowRequest& request, app::App& app, Console& c
     print_diffs(console, all_code(store, runs));
   else if (request.json)
     console.print(bundle_json(bundle, store, runs));
+  else if (request.csv)
+    return print_bundle_csv(console, store, bundle.index(), request.claims), exit_done;
   else if (request.claims)
     print_claims(console, store);
   else

@@ -11,6 +11,7 @@
 #include "cli/bundle_text.hpp"
 #include "cli/components.hpp"
 #include "cli/table.hpp"
+#include "document/escape.hpp"
 #include "store/database_merge.hpp"
 #include "world/file_descriptor.hpp"
 #include "world/lease_clock.hpp"
@@ -56,6 +57,13 @@ void print_merge(Console& console, const store::DatabaseMerge& merge) {
                           : "\n");
 }
 
+/// Writes every run, unchanged runs included.
+void print_merge_csv(std::ostream& out, const std::string& file, const store::DatabaseMerge& merge) {
+  for (const store::MergedRun& run : merge.runs)
+    out << document::csv_record(
+        {file, run.name, run.id, store::name_of(run.outcome), run.conflict ? "yes" : "no", run.remark});
+}
+
 void print_sums(Console& console, const std::string& file, const store::DatabaseMerge& merge, bool dry_run) {
   const auto count = [&](store::MergeOutcome outcome) { return std::to_string(merge.count(outcome)); };
   console.out << file << ": " << merge.runs.size() << (merge.runs.size() == 1 ? " run, " : " runs, ")
@@ -99,11 +107,17 @@ int db_merge(const app::DbMergeRequest& request, app::App& app, Console& console
   store::Store store(app.database, request.dry_run ? store::OpenMode::write : store::OpenMode::create);
   bool whole = true;
   nlohmann::ordered_json answers = nlohmann::ordered_json::array();
+  if (request.csv)
+    console.out << document::csv_record({"database", "run", "id", "outcome", "conflict", "remark"});
   for (const std::string& file : request.database) {
     const store::DatabaseMerge merged = merge(app, store, file, request.dry_run);
     whole = whole && merged.count(store::MergeOutcome::left_out) == 0;
     if (request.json) {
       answers.push_back(json_of(file, merged));
+      continue;
+    }
+    if (request.csv) {
+      print_merge_csv(console.out, file, merged);
       continue;
     }
     print_merge(console, merged);

@@ -46,14 +46,15 @@ void print_differences(std::ostream& out, const Terminal& terminal,
   table.print(out, terminal, indent);
 }
 
+std::string csv_text(const nlohmann::json& value) {
+  return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 void print_differences_csv(std::ostream& out, const std::vector<analysis::Difference>& differences) {
-  const auto text = [](const nlohmann::json& value) {
-    return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
-  };
   out << document::csv_record({"section", "key", "a", "b", "origin_a", "origin_b"});
   for (const analysis::Difference& difference : differences)
-    out << document::csv_record({difference.section, difference.key, text(difference.a), text(difference.b),
-                                 difference.origin_a, difference.origin_b});
+    out << document::csv_record({difference.section, difference.key, csv_text(difference.a),
+                                 csv_text(difference.b), difference.origin_a, difference.origin_b});
 }
 
 nlohmann::ordered_json differences_json(const std::vector<analysis::Difference>& differences) {

@@ -19,6 +19,8 @@ void print_differences(std::ostream& out, const Terminal& terminal,
                        const std::vector<analysis::Difference>& differences, const std::string& a,
                        const std::string& b, int indent = 0);
 
+/// Returns the value as a cell of CSV shows it: a string without quotes, null as nothing, the rest as JSON.
+std::string csv_text(const nlohmann::json& value);
 /// Prints section, key, complete values and origins of both sides.
 void print_differences_csv(std::ostream& out, const std::vector<analysis::Difference>& differences);
 /// Returns [{"section", "key", "a", "b", "origin_a", "origin_b"}].

@@ -6,6 +6,7 @@
 #include "base/load_file.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
+#include "document/escape.hpp"
 #include "document/quantity.hpp"
 
 namespace encore::cli {
@@ -37,6 +38,25 @@ void print_neighbours(std::ostream& out, const Terminal& terminal,
   }
 }
 
+/// Writes the neighbours of all queries, or the vectors: `text,v1,v2,...` with all digits.
+void print_embedding_csv(std::ostream& out, const record::EmbedAnswer& answer) {
+  if (!answer.nearest.empty()) out << document::csv_record({"query", "similarity", "line", "text"});
+  for (const auto& [query, neighbours] : answer.nearest)
+    for (const record::NearText& neighbour : neighbours)
+      out << document::csv_record({query, shortest(neighbour.similarity),
+                                   neighbour.line ? std::to_string(*neighbour.line) : "", neighbour.text});
+  for (const auto& [text, vector] : answer.vectors) {
+    std::vector<std::string> row = {text};
+    if (&text == &answer.vectors.front().text) {
+      std::vector<std::string> heads = {"text"};
+      for (std::size_t i = 1; i <= vector.size(); ++i) heads.push_back("v" + std::to_string(i));
+      out << document::csv_record(heads);
+    }
+    for (const auto number : vector) row.push_back(shortest(number));
+    out << document::csv_record(row);
+  }
+}
+
 int embed_verb(const app::EmbedTextRequest& request, app::App& app, Console& console) {
   const std::string corpus = request.texts.empty()  ? ""
                              : request.texts == "-" ? console.input()
@@ -49,6 +69,8 @@ int embed_verb(const app::EmbedTextRequest& request, app::App& app, Console& con
     nlohmann::ordered_json named = {{"run", embedding.run}};
     named.update(to_json_object<nlohmann::ordered_json>(embedding.answer));
     console.print(named);
+  } else if (request.csv) {
+    print_embedding_csv(console.out, embedding.answer);
   } else {
     print_neighbours(console.out, console.terminal, embedding.answer.nearest, embedding.of_words);
     print_vectors(console.out, embedding.answer.vectors);

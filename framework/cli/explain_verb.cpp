@@ -9,6 +9,7 @@
 #include "cli/format.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verbs.hpp"
+#include "document/escape.hpp"
 
 namespace encore::cli {
 
@@ -124,14 +125,28 @@ void print_head(const store::RunRow& run, std::size_t replicates, Console& conso
               << "  replicates  " << replicates << " (runs that differ only in the seed)\n";
 }
 
+void print_differences_of(std::ostream& out, const app::ExplainedRun& explained) {
+  if (!explained.nearest) return;
+  const std::string name = explained.planned != nullptr ? explained.planned->name() : explained.run->name;
+  for (const analysis::Difference& difference : explained.nearest->found)
+    out << document::csv_record({name, explained.nearest->run.name, difference.section, difference.key,
+                                 csv_text(difference.b), csv_text(difference.a)});
+}
+
 int explain_verb(const app::ExplainRequest& request, app::App& app, Console& console) {
   const app::Explanation all = app::explain(request, app);
   std::optional<store::Store> store;
   if (all.planned && all.has_database) store.emplace(app.database, store::OpenMode::read);
   Json list = Json::array();
+  if (request.csv)
+    console.out << document::csv_record({"run", "nearest", "section", "key", "value", "nearest_value"});
   for (const app::ExplainedRun& explained : all.runs) {
     const std::string reason =
         all.planned ? reason_of_planned(store ? &*store : nullptr, explained) : reason_of_stored(explained);
+    if (request.csv) {
+      print_differences_of(console.out, explained);
+      continue;
+    }
     if (request.json) {
       list.push_back(json_of(explained, reason));
       continue;

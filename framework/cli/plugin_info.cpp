@@ -10,6 +10,7 @@
 #include "config/core_schema.hpp"
 #include "config/markdown.hpp"
 #include "config/option_text.hpp"
+#include "document/escape.hpp"
 
 namespace encore::cli {
 
@@ -41,14 +42,15 @@ void print_measures(std::ostream& out, const config::ManifestOffer& task, const 
   for (const Measure& measure : task.measures)
     table.add({measure.name, config::better_text(measure), config::meaning_text(measure)});
   if (!table.empty()) table.print(out, terminal, 2);
-  out << " without train.select, the best checkpoint is chosen by " << printable(task.select) << '\n';
+  out << "  without train.select, the best checkpoint is chosen by " << printable(config::select_text(task))
+      << '\n';
 }
 
 void print_forms(std::ostream& out, const config::ManifestOffer& head, const Terminal& terminal) {
-  for (const config::HeadForm& form : head.forms) {
-    out << "  " << config::head_form_text(head, form) << '\n';
-    Table table({{"WHAT"}, {"NAME"}, {"OVER"}, {"VALUES"}});
-    for (const config::HeadRow& row : config::head_rows(form))
+  for (const config::HeadInterface& form : config::head_interfaces(head)) {
+    out << "  " << form.sentence << '\n';
+    Table table({{"ROLE"}, {"NAME"}, {"ONE FOR EACH"}, {"VALUE"}});
+    for (const config::HeadRow& row : form.rows)
       table.add(
           {row.what, row.name.empty() ? "-" : row.name, row.space.empty() ? "-" : row.space, row.values});
     table.print(out, terminal, 2);
@@ -77,12 +79,29 @@ void print_text(std::ostream& out, const config::Manifest& manifest, const std::
       << "  fingerprint  " << printable(manifest.fingerprint) << '\n';
 }
 
+void print_options_csv(std::ostream& out, const config::Manifest& manifest, const std::string& name) {
+  for (const config::ManifestOffer& offer : manifest.offers)
+    if (is_asked_for(manifest, offer, name))
+      for (const Option& option : offer.options.options())
+        out << document::csv_record({manifest.name, name_of(offer.kind), offer.name, option.name,
+                                     config::type_text(option), option.required ? "yes" : "no",
+                                     config::default_text(option), config::limits_text(option),
+                                     option.rule.help});
+}
+
 int plugin_info_action(const app::PluginInfoRequest& request, app::App&, Console& console) {
   const std::vector<config::Manifest> found = app::find_plugins(request);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  if (request.csv)
+    console.out << document::csv_record(
+        {"plugin", "kind", "type", "option", "value_type", "required", "default", "range", "meaning"});
   for (const config::Manifest& manifest : found) {
     if (request.json) {
       list.push_back(app::plugin_json(manifest));
+      continue;
+    }
+    if (request.csv) {
+      print_options_csv(console.out, manifest, request.name);
       continue;
     }
     if (&manifest != &found.front()) console.out << '\n';

@@ -15,6 +15,7 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
+#include "document/escape.hpp"
 #include "report/wording.hpp"
 
 namespace encore::cli {
@@ -70,6 +71,18 @@ void print_outcome(std::ostream& out, const Terminal& terminal, const store::Run
       << (retraining.promoted ? " is promoted" : " is not promoted") << '\n';
 }
 
+void print_outcome_csv(std::ostream& out, const store::RunRow& run, const store::RunRow& parent,
+                       const analysis::Retraining& retraining) {
+  const auto number = [](const std::optional<double>& value) { return value ? shortest(*value) : ""; };
+  out << document::csv_record({"run", "parent", "measure", "set", "what", "examples", "parent_score",
+                               "run_score", "gain", "gain_low", "gain_high"});
+  for (const auto& [which, set] :
+       {std::pair("old", &retraining.old_set), std::pair("new", &retraining.new_set)})
+    out << document::csv_record({run.name, parent.name, retraining.measure.name, which, set->what,
+                                 std::to_string(set->examples), number(set->parent), number(set->run),
+                                 number(set->gain), number(set->low), number(set->high)});
+}
+
 Json outcome_json(const store::RunRow& run, const store::RunRow& parent,
                   const analysis::Retraining& retraining, bool trained) {
   return {{"run", run.name},
@@ -82,7 +95,7 @@ Json outcome_json(const store::RunRow& run, const store::RunRow& parent,
 
 int retrain_verb(const app::RetrainRequest& request, app::App& app, Console& console) {
   // The answer is the comparison, not the list of runs.
-  SessionScreen screen(console, request.session.quiet, request.json, false);
+  SessionScreen screen(console, request.session.quiet, request.json || request.csv, false);
   const app::RetrainResult result = app::retrain(request, app, screen);
   if (request.dry_run) {
     if (request.json)
@@ -102,6 +115,8 @@ int retrain_verb(const app::RetrainRequest& request, app::App& app, Console& con
   const analysis::Retraining& retraining = *result.retraining;
   if (request.json) {
     console.print(outcome_json(run, result.parent, retraining, result.session.has_value()));
+  } else if (request.csv) {
+    print_outcome_csv(console.out, run, result.parent, retraining);
   } else {
     if (!result.session) console.out << run.name << " (" << run.id << ") is complete\n";
     print_outcome(console.out, console.terminal, run, result.parent, retraining);

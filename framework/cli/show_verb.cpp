@@ -5,10 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/difference_text.hpp"
 #include "cli/run_json.hpp"
 #include "cli/search_text.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verbs.hpp"
+#include "document/escape.hpp"
 #include "runner/launched_runs.hpp"
 
 namespace encore::cli {
@@ -19,10 +21,24 @@ void write_search(const app::ShowRequest& request, store::Store& store, const st
                   Console& console) {
   const store::Snapshot snapshot(store.database());
   const store::SearchRecord record = store::read_search(store, search);
+  if (request.csv) throw app::UsageError("--csv is not available for a search; use --json");
   if (request.json)
     console.print(search_json(store, search, record));
   else
     print_search(console.out, store, search, record, console.terminal, request.all);
+}
+
+/// Writes each score of the best checkpoint of each run, with all digits.
+void print_run_scores_csv(std::ostream& out, const std::vector<store::RunRow>& runs) {
+  out << document::csv_record({"run", "id", "best_step", "measure", "value"});
+  for (const store::RunRow& run : runs) {
+    if (!run.result.is_object() || !run.result.contains("measures")) continue;
+    for (const auto& [measure, value] : run.result["measures"].items())
+      if (value.is_number())
+        out << document::csv_record({run.name, run.id,
+                                     csv_text(run.result.value("best_step", nlohmann::json())), measure,
+                                     value.dump()});
+  }
 }
 
 int show_verb(const app::ShowRequest& request, app::App& app, Console& console) {
@@ -35,6 +51,8 @@ int show_verb(const app::ShowRequest& request, app::App& app, Console& console) 
     console.print(run_json(store, shown.runs.front()));
   } else if (request.json) {
     write_runs_json(store, shown.runs, [&](const std::string& text) { console.out << text; });
+  } else if (request.csv) {
+    print_run_scores_csv(console.out, shown.runs);
   } else {
     for (const store::RunRow& run : shown.runs) {
       if (&run != &shown.runs.front()) console.out << '\n';

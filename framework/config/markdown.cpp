@@ -4,6 +4,7 @@
 #include "config/markdown.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <sstream>
 
@@ -48,19 +49,30 @@ std::string measures_table(const ManifestOffer& offer) {
   std::string text = "\n| measure | better | meaning |\n|---|---|---|\n";
   for (const Measure& measure : offer.measures)
     text += "| " + code(measure.name) + " | " + better_text(measure) + " | " + meaning_text(measure) + " |\n";
-  return text + "\nWithout `train.select` the best checkpoint is the one of " + code(offer.select) + ".\n";
+  return text + "\nWithout `train.select`, the best checkpoint is chosen by " + select_text(offer) + ".\n";
 }
 
-/// Returns a table for each form of a head.
+/// Returns what a head reads and gives.
 std::string forms_tables(const ManifestOffer& offer) {
   std::string text;
-  for (const HeadForm& form : offer.forms) {
-    text += "\n" + head_form_text(offer, form) + "\n\n| what | name | over | values |\n|---|---|---|---|\n";
-    for (const HeadRow& row : head_rows(form))
+  for (const HeadInterface& table : head_interfaces(offer)) {
+    text += "\n" + table.sentence + "\n\n| role | name | one for each | value |\n|---|---|---|---|\n";
+    for (const HeadRow& row : table.rows)
       text += "| " + row.what + " | " + (row.name.empty() ? "-" : code(row.name)) + " | " +
               (row.space.empty() ? "-" : row.space) + " | " + row.values + " |\n";
   }
   return text;
+}
+
+/// Returns the summary as a sentence.
+std::string sentence_of(std::string summary) {
+  const auto end = summary.find_first_of(" ,(");
+  const bool is_word = std::all_of(
+      summary.begin(), summary.begin() + static_cast<std::ptrdiff_t>(std::min(end, summary.size())),
+      [](unsigned char c) { return std::islower(c) != 0; });
+  if (is_word && !summary.empty())
+    summary.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(summary.front())));
+  return summary + ".";
 }
 
 }  // namespace
@@ -93,13 +105,15 @@ std::string markdown_plugin(const Manifest& manifest) {
   std::string text = "# Plugin " + code(manifest.name) + " " + manifest.version + "\n";
   for (const ManifestOffer& offer : manifest.offers) {
     text += "\n## " + std::string(encore::name_of(offer.kind)) + " " + code(offer.name) + "\n";
-    if (!offer.summary.empty()) text += offer.summary + ".\n\n";
-    text += "```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
+    if (!offer.summary.empty()) text += sentence_of(offer.summary) + "\n\n";
+    text += "An experiment file selects it with:\n\n```toml\n[" + table_of(offer.kind) + "]\ntype = \"" +
+            offer.name + "\"\n```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
     if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
     text += measures_table(offer) + forms_tables(offer);
     if (offer.version > 1)
-      text += "\nVersion " + std::to_string(offer.version) + " of what these options mean.\n";
+      text += "\nThe meaning of these options has version " + std::to_string(offer.version) +
+              ", which is part of the identity of a run.\n";
   }
   return text;
 }

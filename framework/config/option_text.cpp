@@ -3,6 +3,9 @@
 // words, so a change here changes the pages. Read option_text.hpp first.
 #include "config/option_text.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/measure_json.hpp"
 #include "base/nearest.hpp"
 #include "config/check_value.hpp"
@@ -30,6 +33,73 @@ struct Written {
   }
 };
 
+/// Returns `field "text"` or `fields "words", "tags"`.
+std::string fields_of(const std::vector<std::string>& names) {
+  return (names.size() == 1 ? "field " : "fields ") + quoted_list(names);
+}
+
+/// Returns the words for one row of a set.
+std::string row_of(Space space) {
+  switch (space) {
+    case Space::tokens:
+      return "token";
+    case Space::target:
+      return "token of the second text";
+    case Space::sequences:
+      return "sequence";
+    case Space::picked:
+      return "picked row";
+    case Space::ragged:
+      return "entry of a sequence";
+  }
+  return "";
+}
+
+std::string targets_text(const std::vector<Space>& targets) {
+  std::string text;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    text += std::string(i == 0 ? "" : i + 1 == targets.size() ? " or " : ", ") + row_of(targets[i]);
+  return text;
+}
+
+std::vector<HeadRow> rows_of(const HeadForm& form) {
+  std::vector<HeadRow> rows;
+  const auto add = [&](const char* what, const HeadValue& value) {
+    const std::string number = value.type == ColumnType::integers ? "integer" : "number";
+    std::string values = value.width == "1" ? number : "vector of " + value.width + " " + number + "s";
+    if (!value.below.empty()) values += ", 0 to " + value.below + " - 1, or -1 for none";
+    if (value.on_request) values += ", computed on request";
+    rows.push_back({what, value.name, row_of(value.space), values});
+  };
+  for (const Space space : form.reads)
+    rows.push_back({"states of the model", "", row_of(space), "vector of width numbers"});
+  for (const HeadValue& value : form.columns) add("column of the task", value);
+  for (const HeadValue& value : form.optional_columns) add("optional column", value);
+  for (const HeadValue& value : form.outputs) add("output", value);
+  for (const std::string& path : form.ties) rows.push_back({"parameter", path, "", "shared with that part"});
+  return rows;
+}
+
+/// Whether there are several forms, each for one kind of target, that differ in nothing else.
+bool differ_in_targets_alone(std::vector<HeadForm> forms) {
+  if (forms.size() < 2) return false;
+  for (HeadForm& form : forms) {
+    if (form.targets.size() != 1) return false;
+    const Space space = form.targets.front();
+    form.targets.clear();
+    const auto blank = [&](Space& of) {
+      if (of != space) return false;
+      of = Space::tokens;
+      return true;
+    };
+    bool all = std::ranges::all_of(form.reads, blank);
+    for (std::vector<HeadValue>* values : {&form.columns, &form.optional_columns, &form.outputs})
+      for (HeadValue& value : *values) all = blank(value.space) && all;
+    if (!all) return false;
+  }
+  return std::ranges::adjacent_find(forms, std::not_equal_to<>()) == forms.end();
+}
+
 }  // namespace
 
 std::string type_text(const Option& option) {
@@ -47,46 +117,47 @@ std::string limits_text(const Option& option) {
 
 std::string fields_text(const ManifestOffer& offer) {
   if (offer.kind == Kind::reader)
-    return "It gives the fields " + quoted_list(offer.gives) +
+    return "It gives the " + fields_of(offer.gives) +
            (offer.may_give.empty() ? ""
-                                   : "; where its options ask for them also " + quoted_list(offer.may_give));
+                                   : ". If its options ask for it, also the " + fields_of(offer.may_give));
   if (offer.kind != Kind::task) return "";
-  return "It reads the fields " + quoted_list(offer.needs.structure) +
-         (offer.needs.truth.empty() ? ""
-                                    : ", to learn and to be scored also " + quoted_list(offer.needs.truth)) +
-         (offer.needs.optional.empty() ? ""
-                                       : "; where there are any also " + quoted_list(offer.needs.optional));
+  return "It reads the " + fields_of(offer.needs.structure) + " of each record" +
+         (offer.needs.truth.empty()
+              ? ""
+              : ". Records for training and scoring also need the " + fields_of(offer.needs.truth)) +
+         (offer.needs.optional.empty()
+              ? ""
+              : ". If the data have it, it also reads the " + fields_of(offer.needs.optional));
 }
 
-std::vector<HeadRow> head_rows(const HeadForm& form) {
-  std::vector<HeadRow> rows;
-  const auto add = [&](const char* what, const HeadValue& value) {
-    std::string values = value.type == ColumnType::integers ? "integers" : "numbers";
-    if (value.width != "1") values += ", " + value.width + " for each row";
-    if (!value.below.empty()) values += ", 0 to " + value.below + " - 1, or -1 for none";
-    if (value.on_request) values += ", computed on request";
-    rows.push_back({what, value.name, encore::name_of(value.space), values});
-  };
-  for (const Space space : form.reads)
-    rows.push_back({"states", "", encore::name_of(space), "width for each row"});
-  for (const HeadValue& value : form.columns) add("column", value);
-  for (const HeadValue& value : form.optional_columns) add("column, where there is one", value);
-  for (const HeadValue& value : form.outputs) add("output", value);
-  for (const std::string& path : form.ties) rows.push_back({"parameter", path, "", "shared with that part"});
-  return rows;
+std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
+  const std::string coupled = " (the loss of a sequence depends on the others of its batch)";
+  if (differ_in_targets_alone(offer.forms)) {
+    std::vector<HeadRow> rows = rows_of(offer.forms.front());
+    for (HeadRow& row : rows)
+      if (!row.space.empty()) row.space = "target";
+    return {{std::string(
+                 "The task decides what has a target: each token, each sequence (a whole text) or each "
+                 "picked row (a position that the task chooses). For each target, the head reads and gives") +
+                 (offer.forms.front().couples_sequences ? coupled : "") + ":",
+             std::move(rows)}};
+  }
+  std::vector<HeadInterface> tables;
+  for (const HeadForm& form : offer.forms) {
+    const bool any = offer.forms.size() == 1 && form.targets.size() == 3;
+    tables.push_back({(any ? std::string("With every task")
+                           : "If the task has a target for each " + targets_text(form.targets)) +
+                          ", the head reads and gives" + (form.couples_sequences ? coupled : "") + ":",
+                      rows_of(form)});
+  }
+  return tables;
 }
 
-std::string head_form_text(const ManifestOffer& offer, const HeadForm& form) {
-  std::string spaces;
-  for (std::size_t i = 0; i < form.targets.size(); ++i)
-    spaces += std::string(i == 0                         ? ""
-                          : i + 1 == form.targets.size() ? " or "
-                                                         : ", ") +
-              encore::name_of(form.targets[i]) + (form.targets[i] == Space::picked ? " rows" : "");
-  const bool any = offer.forms.size() == 1 && form.targets.size() == 3;
-  return "With a task " + (any ? std::string("of any kind") : "whose targets lie over " + spaces) +
-         ", the head reads and gives" +
-         (form.couples_sequences ? " (the loss of a sequence depends on the others of its batch)" : "") + ":";
+std::string select_text(const ManifestOffer& offer) {
+  const auto slash = offer.select.find('/');
+  if (slash == std::string::npos) return offer.select;
+  return offer.select + " (the " + (offer.select.starts_with("min") ? "lowest " : "highest ") +
+         offer.select.substr(slash + 1) + " on the development set)";
 }
 
 std::string better_text(const Measure& measure) {
@@ -95,7 +166,7 @@ std::string better_text(const Measure& measure) {
 }
 
 std::string meaning_text(const Measure& measure) {
-  return measure.help + (measure.always ? "" : " (not in all data)");
+  return measure.help + (measure.always ? "" : " (only if the data have what it needs)");
 }
 
 }  // namespace encore::config

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <encore/measure.hpp>
 #include <encore/options.hpp>
@@ -19,20 +20,31 @@ std::string default_text(const Option& option);
 /// Returns `"relu", "gelu"` or "at least 0, below 1" or an empty string.
 std::string limits_text(const Option& option);
 
-/// Returns `It reads the fields "words", to learn and to be scored also "tags"` or `It gives the fields
-/// "words", "tags"`; empty for other kinds.
+/// Returns which fields of records a task reads or a reader gives, without the last full stop: `It reads the
+/// field "words" of each record. Records for training and scoring also need the field "tags"`; empty for
+/// other kinds.
 std::string fields_text(const ManifestOffer& offer);
 
-/// A row of the table of inputs and outputs of a head: `column`, `targets`, `tokens`, `integers below
-/// classes`.
+/// A row of the table of inputs and outputs of a head: `column of the task`, `targets`, `token`, `integer, 0
+/// to classes - 1, or -1 for none`.
 struct HeadRow {
-  std::string what;  ///< "states", "column", "column, where there is one", "output", "parameter"
-  std::string name, space, values;
+  std::string
+      what;  ///< "states of the model", "column of the task", "optional column", "output", "parameter"
+  std::string name;  ///< empty for states, which have none
+  std::string
+      space;  ///< what has one such value: "token", "sequence", "picked row", "target"; empty: the model
+  std::string values;  ///< "number", "vector of classes numbers"
 };
-/// Returns the rows of one form.
-std::vector<HeadRow> head_rows(const HeadForm& form);
-/// Returns the sentence above such a table: "With a task of any kind, the head reads and gives:".
-std::string head_form_text(const ManifestOffer& offer, const HeadForm& form);
+struct HeadInterface {
+  std::string sentence;  ///< "If the task has a target for each token, the head reads and gives:"
+  std::vector<HeadRow> rows;
+};
+/// Returns what a head reads and gives: a table for each kind of task, or one if they differ only in what has
+/// a target. Empty for other kinds of plugins.
+std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer);
+/// Returns the default of train.select of a task with its meaning: "max dev/f1 (the highest f1 on the
+/// development set)".
+std::string select_text(const ManifestOffer& offer);
 /// Returns "higher" or "lower", or "-" for a matrix and for a measure without a direction.
 std::string better_text(const Measure& measure);
 /// Returns the help of a measure, and says so if not all data have it.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "config/catalogue.hpp"
 #include "config/markdown.hpp"
@@ -28,12 +29,42 @@ std::vector<config::Manifest> built_in() {
   return config::Catalogue::load({ENCORE_BUILD_DIR "/lib/encore/plugins"}).manifests();
 }
 
+/// Returns the pages that a reader of a plugin's page needs next, by what the plugin offers.
+std::string read_next(const config::Manifest& manifest) {
+  static const std::map<Kind, std::string> links = {
+      {Kind::layer,
+       "- [Layer contract](../layer_contract.md): what a layer may do, and what is checked\n"
+       "- [Adding a layer](../../guides/adding_a_layer.md): to write one\n"},
+      {Kind::head,
+       "- [Adding a head](../../guides/adding_a_head.md): states, columns and outputs explained\n"
+       "- [Tasks](../../guides/tasks.md): which tasks use which head\n"},
+      {Kind::tokenizer, "- [Adding a tokenizer](../../guides/adding_a_tokenizer.md): to write one\n"},
+      {Kind::optimizer,
+       "- [Training options](../training_options.md): the options that all optimizers share\n"
+       "- [Adding an optimizer](../../guides/adding_an_optimizer.md): to write one\n"},
+      {Kind::schedule,
+       "- [Training options](../training_options.md): the learning rate that it scales\n"
+       "- [Adding a schedule](../../guides/adding_a_schedule.md): to write one\n"},
+      {Kind::task,
+       "- [Tasks](../../guides/tasks.md): each task with an example\n"
+       "- [Measures](../measures.md): how measures are computed and compared\n"},
+      {Kind::reader,
+       "- [Data files](../data_files.md): what all readers share: fields, splits, bad rows\n"
+       "- [Adding a reader](../../guides/adding_a_reader.md): to write one\n"}};
+  std::string text = "\n## Read next\n\n";
+  std::set<Kind> kinds;
+  for (const config::ManifestOffer& offer : manifest.offers) kinds.insert(offer.kind);
+  for (const Kind kind : kinds) text += links.at(kind);
+  return text + "- [All plugins](README.md); `exp plugin info " + manifest.name +
+         "` prints this page's tables\n";
+}
+
 /// Returns every page by its file name.
 std::map<std::string, std::string> pages() {
   const std::vector<config::Manifest> manifests = built_in();
   std::map<std::string, std::string> all = {{"README.md", config::markdown_plugin_index(manifests)}};
   for (const config::Manifest& manifest : manifests)
-    all[manifest.name + ".md"] = config::markdown_plugin(manifest);
+    all[manifest.name + ".md"] = config::markdown_plugin(manifest) + read_next(manifest);
   return all;
 }
 

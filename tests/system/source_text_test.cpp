@@ -128,6 +128,27 @@ TEST(Names, EveryTypeOfTheFrameworkHasItsNameAlone) {
   EXPECT_EQ(doubled(sources).count("encore::Histogram"), 1u);
 }
 
+TEST(Names, EveryFolderOfTheFrameworkHasItsNamespace) {
+  // The SDK and base are what every folder uses, so they have none of their own.
+  const auto is_in_place = [](const std::string& folder, const std::string& type) {
+    const bool shared = folder == "sdk" || folder == "base";
+    return type.starts_with(shared ? "encore::" : "encore::" + folder + "::");
+  };
+  std::size_t types = 0;
+  for (const fs::path& file : sources_below("framework")) {
+    const fs::path path = fs::relative(file, fs::path(ENCORE_SOURCE_DIR) / "framework");
+    if (path.extension() == ".h") continue;  // the C library
+    for (const std::string& type : types_defined_in(content_of(file))) {
+      if (type == "encore_model") continue;  // the C library's
+      EXPECT_TRUE(is_in_place(path.begin()->string(), type)) << path << " defines " << type;
+      ++types;
+    }
+  }
+  EXPECT_GT(types, 500u) << "the test looked at the wrong folder";
+  EXPECT_FALSE(is_in_place("store", "encore::Planted"));
+  EXPECT_FALSE(is_in_place("store", "encore::report::Planted"));
+}
+
 TEST(Names, TypesAreFoundWhereOtherFilesCouldMeetThem) {
   EXPECT_EQ(
       types_defined_in("namespace encore {\nnamespace { struct Hidden {}; }\nclass Declared;\n"

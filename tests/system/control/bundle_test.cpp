@@ -132,6 +132,9 @@ TEST_F(Bundle, EqualRunsGiveEqualBytes) {
 TEST_F(Bundle, MergedIntoTheDatabaseItCameFromChangesNothing) {
   train();
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
+  const std::string planned = exp({"db", "merge", "tiny.tar.zst", "--csv", "-n"}).output;
+  EXPECT_TRUE(planned.starts_with("database,run,id,outcome,conflict,remark\r\ntiny.tar.zst,tiny,"))
+      << planned;
   const json merged = json::parse(exp({"db", "merge", "tiny.tar.zst", "--json"}).output);
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "1") << merged;
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1") << merged;
@@ -175,6 +178,11 @@ TEST_F(Bundle, PacksDataWhereThatIsAskedFor) {
   exp({"bundle", "tiny", "--data", "-o", "tiny.tar.zst"});
   move_away();
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst"}).output, "tiny equal: "));
+  const std::string files = exp({"bundle", "show", "tiny.tar.zst", "--csv"}).output;
+  EXPECT_TRUE(files.starts_with("file,bytes,sha256\r\n")) << files;
+  EXPECT_TRUE(contains(files, "\r\nencore.db,")) << files;
+  EXPECT_TRUE(contains(exp({"bundle", "show", "tiny.tar.zst", "--csv", "--claims"}).output,
+                       "table,column,value\r\n"));
   const json shown = json::parse(exp({"bundle", "show", "tiny.tar.zst", "--json"}).output);
   const json& trained = shown.at("trained");
   ASSERT_EQ(trained.at("data").size(), 3u);

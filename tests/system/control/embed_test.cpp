@@ -43,6 +43,9 @@ TEST_F(EmbedVerb, GivesAVectorForEachText) {
   const std::string text = output_of({"embed", "tiny", "in Oslo"});
   EXPECT_TRUE(text.starts_with("in Oslo\t")) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), ' '), 16) << "15 between the numbers, one in the text";
+  const std::string csv = output_of({"embed", "tiny", "in Oslo", "--csv"});
+  EXPECT_TRUE(csv.starts_with("text,v1,v2,")) << csv;
+  EXPECT_TRUE(contains(csv, ",v16\r\nin Oslo,")) << csv;
 }
 
 TEST_F(EmbedVerb, FindsTheNearestLines) {
@@ -60,6 +63,10 @@ TEST_F(EmbedVerb, FindsTheNearestLines) {
       output_of({"embed", "tiny", "--near", "Clara", "--texts", "lines.txt", "-k", "1"});
   EXPECT_TRUE(contains(table, "nearest to Clara\n  SIMILARITY  LINE  TEXT\n")) << table;
   EXPECT_TRUE(contains(table, "     6  Clara\n")) << table;
+  const std::string csv =
+      output_of({"embed", "tiny", "--near", "Clara", "--texts", "lines.txt", "-k", "1", "--csv"});
+  EXPECT_TRUE(csv.starts_with("query,similarity,line,text\r\nClara,")) << csv;
+  EXPECT_TRUE(csv.ends_with(",6,Clara\r\n")) << csv;
   EXPECT_EQ(answer({"--texts", "lines.txt"}).at("vectors").size(), 4u) << "the vectors of the corpus";
 }
 

@@ -47,6 +47,22 @@ TEST_F(Inspection, LsAsTableJsonAndCsv) {
   EXPECT_TRUE(contains(csv, "\r\ntiny,")) << csv;
 }
 
+TEST_F(Inspection, CsvOfOneRunHasTheValuesOfItsJson) {
+  const nlohmann::json run = nlohmann::json::parse(output_of({"show", "tiny", "--json"}));
+  const std::string scores = output_of({"show", "tiny", "--csv"});
+  EXPECT_TRUE(scores.starts_with("run,id,best_step,measure,value\r\n")) << scores;
+  for (const auto& [measure, value] : run.at("result").at("measures").items())
+    if (value.is_number()) {
+      EXPECT_TRUE(contains(scores, "," + measure + "," + value.dump() + "\r\n")) << measure << '\n' << scores;
+    }
+  EXPECT_EQ(output_of({"explain", "tiny", "--csv"}), "run,nearest,section,key,value,nearest_value\r\n");
+  EXPECT_TRUE(contains(output_of({"explain", "tiny.toml", "-S", "model.dropout=0.2", "--csv"}),
+                       "\r\ntiny,tiny,param,model.dropout,0.2,"));
+  const std::string options = output_of({"plugin", "info", "adam", "--csv"});
+  EXPECT_TRUE(options.starts_with("plugin,kind,type,option,value_type,required,default,range,meaning\r\n"));
+  EXPECT_TRUE(contains(options, "\r\nadam,optimizer,adam,beta1,number,no,0.9,")) << options;
+}
+
 /// Bytes that must not reach a terminal: control characters, marks that change the direction of text, bytes
 /// that are not valid text.
 const std::string hostile = "a\033]0;title\007\xc2\x9b\x32J\xe2\x80\xae";

@@ -178,10 +178,12 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
   const runner::ProgramOutput text =
       sandbox.exp({"plugin", "info", "topics_plugin", "--plugin-path", "mine"});
   ASSERT_EQ(text.end.exit_code, 0) << text.errors;
-  for (const char* part : {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
-                           "It reads the fields \"text\", to learn and to be scored also \"label\"",
-                           "It gives the fields \"text\", \"label\"", "MEASURE", "accuracy  higher  a share",
-                           "without train.select, the best checkpoint is chosen by max dev/accuracy"})
+  for (const char* part :
+       {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
+        "It reads the field \"text\" of each record. Records for training and scoring also need the field "
+        "\"label\"",
+        "It gives the fields \"text\", \"label\"", "MEASURE", "accuracy  higher  a share",
+        "without train.select, the best checkpoint is chosen by max dev/accuracy"})
     EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
   const nlohmann::json list = nlohmann::json::parse(
       sandbox.exp({"plugin", "info", "topics", "--plugin-path", "mine", "--json"}).output);

@@ -62,20 +62,27 @@ TEST(Markdown, ShowsFieldsAndMeasures) {
   const std::vector<Manifest> manifests = sample::catalogue().manifests();
   const std::string page = markdown_plugin(manifests.front());
   const std::string task =
-      "\n## task `classify`\n```toml\n[task]\ntype = \"classify\"\n```\n\n"
+      "\n## task `classify`\nAn experiment file selects it with:\n\n```toml\n[task]\ntype = "
+      "\"classify\"\n```\n\n"
       "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"
       "| `top` | integer | `1` | at least 1 | a size |\n"
-      "\nIt reads the fields \"text\", to learn and to be scored also \"label\".\n"
+      "\nIt reads the field \"text\" of each record. Records for training and scoring also need the field "
+      "\"label\".\n"
       "\n| measure | better | meaning |\n|---|---|---|\n| `accuracy` | higher | a share |\n"
       "| `confusion` | - | truth and prediction |\n"
-      "\nWithout `train.select` the best checkpoint is the one of `max dev/accuracy`.\n"
-      "\nVersion 2 of what these options mean.\n";
+      "\nWithout `train.select`, the best checkpoint is chosen by max dev/accuracy (the highest accuracy on "
+      "the "
+      "development set).\n"
+      "\nThe meaning of these options has version 2, which is part of the identity of a run.\n";
   EXPECT_NE(page.find(task), std::string::npos) << page;
   const std::string reader =
-      "\n## reader `conll`\none token per line.\n\n```toml\n[data]\ntype = \"conll\"\n```\n\nIt has no "
+      "\n## reader `conll`\nOne token per line.\n\nAn experiment file selects it "
+      "with:\n\n```toml\n[data]\ntype = \"conll\"\n```\n\nIt has no "
       "options.\n\nIt gives the fields \"words\", \"tags\".\n";
   EXPECT_NE(page.find(reader), std::string::npos) << page;
-  EXPECT_NE(page.find("| `f1/{label}` | higher | a share (not in all data) |\n"), std::string::npos) << page;
+  EXPECT_NE(page.find("| `f1/{label}` | higher | a share (only if the data have what it needs) |\n"),
+            std::string::npos)
+      << page;
 }
 
 TEST(Markdown, RefusesAMarkWithoutASchemaOrAnEnd) {
