@@ -3,6 +3,7 @@
 // request. cli/plugin_ls.cpp and cli/plugin_info.cpp print them. Read next: plugin_view.hpp.
 #include "app/plugin_view.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -18,16 +19,18 @@ namespace encore::app {
 
 namespace {
 
-PluginView read_plugin_view(const PluginViewRequest& request) {
+/// Throws NotBuilt if a plugin that ships is not built yet, of `kind` or without it of any kind.
+PluginView read_plugin_view(const PluginViewRequest& request, std::optional<Kind> kind = {}) {
   const runner::Programs programs = runner::installed_programs();
   PluginView view;
+  view.kind = kind;
   view.backend = backend_of(request.backend.backend, programs);
   runner::require_backend(view.backend);
   std::vector<std::filesystem::path> of_file;
   if (!request.file.empty()) of_file = config::plugin_folders(config::load_experiment_file(request.file));
   view.folders = runner::plugin_search_path(of_file, request.backend.plugin_path, programs, view.backend);
   view.catalogue = config::Catalogue::survey(view.folders, runner::fingerprint_of(programs, view.backend));
-  view.catalogue.require_all_built();
+  view.catalogue.require_all_built(kind);
   for (const config::RefusedPlugin& plugin : view.catalogue.refused())
     view.refused.push_back({plugin.file.string(), plugin.reason});
   return view;
@@ -51,6 +54,13 @@ void load_with_worker(PluginView& view) {
   } catch (const FieldError& error) {
     refuse_answer(worker, arguments, error);
   }
+}
+
+/// Returns why this is not a kind, or "".
+std::string refusal_of_kind(const std::string& name) {
+  const std::vector<std::string> names = config::names_of_kinds();
+  if (std::ranges::find(names, name) != names.end()) return "";
+  return "invalid --kind \"" + name + "\"" + did_you_mean(name, names, ": expected " + quoted_list(names));
 }
 
 /// Returns the plugins with this name or with a type of this name: a head and a schedule may both be
@@ -91,13 +101,18 @@ Form<PluginLsRequest> plugin_ls_form() {
                                "Lists the plugins that runs can use, and refused plugins with the reason. "
                                "Loads nothing without --load.",
                                {{"exp plugin ls", "plugins of this build and of $ENCORE_PLUGIN_PATH"},
+                                {"exp plugin ls --kind schedule", "only the plugins with a schedule"},
                                 {"exp plugin ls --plugin-path my_layers/build --load",
                                  "also search your own folder, and load each plugin"}}})
       .include(&R::view, plugin_view_options())
+      .option("kind", &R::kind, "KIND",
+              "list only the plugins with a type of this kind: layer, head, tokenizer, optimizer, schedule, "
+              "task or reader; refused plugins are listed in any case")
       .flag("load", &R::load, "load every plugin in the worker, to find errors that only loading shows")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the usable plugins as CSV")
-      .exclude("json", "csv");
+      .exclude("json", "csv")
+      .refuse([](const R& request) { return request.kind ? refusal_of_kind(*request.kind) : ""; });
 }
 
 Form<PluginInfoRequest> plugin_info_form() {
@@ -125,13 +140,18 @@ std::vector<const config::Manifest*> PluginView::usable() const {
     bool good = true;
     for (const record::RefusedFile& refusal : refused)
       if (refusal.file == manifest.library_path()) good = false;
+    if (kind &&
+        std::ranges::find(manifest.offers, *kind, &config::ManifestOffer::kind) == manifest.offers.end())
+      good = false;
     if (good) manifests.push_back(&manifest);
   }
   return manifests;
 }
 
 PluginView list_plugins(const PluginLsRequest& request) {
-  PluginView view = read_plugin_view(request.view);
+  std::optional<Kind> kind;
+  if (request.kind) kind = config::kind_from_name(*request.kind);
+  PluginView view = read_plugin_view(request.view, kind);
   if (request.load) load_with_worker(view);
   return view;
 }

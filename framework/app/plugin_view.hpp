@@ -26,6 +26,7 @@ Form<PluginViewRequest> plugin_view_options();
 
 struct PluginLsRequest {
   PluginViewRequest view;
+  std::optional<std::string> kind;  ///< "layer"
   bool load = false;
   bool json = false, csv = false;
 };
@@ -46,8 +47,9 @@ struct PluginView {
   config::Catalogue catalogue;
   std::vector<record::RefusedFile> refused;
   std::optional<double> load_milliseconds;  ///< the time in which the worker loaded all of them
+  std::optional<Kind> kind;                 ///< the kind that is listed; without it every kind
 
-  /// Returns the plugins with a valid manifest that were not refused.
+  /// Returns the plugins with a valid manifest that were not refused and that offer a type of `kind`.
   std::vector<const config::Manifest*> usable() const;
 };
 

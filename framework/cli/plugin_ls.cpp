@@ -42,7 +42,8 @@ void print_text(const app::PluginView& view, bool csv, Console& console) {
     table.add({manifest->name, manifest->version, offers_text(*manifest), manifest->library_path().string()});
   if (csv) return table.print_csv(out);
   if (!table.empty()) table.print(out, console.terminal);
-  out << (table.empty() ? "" : "\n") << view.usable().size() << " usable on " << view.backend << ", "
+  out << (table.empty() ? "" : "\n") << view.usable().size() << " usable"
+      << (view.kind ? " with " + config::with_article(*view.kind) : "") << " on " << view.backend << ", "
       << view.refused.size() << " refused; searched:\n";
   for (const std::filesystem::path& folder : view.folders) out << "  " << folder.string() << '\n';
   if (!view.refused.empty()) print_heading(out, console.terminal, "refused");

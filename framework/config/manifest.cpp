@@ -222,6 +222,12 @@ Kind kind_from_name(const std::string& name) {
   throw Error("it offers something of the unknown kind \"" + name + "\"");
 }
 
+std::vector<std::string> names_of_kinds() {
+  std::vector<std::string> names;
+  for (const Kind kind : all_kinds) names.emplace_back(encore::name_of(kind));
+  return names;
+}
+
 std::string with_article(Kind kind) {
   return (kind == Kind::optimizer ? "an " : "a ") + std::string(encore::name_of(kind));
 }

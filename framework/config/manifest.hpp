@@ -16,6 +16,8 @@ namespace encore::config {
 
 /// Returns the kind with this name, such as "layer". Throws Error for an unknown kind.
 Kind kind_from_name(const std::string& name);
+/// Returns the names of all kinds, for messages.
+std::vector<std::string> names_of_kinds();
 /// Returns "a layer", "an optimizer".
 std::string with_article(Kind kind);
 /// Returns the kind and the name: layer "self_attention".

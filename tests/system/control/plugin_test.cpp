@@ -68,6 +68,39 @@ TEST(PluginLs, ShowsWhatShips) {
   EXPECT_EQ(list.at("plugins").at(0).at("fingerprint"), std::string(config::host_fingerprint()));
 }
 
+/// A plugin with types of several kinds is listed under each of them, and refused plugins under any kind,
+/// because a manifest that cannot be read does not say its kind.
+TEST(PluginLs, ListsThePluginsOfOneKind) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "steps");
+  add_plugin(sandbox, "mine", "both", [](Manifest& manifest) {
+    manifest.offers.push_back({Kind::optimizer, "both", 1, Schema(), "an optimizer of a test"});
+  });
+  add_plugin(sandbox, "mine", "damaged");
+  sandbox.write("mine/damaged.json", "{ \"format\": 1,");
+  const auto names_of = [&](const std::string& kind) {
+    const nlohmann::json list = listed(sandbox, {"--plugin-path", "mine", "--kind", kind});
+    EXPECT_EQ(list.at("refused").size(), 1u) << kind;
+    std::vector<std::string> names;
+    for (const nlohmann::json& plugin : list.at("plugins")) names.push_back(plugin.at("name"));
+    return names;
+  };
+  const auto has = [](const std::vector<std::string>& names, const char* name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const std::vector<std::string> schedules = names_of("schedule"), optimizers = names_of("optimizer");
+  EXPECT_TRUE(has(schedules, "steps_plugin") && has(schedules, "both_plugin"));
+  EXPECT_TRUE(has(schedules, "linear_schedule") && !has(schedules, "adam"));
+  EXPECT_TRUE(!has(optimizers, "steps_plugin") && has(optimizers, "both_plugin") && has(optimizers, "adam"));
+
+  const ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine", "--kind", "optimizer"});
+  EXPECT_TRUE(contains(text.output, std::to_string(optimizers.size()) +
+                                        " usable with an optimizer on openmp, 1 refused; searched:\n"))
+      << text.output;
+  const std::string csv = sandbox.exp({"plugin", "ls", "--kind", "optimizer", "--csv"}).output;
+  EXPECT_TRUE(contains(csv, "adam") && !contains(csv, "layer_norm")) << csv;
+}
+
 TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
   const Sandbox sandbox;
   add_plugin(sandbox, "mine", "good");

@@ -52,7 +52,7 @@ TEST(CosineSchedule, EndsAtItsFloor) {
 /// A ratio of 0.15 of 100 steps is 15 steps.
 TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
   const Settings ratio{{"warmup_ratio", 0.15}}, steps{{"warmup_steps", std::int64_t{15}}};
-  for (const char* name : {"constant", "linear", "cosine", "noam"}) {
+  for (const char* name : {"constant", "linear", "cosine", "noam", "wsd"}) {
     const auto by_ratio = schedule(name, ratio), by_steps = schedule(name, steps);
     for (std::int64_t step = 1; step <= 100; ++step)
       EXPECT_EQ(by_ratio->factor(step), by_steps->factor(step)) << name << ' ' << step;
@@ -65,7 +65,7 @@ TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
 
 /// A number of steps that equals the default is refused as well, because the file sets it.
 TEST(WarmupRatio, IsRefusedBesideANumberOfSteps) {
-  for (const char* name : {"constant", "linear", "cosine", "noam"})
+  for (const char* name : {"constant", "linear", "cosine", "noam", "wsd"})
     for (const std::int64_t steps : {10, 0, 200, 4000}) {
       if (steps == 0 && name == std::string("noam")) continue;  // out of its range
       try {
@@ -130,6 +130,54 @@ TEST(OneCycleSchedule, IsFiniteAndAtMostOneForEveryLengthAndShare) {
     }
   EXPECT_DOUBLE_EQ(schedule("one_cycle", {{"warmup_share", 0.1}}, 10)->factor(1), 1.0);
   EXPECT_DOUBLE_EQ(schedule("one_cycle", {{"warmup_share", 1.0}}, 10)->factor(10), 1.0);
+}
+
+/// Ten steps up, 70 at the top, 20 down: the first of the 20 still has the factor 1, and the floor is one
+/// step after the last.
+TEST(WsdSchedule, RisesStaysAndFalls) {
+  for (const char* decay : {"sqrt", "linear", "cosine"}) {
+    const auto wsd =
+        schedule("wsd", {{"warmup_steps", std::int64_t{10}}, {"decay", std::string(decay)}, {"floor", 0.1}});
+    EXPECT_DOUBLE_EQ(wsd->factor(1), 0.1) << decay;
+    for (std::int64_t step = 10; step <= 81; ++step)
+      EXPECT_EQ(wsd->factor(step), 1.0) << decay << ' ' << step;
+    for (std::int64_t step = 82; step <= 100; ++step)
+      EXPECT_LT(wsd->factor(step), wsd->factor(step - 1)) << decay << ' ' << step;
+    EXPECT_GT(wsd->factor(100), 0.1) << decay;
+    EXPECT_DOUBLE_EQ(wsd->factor(101), 0.1) << decay;
+    EXPECT_DOUBLE_EQ(wsd->factor(500), 0.1) << decay;
+  }
+}
+
+TEST(WsdSchedule, FallsInTheShapeThatIsAskedFor) {
+  const auto fall = [](const char* decay, std::int64_t step) {
+    return schedule("wsd", {{"warmup_steps", std::int64_t{0}}, {"decay", std::string(decay)}})->factor(step);
+  };
+  EXPECT_DOUBLE_EQ(fall("sqrt", 86), 0.5);  // a quarter of the decay has passed
+  EXPECT_DOUBLE_EQ(fall("linear", 86), 0.75);
+  EXPECT_NEAR(fall("cosine", 86), 0.5 + 0.25 * std::sqrt(2.0), 1e-15);
+  EXPECT_NEAR(fall("linear", 100), 0.05, 1e-15);
+}
+
+/// Rates before the decay are the same in runs of any length, so a run can be trained longer from there.
+TEST(WsdSchedule, DoesNotDependOnTheLengthOfTheRunBeforeTheDecay) {
+  const auto one = schedule("wsd", ten, 100), other = schedule("wsd", ten, 1000);
+  for (std::int64_t step = 1; step <= 80; ++step) EXPECT_EQ(one->factor(step), other->factor(step)) << step;
+}
+
+/// A warm-up that reaches into the decay or beyond the run, no decay, only a decay; runs of one step.
+TEST(WsdSchedule, IsAboveZeroAndAtMostOneForEveryLengthAndShare) {
+  for (const std::int64_t total : {1, 2, 3, 7, 100})
+    for (const std::int64_t warmup : {0, 5, 200})
+      for (const double share : {0.0, 0.1, 0.5, 1.0}) {
+        const auto wsd = schedule("wsd", {{"warmup_steps", warmup}, {"decay_share", share}}, total);
+        for (std::int64_t step = 1; step <= total; ++step) {
+          EXPECT_GT(wsd->factor(step), 0.0) << total << ' ' << warmup << ' ' << share << ' ' << step;
+          EXPECT_LE(wsd->factor(step),
+                    std::min(1.0, double(step) / double(std::max<std::int64_t>(1, warmup))));
+        }
+      }
+  EXPECT_EQ(schedule("wsd", {{"warmup_steps", std::int64_t{0}}, {"decay_share", 0.0}})->factor(100), 1.0);
 }
 
 }  // namespace
