@@ -73,7 +73,7 @@ TEST(PluginLs, ShowsWhatShips) {
 TEST(PluginLs, ListsThePluginsOfOneKind) {
   const Sandbox sandbox;
   add_plugin(sandbox, "mine", "steps");
-  add_plugin(sandbox, "mine", "both", [](Manifest& manifest) {
+  add_plugin(sandbox, "mine", "both", [](config::Manifest& manifest) {
     manifest.offers.push_back({Kind::optimizer, "both", 1, Schema(), "an optimizer of a test"});
   });
   add_plugin(sandbox, "mine", "damaged");
@@ -93,7 +93,7 @@ TEST(PluginLs, ListsThePluginsOfOneKind) {
   EXPECT_TRUE(has(schedules, "linear_schedule") && !has(schedules, "adam"));
   EXPECT_TRUE(!has(optimizers, "steps_plugin") && has(optimizers, "both_plugin") && has(optimizers, "adam"));
 
-  const ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine", "--kind", "optimizer"});
+  const runner::ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine", "--kind", "optimizer"});
   EXPECT_TRUE(contains(text.output, std::to_string(optimizers.size()) +
                                         " usable with an optimizer on openmp, 1 refused; searched:\n"))
       << text.output;
