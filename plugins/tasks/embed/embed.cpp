@@ -76,8 +76,8 @@ std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t e
 Schema Embed::options() {
   return Schema().integer(
       "candidates", 100,
-      {.help = "number of neighbouring second inputs in the file, among which the own one is "
-               "searched if the pairs have no numbers",
+      {.help = "for pairs without numbers: the size of the group of consecutive second texts in which "
+               "each first text has to find its own",
        .unit = "texts",
        .min = 2,
        .max = 1048576});
@@ -91,32 +91,33 @@ Embed::Embed(const Options& options, const TaskContext& context)
 
 std::vector<Measure> Embed::measures() {
   const std::vector<std::string> numbers = {"prediction", "truth"};
-  return {{.name = "mrr",
-           .title = "mean reciprocal rank",
-           .help = "mean of 1 / the place of the own second text among the candidates, the nearest first",
-           .fraction = true,
-           .reducer = Reducer::ratio,
-           .columns = {"reciprocal_rank", "pairs"},
-           .always = false},
-          {.name = "accuracy",
-           .title = "accuracy at 1",
-           .help = "share of the first inputs whose nearest candidate is their own",
-           .fraction = true,
-           .reducer = Reducer::ratio,
-           .columns = {"found", "pairs"},
-           .always = false},
-          {.name = "spearman",
-           .title = "Spearman's rho",
-           .help = "correlation of the ranks of cosines and true numbers, in [-1, 1]",
-           .reducer = Reducer::rank_correlation,
-           .columns = numbers,
-           .always = false},
-          {.name = "pearson",
-           .title = "Pearson's r",
-           .help = "correlation of cosines and true numbers, in [-1, 1]",
-           .reducer = Reducer::correlation,
-           .columns = numbers,
-           .always = false}};
+  return {
+      {.name = "mrr",
+       .title = "mean reciprocal rank",
+       .help = "mean reciprocal rank of a text's own second text among the candidates, ordered by similarity",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"reciprocal_rank", "pairs"},
+       .always = false},
+      {.name = "accuracy",
+       .title = "accuracy at 1",
+       .help = "share of first texts whose nearest candidate is their own second text",
+       .fraction = true,
+       .reducer = Reducer::ratio,
+       .columns = {"found", "pairs"},
+       .always = false},
+      {.name = "spearman",
+       .title = "Spearman's rho",
+       .help = "rank correlation of the cosines with the true numbers, in [-1, 1]",
+       .reducer = Reducer::rank_correlation,
+       .columns = numbers,
+       .always = false},
+      {.name = "pearson",
+       .title = "Pearson's r",
+       .help = "correlation of cosines and true numbers, in [-1, 1]",
+       .reducer = Reducer::correlation,
+       .columns = numbers,
+       .always = false}};
 }
 
 // --- what the training set decides ---

@@ -19,7 +19,8 @@ namespace encore::multilabel {
 class Multilabel final : public Task, public AdoptsFields {
  public:
   static constexpr const char* summary =
-      "any number of labels per text or text pair, each with a probability of its own, read off the first "
+      "any number of labels per text or text pair, each with a probability of its own, predicted from the "
+      "first "
       "row ([CLS])";
   static constexpr const char* select = "max dev/micro_f1";
   static Schema options();

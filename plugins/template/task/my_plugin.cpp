@@ -11,7 +11,7 @@ using namespace encore;
 
 class MyPluginTask final : public Task {
  public:
-  static constexpr const char* summary = "one label per text, read off its first row; scored by accuracy";
+  static constexpr const char* summary = "one label per text, predicted from its first row; scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() {
     return Schema().choice("keep", "start", {"start", "end"},
