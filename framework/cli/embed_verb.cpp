@@ -6,6 +6,7 @@
 #include "base/load_file.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
+#include "config/value.hpp"
 #include "document/escape.hpp"
 #include "document/quantity.hpp"
 
@@ -43,7 +44,7 @@ void print_embedding_csv(std::ostream& out, const record::EmbedAnswer& answer) {
   if (!answer.nearest.empty()) out << document::csv_record({"query", "similarity", "line", "text"});
   for (const auto& [query, neighbours] : answer.nearest)
     for (const record::NearText& neighbour : neighbours)
-      out << document::csv_record({query, shortest(neighbour.similarity),
+      out << document::csv_record({query, config::shortest(neighbour.similarity),
                                    neighbour.line ? std::to_string(*neighbour.line) : "", neighbour.text});
   for (const auto& [text, vector] : answer.vectors) {
     std::vector<std::string> row = {text};
@@ -52,7 +53,7 @@ void print_embedding_csv(std::ostream& out, const record::EmbedAnswer& answer) {
       for (std::size_t i = 1; i <= vector.size(); ++i) heads.push_back("v" + std::to_string(i));
       out << document::csv_record(heads);
     }
-    for (const auto number : vector) row.push_back(shortest(number));
+    for (const auto number : vector) row.push_back(config::shortest(number));
     out << document::csv_record(row);
   }
 }
