@@ -201,7 +201,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
       {"bundle/pack_bundle.cpp", {"cached:+std::string(table)+"}},
       {"bundle/spool_agreement.cpp", {"Statement:database_,+one+other+"}},
       {"app/database.cpp", {"cached:+std::string(column)+table+column+"}},
-      {"app/ls.cpp", {"integer:+condition_of(selection.sight)"}},
+      {"app/ls.cpp", {"integer:+store::condition_of(selection.sight)"}},
       {"runner/recorder.cpp", {"integer:+std::to_string(milliseconds)"}},
       {"store/benches.cpp", {"cached:+table+"}},
       {"store/merge.cpp", {"cached:+what+"}},

@@ -115,6 +115,11 @@ inline std::vector<std::string> types_defined_in(std::string_view source) {
         const bool is_enum = words[at] == "enum";
         if (!is_enum && words[at] != "struct" && words[at] != "class" && words[at] != "union") continue;
         if (is_enum && at + 1 < i && (words[at + 1] == "class" || words[at + 1] == "struct")) ++at;
+        if (at + 2 < i && words[at + 1] == "alignas" && words[at + 2] == "(") {
+          at += 2;
+          for (int depth = 1; depth > 0 && ++at < i;)
+            depth += words[at] == "(" ? 1 : words[at] == ")" ? -1 : 0;
+        }
         if (at + 1 < i && !(at + 2 < i && (words[at + 2] == "::" || words[at + 2] == "<")))
           if (const auto name = qualified(words[at + 1])) types.push_back(*name);
         break;

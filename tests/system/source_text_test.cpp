@@ -124,8 +124,9 @@ TEST(Names, EveryTypeOfTheFrameworkHasItsNameAlone) {
     ADD_FAILURE() << type << " is defined in several files; give each type a name of its own:" << list;
   }
   // A planted duplicate name is found.
-  sources["framework/serve/planted.hpp"] = "namespace encore { class Histogram final : public Base { }; }";
-  EXPECT_EQ(doubled(sources).count("encore::Histogram"), 1u);
+  sources["framework/document/planted.hpp"] =
+      "namespace encore::document { class Histogram final : public Base { }; }";
+  EXPECT_EQ(doubled(sources).count("encore::document::Histogram"), 1u);
 }
 
 TEST(Names, EveryFolderOfTheFrameworkHasItsNamespace) {
@@ -151,13 +152,14 @@ TEST(Names, EveryFolderOfTheFrameworkHasItsNamespace) {
 
 TEST(Names, TypesAreFoundWhereOtherFilesCouldMeetThem) {
   EXPECT_EQ(
-      types_defined_in("namespace encore {\nnamespace { struct Hidden {}; }\nclass Declared;\n"
-                       "template <class T>\nstruct Kept : Base<T> { struct Inner { int x = 0; }; };\n"
-                       "enum class Mode : int { a };\nstruct Outer::Part { };\n"
-                       "void f(struct Argument* a) { struct Local { }; }\n// struct Comment {\n"
-                       "const char* text = \"struct Text {\"; auto raw = R\"(struct Raw {)\";\n"
-                       "Kept<int> made = {};\nnamespace inner { union Both { }; } }\nstruct Global { };"),
-      (Names{"encore::Kept", "encore::Mode", "encore::inner::Both", "Global"}));
+      types_defined_in(
+          "namespace encore {\nnamespace { struct Hidden {}; }\nclass Declared;\n"
+          "template <class T>\nstruct Kept : Base<T> { struct Inner { int x = 0; }; };\n"
+          "enum class Mode : int { a };\nstruct Outer::Part { };\nstruct alignas(2 * sizeof(int)) Wide { };\n"
+          "void f(struct Argument* a) { struct Local { }; }\n// struct Comment {\n"
+          "const char* text = \"struct Text {\"; auto raw = R\"(struct Raw {)\";\n"
+          "Kept<int> made = {};\nnamespace inner { union Both { }; } }\nstruct Global { };"),
+      (Names{"encore::Kept", "encore::Mode", "encore::Wide", "encore::inner::Both", "Global"}));
 }
 
 TEST(Names, FilesThatCommentsNameAreThere) {

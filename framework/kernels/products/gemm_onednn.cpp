@@ -227,21 +227,21 @@ class OneDnnGemm final : public GemmLibrary {
     for (std::size_t corner = 0; corner < plan.tiles.size(); ++corner) {
       const std::int64_t height = plan.rows.extent(corner >= 2 ? plan.rows.tiles() - 1 : 0);
       const std::int64_t width = plan.columns.extent(corner % 2 == 1 ? plan.columns.tiles() - 1 : 0);
-      const TileShape shape{.rows = height,
-                            .columns = width,
-                            .inner = p.inner(),
-                            .a_row = p.a.extent(1),
-                            .b_row = p.b.extent(1),
-                            .c_row = p.c.extent(1),
-                            .transpose_a = p.transpose_a,
-                            .transpose_b = p.transpose_b,
-                            .bias = static_cast<bool>(p.bias),
-                            .relu = p.relu,
-                            .accumulate = p.accumulate,
-                            .packed = plan.packed && !plan.laid_out,
-                            .laid_out = plan.laid_out,
-                            .in = p.a.dtype,
-                            .out = p.c.dtype};
+      const OnednnTileShape shape{.rows = height,
+                                  .columns = width,
+                                  .inner = p.inner(),
+                                  .a_row = p.a.extent(1),
+                                  .b_row = p.b.extent(1),
+                                  .c_row = p.c.extent(1),
+                                  .transpose_a = p.transpose_a,
+                                  .transpose_b = p.transpose_b,
+                                  .bias = static_cast<bool>(p.bias),
+                                  .relu = p.relu,
+                                  .accumulate = p.accumulate,
+                                  .packed = plan.packed && !plan.laid_out,
+                                  .laid_out = plan.laid_out,
+                                  .in = p.a.dtype,
+                                  .out = p.c.dtype};
       const TileProduct& tile = tile_of(shape);
       plan.tiles[corner] = &tile;
       plan.scratch_bytes = std::max(plan.scratch_bytes, whole_pages(tile.scratch.get_size()));
@@ -254,11 +254,11 @@ class OneDnnGemm final : public GemmLibrary {
   }
 
   /// Returns a tile from those made before, which no other call removes.
-  const TileProduct& tile_of(const TileShape& shape) const {
+  const TileProduct& tile_of(const OnednnTileShape& shape) const {
     if (const auto found = products_.find(shape); found != products_.end()) return found->second;
     ++prepared_;
     if (!shape.laid_out) return products_.emplace(shape, make_tile_product(cpu_, shape)).first->second;
-    TileShape full = shape;  // as laid_out_by and plan_tiles have it
+    OnednnTileShape full = shape;  // as laid_out_by and plan_tiles have it
     full.rows = full_rows;
     full.packed = true;
     full.bias = full.relu = full.accumulate = full.laid_out = false;
@@ -356,7 +356,7 @@ class OneDnnGemm final : public GemmLibrary {
   dnnl::engine cpu_;
   bool has_bfloat16_;
   mutable std::mutex mutex_;  // one product at a time: they share memory
-  mutable std::map<TileShape, TileProduct> products_;
+  mutable std::map<OnednnTileShape, TileProduct> products_;
   mutable std::int64_t prepared_ = 0;
   Reserve scratch_;
   Reserve packed_;

@@ -51,7 +51,7 @@ void append_relu(dnnl::post_ops& epilogue) {
 
 constexpr std::int64_t pack_columns = 192;  // of one task
 
-std::vector<Pack> make_packs(const dnnl::engine& cpu, const TileShape& s, const memory::desc& b) {
+std::vector<Pack> make_packs(const dnnl::engine& cpu, const OnednnTileShape& s, const memory::desc& b) {
   std::vector<Pack> packs;
   for (std::int64_t column = 0; column < s.columns; column += pack_columns) {
     const memory::dims extents = {s.inner, std::min(pack_columns, s.columns - column)};
@@ -68,7 +68,7 @@ std::vector<Pack> make_packs(const dnnl::engine& cpu, const TileShape& s, const 
 
 }  // namespace
 
-TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& s, const memory::desc& order) {
+TileProduct make_tile_product(const dnnl::engine& cpu, const OnednnTileShape& s, const memory::desc& order) {
   const memory::desc a({s.rows, s.inner}, type_of(s.in),
                        s.transpose_a ? memory::dims{1, s.a_row} : memory::dims{s.a_row, 1});
   const memory::desc plain_b({s.inner, s.columns}, type_of(s.in),

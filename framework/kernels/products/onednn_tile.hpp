@@ -17,14 +17,14 @@
 namespace encore::kernels {
 
 /// Everything on which a tile's primitive depends.
-struct TileShape {
+struct OnednnTileShape {
   std::int64_t rows, columns, inner;
   std::int64_t a_row, b_row, c_row;  // elements between the stored rows of the operands
   bool transpose_a, transpose_b, bias, relu, accumulate;
   bool packed;    // b comes in the order that oneDNN chooses for tiles of this shape
   bool laid_out;  // or in the one that it chose for others; not both
   DType in, out;
-  auto operator<=>(const TileShape&) const = default;
+  auto operator<=>(const OnednnTileShape&) const = default;
 };
 
 /// Packs some columns of a tile's b into the order of the whole.
@@ -43,7 +43,7 @@ struct TileProduct {
 };
 
 /// `order`: that of b, if it is laid out. Throws dnnl::error if oneDNN has no such product.
-TileProduct make_tile_product(const dnnl::engine& cpu, const TileShape& shape,
+TileProduct make_tile_product(const dnnl::engine& cpu, const OnednnTileShape& shape,
                               const dnnl::memory::desc& order = {});
 
 /// oneDNN has bfloat16 products only for CPUs with AVX-512 (emulated before AVX512_BF16).
