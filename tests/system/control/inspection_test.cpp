@@ -57,7 +57,7 @@ TEST_F(Inspection, CsvOfOneRunHasTheValuesOfItsJson) {
     }
   EXPECT_EQ(output_of({"explain", "tiny", "--csv"}), "run,nearest,section,key,value,nearest_value\r\n");
   EXPECT_TRUE(contains(output_of({"explain", "tiny.toml", "-S", "model.dropout=0.2", "--csv"}),
-                       "\r\ntiny,tiny,param,model.dropout,0.2,"));
+                       "\r\ntiny,tiny,configuration,model.dropout,0.2,"));
   const std::string options = output_of({"plugin", "info", "adam", "--csv"});
   EXPECT_TRUE(options.starts_with("plugin,kind,type,option,value_type,required,default,range,meaning\r\n"));
   EXPECT_TRUE(contains(options, "\r\nadam,optimizer,adam,beta1,number,no,0.9,")) << options;

@@ -187,8 +187,8 @@ TEST(PluginInfo, ExplainsATypeAndAPlugin) {
   const std::string page =
       sandbox.exp({"plugin", "info", "good", "--plugin-path", "mine", "--markdown"}).output;
   EXPECT_EQ(page,
-            "# Plugin `good_plugin` 1.0.0\n\n## schedule `good`\na schedule of a test.\n\n"
-            "```toml\n[schedule]\ntype = \"good\"\n```\n\n"
+            "# Plugin `good_plugin` 1.0.0\n\n## schedule `good`\nA schedule of a test.\n\n"
+            "An experiment file selects it with:\n\n```toml\n[schedule]\ntype = \"good\"\n```\n\n"
             "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"
             "| `warmup_steps` | integer, steps | `10` | at least 0 | steps up |\n"
             "| `shape` | text | `\"flat\"` | `\"flat\"`, `\"round\"` | how it ends |\n");
