@@ -28,8 +28,7 @@ struct PackTask {
   PackChoice choice = {};                  ///< which files of the runs it takes
   std::string report = {};                 ///< report of these runs as HTML; empty: none
   config::Catalogue catalogue = {};        ///< the types of this installation
-  std::function<void(std::size_t files, std::size_t all)> progress =
-      {};  ///< called after each file; may be empty
+  std::function<void(std::size_t files, std::size_t all)> progress = {};  ///< after each file; may be empty
 };
 
 /// What was packed, so that the verb can report it.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions that lay out one type of chart each; draw() (draw.cpp) chooses among them. Each is pure:
-// equal chart and width give an equal drawing, so tests compare bytes. A new chart needs a type in chart.hpp,
-// a function here with a .cpp of its own, and a case in json.cpp.
+// equal chart and width must give an equal drawing, because equal databases give equal reports, which tests
+// compare. A new chart needs a type in chart.hpp, a function here with a .cpp of its own, and a case in
+// json.cpp.
 #pragma once
 
 #include "document/chart.hpp"

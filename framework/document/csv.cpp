@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements csv_files(), the CSV writer of `exp report`: collects the tables of all sections, and writes
-// each cell quoted as RFC 4180 requires (csv_field in escape.hpp). Read csv.hpp first.
+// each cell quoted as RFC 4180 requires (csv_field in escape.hpp). A column of the file is called "name
+// (unit)"; scripts read it, so the form stays. Read csv.hpp first.
 #include "document/csv.hpp"
 
 #include <encore/error.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the tables of a document as CSV (RFC 4180), with numbers in full precision even where the table
-// shows rounded ones. Place in the flow: `exp report -o FILE.csv` (cli/report_formats.cpp). Read document.hpp
-// first.
+// shows rounded ones. `exp report -o FILE.csv` (cli/report_formats.cpp) calls it. Read document.hpp first.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements html_files(), the HTML writer of `exp report`: writes the frame of the page, its sections and
-// their numbers. Read html.hpp first; html_blocks.cpp writes the blocks inside a section, reports/report.html
-// is the template.
+// their numbers. Everything must be inside the one file: the policy of the page (content_policy.hpp) forbids
+// loading. Read html.hpp first; html_blocks.cpp writes the blocks inside a section, reports/report.html is
+// the template.
 #include "document/html.hpp"
 
 #include "document/content_policy.hpp"

@@ -10,8 +10,10 @@
 
 namespace encore::document {
 
-/// Returns one line, isolated if it runs from right to left.
+/// Returns the text, escaped, on one line; isolated from its neighbours if it runs from right to left.
 std::string html_line(const std::string& text);
+/// Returns the blocks one after the other. `outline` has the ids and numbers of the document that holds them.
+/// Throws Error for a reference to a missing id.
 std::string html_blocks(const std::vector<Block>& blocks, const Outline& outline);
 
 }  // namespace encore::document

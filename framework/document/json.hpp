@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes a document as JSON, with every number in full precision, also those that a picture shows. `exp
-// report --format json` (cli/report_formats.cpp) uses it, and tests that compare two documents.
+// report --format json` (cli/report_formats.cpp) calls it; tests compare two documents by it. Programs read
+// the fields, so none is renamed.
 #pragma once
 
 #include <string>

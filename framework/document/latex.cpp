@@ -42,7 +42,7 @@ class LatexWriter {
     return result + "\\end{itemize}\n\n";
   }
 
-  /// Writes a listing. Each line is a paragraph of its own, so that a page may end between any two.
+  /// Writes a listing. Each line is a paragraph of its own, so that a page may end after any of them.
   std::string operator()(const Listing& listing) const {
     std::string result = "\\begin{encorelisting}\n";
     std::string line;
@@ -111,7 +111,7 @@ class LatexWriter {
            "}{}\n";
   }
 
-  /// Returns a picture for the place beside another one, with their tops on one line.
+  /// Returns a picture at half width, for two side by side with their tops on one line.
   std::string half(const Figure& figure) const {
     return "\\begin{minipage}[t]{0.485\\textwidth}\\vspace{0pt}\\centering\n" +
            content(figure, half_picture_width, 0.485 * text_width_bp, tallest_half) + "\\end{minipage}";

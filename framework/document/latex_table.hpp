@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes text and tables of a document as LaTeX. latex.cpp calls it for each TableBlock of a document
-// (document.hpp). Read next: latex_table.cpp, which chooses the widths of the columns.
+// Writes text and tables of a document as LaTeX. latex.cpp calls latex_table() for each TableBlock of a
+// document (document.hpp), and latex_line() for other text. The packages it needs are loaded by
+// reports/report.tex.
 #pragma once
 
 #include <string>
@@ -10,6 +11,7 @@
 
 namespace encore::document {
 
+/// Returns a text on one line, escaped and with its marks. `outline` has the labels of references.
 std::string latex_line(const Text& text, const Outline& outline);
 
 /// Returns a longtable with booktabs' rules. Columns are as wide as their text if the page has room;
