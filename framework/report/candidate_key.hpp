@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CandidateKey: the names of candidates for people: a letter for each, and in the first table a column for
+// CandidateKey has the names of candidates for people: a letter for each, and in the first table a column for
 // every option that differs between them. Place in the flow: questions.cpp (reports) and `exp compare` make
 // one, show it before their numbers, and write only the letters after that.
 #pragma once
@@ -13,11 +13,11 @@
 namespace encore::report {
 
 struct CandidateKey {
-  std::vector<std::string> letters = {};  ///< "A" ... "Z", "AA"; of a lone candidate its name
-  std::vector<std::string> options = {};  ///< "attention", "learning_rate"; none of a lone candidate
-  std::vector<std::vector<std::string>> values = {};  ///< of each candidate, one per option
+  std::vector<std::string> letters = {};  ///< "A" ... "Z", "AA"; the name if there is only one candidate
+  std::vector<std::string> options = {};  ///< "attention"; none if there is only one candidate
+  std::vector<std::vector<std::string>> values = {};  ///< for each candidate one value per option
 
-  /// Returns the options of a candidate: "self_attention, 0.001"; empty for a lone candidate.
+  /// Returns the values of a candidate: "self_attention, 0.001"; empty if there is only one candidate.
   std::string summary(std::size_t candidate) const;
   /// Returns "A (self_attention, 0.001)", for the first mention of a candidate.
   std::string introduced(std::size_t candidate) const;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ModelOrigin: where a model comes from, in words: the kind of model, its initial weights, and its trained
-// parts. Each word follows from a recorded setting. Place in the flow: the abstract, the checklists and the
-// model card use these sentences, so that none of them assumes an encoder that is trained from random
-// weights.
+// ModelOrigin says in words where a model comes from: the kind of model, its initial weights, and its trained
+// parts. Each word follows from a recorded setting. abstract.cpp, checklist_facts.cpp and model_card.cpp use
+// these sentences, so that none of them assumes an encoder that is trained from random weights.
 #pragma once
 
 #include <functional>
@@ -21,7 +20,7 @@ using SettingOf = std::function<nlohmann::json(const std::string& key)>;
 struct ModelOrigin {
   std::string kind;          ///< "encoder", "decoder", "encoder with a decoder"
   bool is_trained = true;    ///< false: the weights are taken over unchanged (train.epochs = 0)
-  std::string source;        ///< the kind of its start in the plural: "folders"; empty: random weights
+  std::string source;        ///< kind of `start`, in the plural: "folders"; empty: random weights
   std::string start;         ///< the folder, run or experiment by name; empty: random weights
   std::string teacher;       ///< "run base"; empty: the model has no teacher
   std::string predecessor;   ///< the run that this one retrains; empty: no run
@@ -31,6 +30,8 @@ struct ModelOrigin {
   bool same_but_for_names(const ModelOrigin& other) const;
 };
 
+/// Returns the origin of the model of a run. `setting` returns its settings; the store has names of other
+/// runs.
 ModelOrigin model_origin(store::Store& store, const store::RunRow& run, const SettingOf& setting);
 
 /// Returns "random weights", "the weights of run base" or "the weights of runs a, b and c", for origins that

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// power_text(): finds the pairs that need more seeds for a decision, and words the smallest and the largest
-// number. answer.cpp and `exp compare` call it. Read power.hpp first.
+// power_text() finds the pairs that need more seeds for a decision, and writes a sentence with the smallest
+// and the largest number; refusal_texts() says why pairs were not tested. answer.cpp and `exp compare` call
+// it. Read power.hpp first.
 #include "report/power.hpp"
 
 #include <algorithm>

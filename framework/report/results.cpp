@@ -9,7 +9,7 @@ namespace encore::report {
 
 namespace {
 
-/// The largest number of notices of one kind; further ones are counted.
+/// The largest number of notices of a question; further ones are counted.
 constexpr std::size_t most_notices = 6;
 
 void add_notices(const Question& question, std::vector<document::Block>& blocks) {
@@ -51,7 +51,7 @@ document::Section brief_results_section(const ReportData& data) {
   if (data.questions.size() > most_questions)
     section.blocks.push_back(document::Paragraph{counted(data.questions.size() - most_questions, "more set") +
                                                  " of data are in the full report."});
-  // A lone value has nothing to compare with: its origin is drawn.
+  // A single value has nothing to be compared with, so its curve is drawn.
   if (!drawn)
     if (auto figure = score_figure(data)) section.blocks.push_back(std::move(*figure));
   return section;
