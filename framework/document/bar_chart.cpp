@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 

@@ -173,4 +173,18 @@ bool fits_beside(const Chart& chart);
 /// Lays the chart out; a pure function. `width` in points (1/72 inch); the height follows from the chart.
 Drawing draw(const Chart& chart, double width = 640.0);
 
+/// The layouts that draw() chooses among, one for each type of chart, each in a file of its own. Other
+/// folders call draw(). Each is pure: equal chart and width must give an equal drawing, because equal
+/// databases give equal reports, which tests compare. A new chart needs a type above, a function here, and a
+/// case in json.cpp.
+Drawing draw_lines(const LineChart& chart, double width);
+Drawing draw_scatter(const ScatterChart& chart, double width);
+Drawing draw_bars(const BarChart& chart, double width);
+Drawing draw_histogram(const Histogram& chart, double width);
+Drawing draw_matrix(const MatrixChart& chart, double width);
+Drawing draw_heat_maps(const HeatMapChart& chart, double width);
+Drawing draw_parallel(const ParallelChart& chart, double width);
+Drawing draw_timeline(const TimelineChart& chart, double width);
+Drawing draw_flow(const FlowChart& chart, double width);
+
 }  // namespace encore::document

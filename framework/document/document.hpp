@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Document is the content of a report, apart from its look: sections with paragraphs, tables, lists, listings
-// and figures, as plain values. report/ fills one from the database; html.hpp, markdown.hpp, latex.hpp,
-// csv.hpp and json.hpp each write the same document. A new kind of block needs a case in each of them. Values
-// here are never escaped: every writer escapes for its own format, so a name with <script>, \input or | in it
-// is only a name.
+// and figures, as plain values. report/ fills one from the database; the writers (writers.hpp) all write the
+// same document as HTML, Markdown, LaTeX, CSV or JSON. A new kind of block needs a case in each of them.
+// Values here are never escaped: every writer escapes for its own format, so a name with <script>, \input or
+// | in it is only a name.
 #pragma once
 
 #include <cstddef>

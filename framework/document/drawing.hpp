@@ -34,6 +34,8 @@ enum class Tone : std::uint8_t {
 };
 /// Returns the tone of the n-th series. After the eighth they repeat; their dash then distinguishes them.
 Tone series_tone(std::size_t n);
+/// Returns the dash of the n-th series (Stroke::dash): after each eight series the next pattern.
+int series_dash(std::size_t n);
 
 /// How a line is drawn. Lengths of all shapes are in points (1/72 inch).
 struct Stroke {
@@ -107,7 +109,7 @@ double text_width(const std::string& text, double size);
 /// inside, for a file of its own; without, only classes ("tone-first" ...) for the style sheet of a page.
 std::string svg(const Drawing& drawing, const std::string& alternative, bool inline_style = false);
 
-/// Returns a tikzpicture. It needs \usepackage{tikz} and the colours of latex.hpp.
+/// Returns a tikzpicture. It needs \usepackage{tikz} and the colours that latex.cpp defines.
 std::string tikz(const Drawing& drawing);
 
 }  // namespace encore::document

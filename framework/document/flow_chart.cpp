@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements html_blocks.hpp: writes each kind of block (paragraph, table, figure and others) as HTML.
-// html.cpp and report/attention_page.cpp call it. Long words get places where a browser may break them. Every
-// text passes through escape.hpp; classes are those of the style sheet in reports/.
-#include "document/html_blocks.hpp"
+// Implements html_blocks() and html_line(): writes each kind of block (paragraph, table, figure and others)
+// as HTML. html.cpp and report/attention_page.cpp call it. Long words get places where a browser may break
+// them. Every text passes through escape.hpp; classes are those of the style sheet in reports/. Read
+// writer_parts.hpp first.
+#include "document/writer_parts.hpp"
 
 #include "base/number_text.hpp"
 #include "document/escape.hpp"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements latex_files(), the LaTeX writer of `exp report`: one function for each kind of block, figures
-// alone or two side by side. Read latex.hpp first; latex_table.cpp writes tables, tikz.cpp pictures. The
+// alone or two side by side. Read writers.hpp first; latex_table.cpp writes tables, tikz.cpp pictures. The
 // sizes below must match reports/report.tex.
-#include "document/latex.hpp"
+#include "document/writers.hpp"
 
 #include <algorithm>
 
 #include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/latex_table.hpp"
 #include "document/outline.hpp"
 #include "document/palette.hpp"
 #include "document/text.hpp"
+#include "document/writer_parts.hpp"
 
 namespace encore::document {
 

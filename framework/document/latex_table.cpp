@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements latex_table(): estimates the widths of columns, shares the width of the page among them, and
 // writes a longtable. latex.cpp calls it. The sizes below are those of reports/report.tex and Computer
-// Modern. Read latex_table.hpp first.
-#include "document/latex_table.hpp"
+// Modern. Read writer_parts.hpp first.
+#include "document/writer_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 
 namespace encore::document {

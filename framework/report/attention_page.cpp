@@ -12,11 +12,10 @@
 
 #include <encore/base64.hpp>
 
-#include "document/content_policy.hpp"
 #include "document/escape.hpp"
-#include "document/html_blocks.hpp"
 #include "document/palette.hpp"
 #include "document/text.hpp"
+#include "document/writer_parts.hpp"
 #include "report/attention_charts.hpp"
 
 namespace encore::report {

@@ -2,7 +2,7 @@
 // Reports of stored runs, and helpers that find their parts.
 #pragma once
 
-#include "document/json.hpp"
+#include "document/writers.hpp"
 #include "report/report.hpp"
 #include "unit/analysis/replicates.hpp"
 
@@ -14,7 +14,9 @@ inline bool contains(const std::string& text, const std::string& part) {
 
 class ReportTest : public ReplicatesTest {
  protected:
-  document::Document report(const report::ReportOptions& options = {}) { return report::make_report(store(), options); }
+  document::Document report(const report::ReportOptions& options = {}) {
+    return report::make_report(store(), options);
+  }
 
   static void collect(const std::vector<document::Block>& blocks, std::vector<const document::Block*>& all) {
     for (const document::Block& block : blocks) all.push_back(&block);
@@ -42,11 +44,13 @@ class ReportTest : public ReplicatesTest {
   }
   static const document::Figure* figure(const document::Document& document, const std::string& id) {
     for (const document::Block* block : blocks_of(document))
-      if (const auto* found = std::get_if<document::Figure>(block); found != nullptr && found->id == id) return found;
+      if (const auto* found = std::get_if<document::Figure>(block); found != nullptr && found->id == id)
+        return found;
     return nullptr;
   }
   /// Returns the cell of the first row that has a cell `row`, in the column of that name.
-  static document::TableCell cell(const document::TableBlock& table, const std::string& row, const std::string& column) {
+  static document::TableCell cell(const document::TableBlock& table, const std::string& row,
+                                  const std::string& column) {
     std::size_t at = 0;
     while (at < table.columns.size() && table.columns[at].name != column) ++at;
     if (at == table.columns.size()) throw Error("no column " + column);

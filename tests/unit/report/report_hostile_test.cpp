@@ -4,10 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/foreign_values.hpp"
-#include "document/csv.hpp"
-#include "document/html.hpp"
-#include "document/latex.hpp"
-#include "document/markdown.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 #include "unit/report/report_fixture.hpp"
@@ -72,7 +69,9 @@ TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
 
 TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
   const std::string html =
-      document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.html").front().bytes;
+      document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.html")
+          .front()
+          .bytes;
   const std::size_t first = html.find("<script");
   EXPECT_NE(first, std::string::npos);
   EXPECT_EQ(html.find("<script", first + 1), std::string::npos);
@@ -80,7 +79,8 @@ TEST_F(HostileReport, HtmlHoldsOneScriptAndItIsOurs) {
 }
 
 TEST_F(HostileReport, PicturesHoldNoTagsOfNames) {
-  const auto files = document::markdown_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
+  const auto files =
+      document::markdown_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "x.md");
   ASSERT_GT(files.size(), 1u);
   for (const document::OutputFile& file : files) {
     if (file.path.extension() != ".svg") continue;

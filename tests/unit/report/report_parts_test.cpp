@@ -3,7 +3,7 @@
 // for repeating the work.
 #include <algorithm>
 
-#include "document/html.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/report/report_fixture.hpp"
 
@@ -84,7 +84,8 @@ TEST_F(ReportTest, WhatRefersToALeftOutSectionBecomesText) {
   tell_all("a", {0.5, 0.6});
   const document::Document document = report({.without = {"curves"}});
   EXPECT_TRUE(contains(text_of(document), "Curves (left out here)"));
-  EXPECT_NO_THROW(document::html_files(document, document::Templates(ENCORE_SOURCE_DIR "/reports"), "r.html"));
+  EXPECT_NO_THROW(
+      document::html_files(document, document::Templates(ENCORE_SOURCE_DIR "/reports"), "r.html"));
 }
 
 // --- private data ---

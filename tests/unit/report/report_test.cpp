@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "document/html.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/analysis/scipy_numbers.hpp"
 #include "unit/report/report_fixture.hpp"
@@ -63,8 +63,10 @@ TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
   if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
   for (const auto& [name, values] : analysis::scipy()["report"]["values"].items()) tell_all(name, values);
   const std::string file = store().path().string() + ".html";
-  std::ofstream(file)
-      << document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"), "r.html").front().bytes;
+  std::ofstream(file) << document::html_files(report(), document::Templates(ENCORE_SOURCE_DIR "/reports"),
+                                              "r.html")
+                             .front()
+                             .bytes;
   const std::string folder = ENCORE_SOURCE_DIR "/tests/unit/";
   const std::string command =
       "python3 " + folder + "report/check_numbers.py " + folder + "analysis/statistics.json " + file + " >&2";
@@ -173,7 +175,8 @@ TEST_F(ReportTest, AValueThatIsNotFiniteStaysInTheCurve) {
       "INSERT INTO point (run, metric, step, attempt, value, special) SELECT run, metric, 3, attempt, 0.125, "
       "NULL FROM point WHERE step = 1");
   const document::Document document = report({.runs = {.words = {run.name}}});
-  const document::Series& series = std::get<document::LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
+  const document::Series& series =
+      std::get<document::LineChart>(figure(document, "curve-train-loss")->chart).series.at(0);
   ASSERT_EQ(series.y.size(), 3u);
   EXPECT_TRUE(std::isnan(series.y[1]));
   EXPECT_EQ(series.y[2], 0.125);
