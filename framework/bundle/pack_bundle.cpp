@@ -10,7 +10,6 @@
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
 #include "base/sha256.hpp"
-#include "bundle/ro_crate.hpp"
 #include "bundle/settings_agreement.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "store/database_merge.hpp"

@@ -43,4 +43,10 @@ struct PackedBundle {
 /// of the record is missing or changed, or if the rows of a run contradict its specification or its spools.
 PackedBundle pack_bundle(store::Store& store, const PackTask& task, const std::filesystem::path& target);
 
+/// Returns the metadata of a bundle as RO-Crate 1.1 (JSON-LD with the words of schema.org,
+/// https://w3id.org/ro/crate/1.1): its files, the runs that made them, the program, and the data they were
+/// trained on. `store` is that of the bundle. archive/bundle_index.hpp reads back what Encore needs of it.
+/// Equal runs and files give equal text, because the time in it is that of the newest run.
+std::string ro_crate_text(store::Store& store, const archive::BundleIndex& index);
+
 }  // namespace encore::bundle
