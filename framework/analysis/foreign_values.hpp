@@ -12,7 +12,10 @@
 namespace encore::analysis {
 
 /// Calls `action` and returns its result. Throws Error that names the database of `store` if the JSON library
-/// reports a missing member or a value of another type. Other exceptions pass unchanged.
+/// reports a missing member or a value of another type. Other exceptions pass unchanged. make_report()
+/// (report/report.cpp) is one call of it:
+///
+///   return reading_values_of(store, [&] { return report_of(store, options); });
 template <class Action>
 auto reading_values_of(const store::Store& store, Action action) {
   try {
