@@ -58,7 +58,7 @@ double width_of(const TableCell& cell, const Size& size) {
   return width * (cell.best ? bold : 1.0);
 }
 
-/// Returns the lines of a column's head. Over numbers it is no wider than the numbers, unless a word of it
+/// Returns the lines of a column's head. Over numbers it is not wider than the numbers, unless a single word
 /// is.
 std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size, bool stacked) {
   const Column& column = table.columns[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements markdown_files(), the Markdown writer: one function for each kind of block as CommonMark, and
 // the pictures as SVG files beside the text. `exp report` (cli/report_formats.cpp) calls it. Files of
-// pictures are named by the anchors of outline.cpp, and texts refer to them. Read writers.hpp first.
+// pictures are named by the anchors of outline.cpp, to which users may link. Read writers.hpp first.
 #include "document/writers.hpp"
 
 #include "document/escape.hpp"
