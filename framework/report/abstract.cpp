@@ -8,7 +8,7 @@
 
 #include "record/specification.hpp"
 #include "report/compute.hpp"
-#include "report/model_origin.hpp"
+#include "report/model_card.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

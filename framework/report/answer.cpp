@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/power.hpp"
+#include "report/candidate_key.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// architecture_of(): draws embedding, blocks and head of a model as a flow chart, with the number of
-// parameters of each. method.cpp calls it. Only a picture depends on it. Read architecture.hpp first.
-#include "report/architecture.hpp"
+// architecture_of() draws embedding, blocks and head of a model as a flow chart, with the number of
+// parameters of each. method.cpp calls it. Only a picture depends on it. Read sections.hpp first.
+#include "report/sections.hpp"
 
 #include "report/wording.hpp"
 

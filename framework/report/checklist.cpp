@@ -8,7 +8,6 @@
 
 #include "base/nearest.hpp"
 #include "report/checklist_items.hpp"
-#include "report/fill_checklist.hpp"
 #include "report/wording.hpp"
 
 namespace encore::report {

@@ -14,6 +14,8 @@
 
 namespace encore::report {
 
+struct ReportData;
+
 struct ChecklistItem {
   std::string number;    ///< as the list has it: "7", "C2"
   std::string title;     ///< "Statistical significance"
@@ -43,5 +45,11 @@ Checklist make_checklist(store::Store& store, const ReportOptions& options, cons
 
 /// Returns the document that the writers of document/ write.
 document::Document checklist_document(const Checklist& checklist);
+
+/// Throws Error, with the nearest name, if there is no checklist of this name.
+void require_checklist(const std::string& name);
+/// Fills the checklist from the data of a report; make_checklist() (report.cpp) reads the data and calls it.
+/// Throws Error like require_checklist().
+Checklist fill_checklist(const ReportData& data, const std::string& name);
 
 }  // namespace encore::report

@@ -10,7 +10,7 @@
 
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
-#include "report/model_origin.hpp"
+#include "report/model_card.hpp"
 #include "report/wording.hpp"
 
 namespace encore::report {

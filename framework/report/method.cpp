@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "report/architecture.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

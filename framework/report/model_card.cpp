@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// model_card(): writes the README.md of an exported run from the record of that run. `exp export` calls it.
+// model_card() writes the README.md of an exported run from the record of that run. `exp export` calls it.
 // Only recorded facts appear. The Hugging Face hub reads the head of the file, so its keys are fixed. Read
 // model_card.hpp first.
 #include "report/model_card.hpp"
@@ -13,7 +13,6 @@
 #include "analysis/statistics.hpp"
 #include "base/shell_word.hpp"
 #include "document/escape.hpp"
-#include "report/model_origin.hpp"
 #include "report/wording.hpp"
 #include "store/run_score.hpp"
 

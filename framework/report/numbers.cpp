@@ -2,7 +2,7 @@
 // The tables of a report with all numbers behind its answer (answer.cpp), for checking: every interval of
 // every candidate, every test of every pair. results.cpp calls candidate_table() and pair_table(). CSV and
 // JSON have the ids and columns of its tables, so they stay. Read sections.hpp first.
-#include "report/power.hpp"
+#include "report/candidate_key.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "analysis/foreign_values.hpp"
-#include "report/fill_checklist.hpp"
+#include "report/checklist.hpp"
 #include "report/report_data.hpp"
 #include "report/section_choice.hpp"
 #include "report/sections.hpp"

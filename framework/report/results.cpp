@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "results": for each question the answer, then the numbers behind it; then all measures, classes
-// and trials. report.cpp calls results_section(), or the brief form. Read sections.hpp first; answer.cpp and
-// numbers.cpp have the tables.
+// and trials. report.cpp calls results_section(), or the brief form. Scores on different data never share a
+// table or a test. Read sections.hpp first; answer.cpp and numbers.cpp have the tables.
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

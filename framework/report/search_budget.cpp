@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // budget_blocks() draws the best score of a search over its budget, and beside it the expected best of
 // independent random draws. searches.cpp calls it. CSV and JSON have the ids and columns of its tables, so
-// they stay. Read search_budget.hpp first.
-#include "report/search_budget.hpp"
+// they stay. Read sections.hpp first.
+#include "report/sections.hpp"
 
 #include <algorithm>
 #include <cmath>

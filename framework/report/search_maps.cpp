@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // search_maps() draws the score over two variables of a search at once. A cell is the mean over all other
 // variables, by the forest of plan/search/importance.hpp; the side with more cells is horizontal.
-// search_pictures.cpp calls it. Only pictures depend on it. Read search_maps.hpp first.
-#include "report/search_maps.hpp"
+// search_pictures.cpp calls it. Only pictures depend on it. Read search_subject.hpp first.
+#include "report/search_subject.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SearchSubject is one objective of a search, with the facts about trials and variables that all its pictures
-// need. search_pictures.cpp makes one for each objective and draws it; search_maps.cpp draws maps of it. Only
+// need. search_pictures.cpp makes one for each objective and draws it; search_maps() draws maps of it. Only
 // pictures depend on it; nothing is stored.
 #pragma once
 
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analysis/search_view.hpp"
+#include "document/document.hpp"
+#include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
 #include "report/report_data.hpp"
 #include "report/wording.hpp"
@@ -48,5 +50,11 @@ struct SearchSubject {
 
 /// Returns the length of a trial with a score: "complete" or "after 3 epochs".
 std::string state_text(const SearchSubject& subject, std::size_t trial);
+
+/// search_maps.cpp, for search_pictures.cpp: maps of the score over two variables at once, by the forest of
+/// the importances (`found`), with the trials as dots. Returns the maps of the pairs with the largest shares,
+/// in which effects of both variables and their interaction count. Enough trials must have a score.
+std::vector<document::Figure> search_maps(const SearchSubject& subject,
+                                          const plan::search::Importance& found);
 
 }  // namespace encore::report

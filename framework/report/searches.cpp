@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "searches": searches that proposed runs of this report: their cost, their best trials, and the
-// scores of those with fresh seeds. report.cpp calls searches_section(). Read sections.hpp first. CSV and
-// JSON have the ids and columns of its tables, so they stay. Read next: search_budget.cpp,
+// scores of those with fresh seeds. report.cpp calls searches_section(). CSV and JSON have the ids and
+// columns of its tables, so they stay. Read sections.hpp first. Read next: search_budget.cpp,
 // search_pictures.cpp.
 #include <deque>
 
 #include "plan/search/search.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/search_budget.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

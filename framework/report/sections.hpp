@@ -5,6 +5,8 @@
 // not recorded is reported as missing.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +46,7 @@ document::Section trials_section(const ReportData& data);
 document::Section searches_section(const ReportData& data);
 /// The cost and the best trials alone, for a brief report.
 document::Section brief_searches_section(const ReportData& data);
-/// search_pictures.cpp: importance, every parameter against the score, two at once (search_maps.hpp), and all
+/// search_pictures.cpp: importance, every parameter against the score, two at once (search_maps.cpp), and all
 /// together.
 std::vector<document::Block> search_pictures(const ReportData& data, const analysis::SearchView& view,
                                              const std::string& id);
@@ -79,5 +81,22 @@ document::Section against_section(const ReportData& data, const ReportData& old,
 
 /// report.cpp: adds a section unless it is empty.
 void add_section(std::vector<document::Section>& sections, document::Section section);
+
+// Pictures and blocks that the sections above ask for.
+
+/// architecture.cpp, for method.cpp: the architecture of a run's model, from its settings and from the
+/// parameters that its worker counted. Returns nothing if the run has no model settings of the kind that is
+/// drawn (a list of sub-layers).
+std::optional<document::FlowChart> architecture_of(const ReportData& data, const store::RunRow& run);
+/// timeline.cpp, for sweep_pictures.cpp: the attempts of the runs over time, on lanes. A host has as many
+/// lanes as it had attempts at once. Attempts whose end was not recorded have no bar; `untimed` counts them.
+document::TimelineChart timeline_of(const ReportData& data, std::size_t& untimed);
+/// search_budget.cpp, for searches.cpp: the return on the budget of a search: the best score so far against
+/// the number of trainings, beside the expected best of independent random draws of the same space. Returns
+/// no blocks for a search with several objectives. Random draws are taken from all `searches` of the same
+/// space and experiment.
+std::vector<document::Block> budget_blocks(const ReportData& data, const analysis::SearchView& view,
+                                           const std::deque<analysis::SearchView>& searches,
+                                           const std::string& id);
 
 }  // namespace encore::report

@@ -9,7 +9,6 @@
 
 #include "analysis/sweep_statistics.hpp"
 #include "report/sections.hpp"
-#include "report/timeline.hpp"
 #include "report/wording.hpp"
 
 namespace encore::report {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // timeline_of() makes the chart of attempts over time: it assigns each attempt to the first free lane of its
-// host. Only a picture depends on it. sweep_pictures.cpp calls it. Read timeline.hpp first.
-#include "report/timeline.hpp"
+// host. Only a picture depends on it. sweep_pictures.cpp calls it. Read sections.hpp first.
+#include "report/sections.hpp"
 
 #include <algorithm>
 #include <tuple>

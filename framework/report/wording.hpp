@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The form of times, values and cells: one wording for all sections of a report and for texts of commands
-// (cli/, app/). Pure functions. A change is visible in every report and in many tests. Read next:
+// The form of times, values and cells: one wording for all sections of a report and for the output of
+// commands (cli/, app/). Pure functions. A change is visible in every report and in many tests. Read next:
 // document/quantity.hpp, which has the form of numbers and units.
 #pragma once
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sentences of the abstract, the checklists and the model card about a model's kind and start, for every
 // kind of run.
-#include "report/model_origin.hpp"
+#include "report/model_card.hpp"
 
 #include "report/checklist.hpp"
-#include "report/model_card.hpp"
 #include "unit/report/report_fixture.hpp"
 
 namespace encore::testing {
@@ -47,7 +46,8 @@ class ModelOriginTest : public ReportTest {
   std::string abstract(const store::RunRow& run) {
     std::string text;
     for (const document::Block& block : report(of(run)).abstract)
-      if (const auto* paragraph = std::get_if<document::Paragraph>(&block)) text += paragraph->text.plain() + "\n";
+      if (const auto* paragraph = std::get_if<document::Paragraph>(&block))
+        text += paragraph->text.plain() + "\n";
     return text;
   }
   std::string checklist(const store::RunRow& run) {
@@ -66,13 +66,13 @@ class ModelOriginTest : public ReportTest {
   }
 
   const record::ExportAnswer card_ = {.architecture = "X",
-                              .pipeline = "p",
-                              .parameters = 1,
-                              .dtype = "float32",
-                              .rounded_from = "float32",
-                              .step = 1,
-                              .weights_file = "model.safetensors",
-                              .weights_sha256 = std::string(64, 'e')};
+                                      .pipeline = "p",
+                                      .parameters = 1,
+                                      .dtype = "float32",
+                                      .rounded_from = "float32",
+                                      .step = 1,
+                                      .weights_file = "model.safetensors",
+                                      .weights_sha256 = std::string(64, 'e')};
 };
 
 /// One origin of a model, and the expected sentences of the abstract, the checklists and the model card.
