@@ -32,7 +32,7 @@ Change change_of(const Interval& interval, double threshold) {
 }
 
 /// Returns why the seconds of the two cases cannot be compared: fields of the machine and of the work that
-/// differ. Versions of compiler and libraries may differ, because the comparison is to show their effect.
+/// differ. Versions of compiler and libraries may differ, because users compare in order to see their effect.
 std::vector<std::string> why_incomparable(const store::BenchCase& before, const store::BenchCase& now) {
   std::vector<std::string> reasons;
   const auto compare = [&](const char* field, const json& a, const json& b) {
@@ -50,8 +50,8 @@ std::vector<std::string> why_incomparable(const store::BenchCase& before, const 
   return reasons;
 }
 
-/// Returns the other differences, such as versions. They allow a comparison, but they are the first thing to
-/// check.
+/// Returns the other differences, such as versions. They do not forbid a comparison, but a reader checks them
+/// first if a step became slower.
 std::vector<std::string> what_changed(const store::BenchCase& before, const store::BenchCase& now) {
   std::vector<std::string> changes;
   const auto compare = [&](const char* name, const json& a, const json& b, const char* key) {

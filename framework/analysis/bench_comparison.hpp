@@ -20,8 +20,10 @@ enum class Change {
   unclear,      ///< the interval crosses the threshold: more rounds are needed
   incomparable  ///< another machine or other work
 };
+/// Returns the name of the enumerator, "slower" and so on, as `exp bench` prints it and writes it as JSON.
 const char* name_of(Change change);
 
+/// The verdict on one quantity of one case.
 struct BenchChange {
   std::string name;      ///< name of the case
   std::string quantity;  ///< "step", "kernel encore::layer_norm" ...

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes a BenchSummary (summarize): medians, rates and shares from the samples of a measurement of `exp
-// bench`. cli/bench_verb.cpp calls it for a new or a stored measurement. Read bench_summary.hpp first.
+// bench`. cli/bench_verb.cpp calls it for a new or a stored measurement. Samples and facts are found by the
+// names with which bench/ stored them, also in measurements of earlier versions. Read bench_summary.hpp
+// first.
 #include "analysis/bench_summary.hpp"
 
 #include <algorithm>
@@ -14,8 +16,8 @@ using nlohmann::json;
 
 namespace {
 
-/// The smallest spread of the calibration, and the smallest share of steal or of other processes, that is
-/// reported.
+/// Larger spreads of the calibration are reported as noise, as are larger shares of time that the host
+/// (steal) or other processes took.
 constexpr double noticeable_spread = 0.03;
 constexpr double noticeable_share = 0.02;
 constexpr std::string_view kernel_prefix = "kernel ";
@@ -139,7 +141,8 @@ void add_prices(const store::BenchCase& one, StepSummary& step) {
     if (const std::string fixed = text(reduction, "fixed"); quantities.empty())
       quantities = {fixed.empty() ? "gemm" : fixed};
     const std::vector<double> fixed = sum_of(one, quantities);
-    // The reduction is not in this step, or was not requested, or the measurement lacks some of its rounds.
+    // Skips a reduction that is not in this step or was not requested, and a measurement that lacks some
+    // rounds.
     if (free.empty() || fixed.size() != free.size() || fixed.size() != seconds.size()) continue;
     std::vector<double> prices;
     for (std::size_t round = 0; round < fixed.size(); ++round) {

@@ -14,6 +14,7 @@
 
 namespace encore::analysis {
 
+/// What the machine can do with one backend and number of threads.
 struct MachineSummary {
   const store::BenchCase* measured = nullptr;
   struct Product {
@@ -42,13 +43,14 @@ struct MachineSummary {
   /// The interquartile range of the calibration over its median: how unsteady the machine was.
   double calibration_spread = 0.0;
   double bandwidth() const;
-  const Peak* core_peak(const std::string& precision) const;  ///< null where there is none
+  const Peak* core_peak(const std::string& precision) const;  ///< null if it was not measured
   /// Returns the least seconds in which the machine could do this work, with reads from the smallest level of
   /// memory that holds the bytes of one call. Returns nothing if the peaks were not measured.
   std::optional<double> least_seconds(const std::string& precision, double flops, double bytes,
                                       double calls) const;
 };
 
+/// One kernel of a step.
 struct KernelSummary {
   std::string label;
   bool within_product = false;  ///< part of a product that is listed too, so it is in no sum
@@ -56,20 +58,22 @@ struct KernelSummary {
   double calls = 0.0;                  ///< in a step
   Measured seconds;                    ///< in a step
   double share = 0.0;                  ///< of the watched step
-  std::optional<double> flops, bytes;  ///< in a step; nothing: not known
+  std::optional<double> flops, bytes;  ///< in a step; nothing if unknown
   /// The seconds that the kernel would need at the speed of the library's best product and of memory, divided
   /// by the seconds that it took.
   std::optional<double> limit;
   std::optional<double> machine_limit;  ///< the same ratio for the peaks of the cores and of the caches
 };
 
-/// The price of the fixed order of one reduction.
+/// What the fixed order of one reduction costs (bench/order_cost.hpp): its time against that of a version in
+/// any order.
 struct OrderPrice {
   std::string name;
   Measured fixed, free;  ///< seconds in a step
   Measured price;        ///< (fixed - free) / seconds of the step
 };
 
+/// One case of a training step.
 struct StepSummary {
   const store::BenchCase* measured = nullptr;
   Measured step, matmul, gemm, watched;  ///< seconds
@@ -79,15 +83,16 @@ struct StepSummary {
   std::optional<double> of_peak;           ///< matmul_flops over the seconds of the step and the cores' peak
   std::vector<KernelSummary> kernels;      ///< by falling seconds
   double outside_kernels = 0.0;            ///< share of the watched step
-  std::vector<OrderPrice> prices;          ///< empty where it was not asked for
+  std::vector<OrderPrice> prices;          ///< empty if the cost of the order was not requested
   std::optional<Measured> price_of_order;  ///< sum over `prices`
 };
 
 struct BenchSummary {
   std::vector<MachineSummary> machines;
   std::vector<StepSummary> steps;
+  /// Returns the machine that was measured with the backend and threads of the step; null if there is none.
   const MachineSummary* machine_of(const StepSummary& step) const;
-  nlohmann::json to_json() const;
+  nlohmann::json to_json() const;  ///< for `exp bench --json`; names of fields stay
 };
 
 /// Summarises a measurement. The summary refers to `result`, which must outlive it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups runs into candidates (candidates_of), reads the value of each run from the store, and writes notices
-// about repeats, environments and missing values. comparison.cpp and report/against.cpp call it. Read
-// candidates.hpp first.
+// about repeats, environments and missing values. comparison.cpp and report/against.cpp call it. The rules
+// which run counts decide every mean that users see. Read candidates.hpp first.
 #include "analysis/candidates.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ bool is_repeat(std::string_view text) {
                           text.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-/// Returns "wnut17-layers=4-s1" without its seed. Runs of earlier versions are called
-/// "wnut17-layers=4-seed=1".
+/// Returns "wnut17-layers=4" for a run called "wnut17-layers=4-s1", or "wnut17-layers=4-seed=1" as in earlier
+/// versions.
 std::string name_without_seed(const store::RunRow& run) {
   for (const char* mark : {"-s", "-seed="}) {
     const std::string part = mark + std::to_string(run.seed);
@@ -194,7 +194,7 @@ std::vector<Candidate> candidates_of(store::Store& store, const std::vector<stor
       replicates.push_back(std::move(all[i]));
       continue;
     }
-    // A repeat is not another draw of the seed, so only the newest complete run of a question counts.
+    // A repeat has the same seed again, so only the newest complete run of a question counts.
     Replicate& other = all[i];
     notices.push_back(run.name + " and " + repeat->run.name +
                       " are repeats of one run (same seed, same question); only one of them counts");

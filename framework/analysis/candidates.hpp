@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A candidate is the runs of one question on one backend, replicates that differ in the seed, with their
-// values and the environments of these. pooling.hpp says which runs make one candidate. Read next:
+// A candidate is the runs of one question (settings and data, without the seed) on one backend, with their
+// values and numeric environments. Its runs differ only in the seed and are called replicates. comparison.cpp
+// and report/against.cpp call candidates_of(); pooling.hpp decides which runs make one candidate. Read next:
 // comparison.hpp, which compares candidates.
 #pragma once
 
@@ -24,7 +25,7 @@ struct CandidateOptions {
 struct Replicate {
   store::RunRow run;
   std::optional<double> value = {};
-  std::string missing;
+  std::string missing;                            ///< the reason why it has no value; empty if it has one
   std::vector<nlohmann::json> environments = {};  ///< numeric, of its attempts
   bool is_chosen = false;  ///< a search chose the setting by this seed, so only its fresh seeds count
 };
@@ -39,13 +40,13 @@ struct Candidate {
   std::optional<Interval> t = {}, bootstrap = {};  ///< of the mean
 };
 
-/// Throws Error when no run has the metric, with the nearest name.
+/// Throws Error, with the nearest name that exists, if no run has the metric.
 void require_metric(store::Store& store, const std::vector<store::RunRow>& runs, const std::string& metric);
 
-/// Returns the candidates in the order of the runs. One run counts for all repeats of a question; `notices`
-/// names the repeats, and the candidates that differ only in plugin files or numeric environments. Where a
-/// search trained fresh seeds of a setting, the seeds whose scores chose it do not count, because their mean
-/// is too good.
+/// Returns the candidates in the order of the runs. Of repeats (trainings of one question with one seed) only
+/// the newest complete one counts. Adds to `notices` sentences about repeats, and about candidates that
+/// differ only in plugin files or numeric environments. Where a search trained fresh seeds of a setting, the
+/// seeds whose scores chose it do not count, because their mean is too good.
 std::vector<Candidate> candidates_of(store::Store& store, const std::vector<store::RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices);
 

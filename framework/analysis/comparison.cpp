@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares candidates pair by pair for `exp compare` and reports: chooses the test, corrects for the number
-// of pairs, and words the reason of each verdict. Read comparison.hpp first; the formulas are in
-// statistics.hpp.
+// of pairs, and words the reason of each verdict. Nothing is stored: every call computes the verdicts again
+// from the database. Read comparison.hpp first; the formulas are in statistics.hpp.
 #include "analysis/comparison.hpp"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ std::string set_of(store::Store& store, const store::RunRow& run, const std::str
   return "";
 }
 
-/// All runs of a candidate read the same files: their hashes are part of its group.
+/// Returns whether both candidates were scored on the same file. One run of each is enough, because hashes of
+/// files are part of the group.
 bool same_set(store::Store& store, const Candidate& a, const Candidate& b, const std::string& split) {
   return set_of(store, a.runs[0].run, split) == set_of(store, b.runs[0].run, split);
 }

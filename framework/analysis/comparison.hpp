@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Comparison says what can be concluded about each pair of candidates (candidates.hpp). Without enough seeds
 // it ranks nothing and gives the reason. `exp compare` selects runs (store/selection.hpp), calls compare_runs
-// and prints the result; reports call the parts of it. The formulas are in statistics.hpp.
+// and prints the result; reports call collect_candidates() and test_pairs() by themselves
+// (report/questions.cpp). The formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +33,14 @@ struct CompareOptions {
 
 enum class Verdict {
   higher,     ///< the first candidate has the higher mean
-  lower,      ///< the first is
+  lower,      ///< the first candidate has the lower mean
   undecided,  ///< too few seeds for the spread
   refused,    ///< no test is possible
 };
 /// Returns "higher", "lower", "undecided", "refused".
 const char* name_of(Verdict verdict);
 
+/// The tests of one pair of candidates, over seeds and over examples, and the verdict that follows.
 struct Pair {
   std::size_t a = 0, b = 0;  ///< indices in `candidates`
   std::size_t shared = 0;    ///< seeds with a value on both sides
@@ -85,7 +87,8 @@ void test_pairs(store::Store& store, Comparison& comparison,
 Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& runs,
                         const CompareOptions& options);
 
-/// Returns the value for users: percent points of a fraction, else four digits.
+/// Returns the value as users read it: a fraction in percent with two decimals, any other value with four
+/// digits.
 std::string metric_text(const Metric& metric, double value);
 
 /// Chooses the digits of a mean, its standard deviation and the ends of its interval: all have the same
@@ -99,7 +102,7 @@ class MeanDigits {
 
  private:
   Metric metric_;
-  std::optional<int> decimals_ = {};  ///< none: numbers of such a size are written with a power of ten
+  std::optional<int> decimals_ = {};  ///< nothing: numbers of this size are written with a power of ten
 };
 
 }  // namespace encore::analysis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collects the facts of a run as named fields, from its settings, data, attempts and environment, and
 // compares those of two runs. The order of the fields is the order in which `exp diff` and `exp explain` show
-// them. Read difference.hpp first.
+// them. Nothing is stored, so fields may be added. Read difference.hpp first.
 #include "analysis/difference.hpp"
 
 #include <algorithm>

@@ -30,6 +30,7 @@ Facts question_facts(store::Store& store, const store::RunRow& run);
 /// Returns the question of a run that is only planned.
 Facts question_facts(const record::Specification& specification);
 
+/// All facts of a run.
 struct RunFacts {
   Facts fields;
   bool told = false;  ///< whether an attempt has reported its environment, build, host, plugins, code
@@ -38,6 +39,7 @@ struct RunFacts {
 /// Returns all facts: the question, and what the last attempt with a report has reported about itself.
 RunFacts all_facts(store::Store& store, const store::RunRow& run);
 
+/// A fact with different values in two runs.
 struct Difference {
   std::string section, key;
   nlohmann::json a, b;  ///< null on the side that lacks it

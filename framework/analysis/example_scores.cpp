@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The permutation test of two models on the same examples (permutation_test, called by example_tests.cpp). It
 // stores sums sparsely, because most examples add to few cells and each of ten thousand shuffles visits all
-// of them. Read example_scores.hpp first.
+// of them. Draws come from random_word() with a fixed seed, so equal predictions give equal p-values; the
+// order of the draws must stay. Read example_scores.hpp first.
 #include "analysis/example_scores.hpp"
 
 #include <cmath>
@@ -15,7 +16,8 @@ namespace encore::analysis {
 
 namespace {
 
-/// Returns the sums of all runs, example by example, `weight` times. No example has a cell twice.
+/// Returns the sums of all runs for each example, times `weight`. Within an example each cell occurs at most
+/// once.
 ExampleSums summed(std::span<const ExampleSums> runs, std::size_t weight, std::size_t cells) {
   ExampleSums sums;
   std::vector<double> total(cells, 0.0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests whether two models differ: exchanges their predictions at random, example by example, and counts how
-// often the difference is at least as large. It works for any measure that follows from sums over examples
-// (base/measures.hpp). predictions.hpp reads what each example adds; example_tests.cpp calls the test.
+// often the difference is at least as large. It works for any measure that is computed from sums over
+// examples (base/measures.hpp). example_tests.cpp reads the sums with predictions.hpp and calls
+// permutation_test() for `exp compare` and reports.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the permutation test for a pair of candidates: reads the example sums of each run from its predictions
-// file, or records why it cannot. comparison.cpp calls it. Read example_tests.hpp first.
+// file, or records why it cannot. comparison.cpp calls it. The reasons are shown to users as they are. Read
+// example_tests.hpp first.
 #include "analysis/example_tests.hpp"
 
 #include "analysis/predictions.hpp"

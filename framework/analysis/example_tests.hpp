@@ -28,7 +28,7 @@ class ExampleTests {
 
   store::Store& store_;
   Metric metric_;
-  std::optional<MeasureCells> cells_;         ///< nothing if the metric does not follow from examples
+  std::optional<MeasureCells> cells_;         ///< nothing if the metric cannot be computed from examples
   std::map<std::int64_t, ExampleSums> sums_;  ///< by number of the run
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the factors of a list of runs (factors_of): the settings in which they differ, joined if they change
-// together, each with a short label. Reports, `exp ls` and `exp compare` call it. Read factors.hpp first.
+// together, each with a short label. Reports, `exp ls` and `exp compare` call it. Tables of reports have a
+// column for each factor; nothing is stored. Read factors.hpp first.
 #include "analysis/factors.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace encore::analysis {
 
 namespace {
 
-/// The values of one setting, one per run, as text for comparison and in their own type.
+/// The values of one setting: `texts` has one for each run, `levels` each different one in its own type.
 struct KeyValues {
   std::vector<std::string> texts;
   std::vector<nlohmann::json> levels;
@@ -54,7 +55,8 @@ std::map<std::string, KeyValues> values_by_key(const std::vector<store::RunRow>&
   return keys;
 }
 
-/// Returns which runs have the same value: equal for settings that always change together.
+/// Returns a number for each run, equal for runs with equal values. Settings that always change together give
+/// the same numbers.
 std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
   std::map<std::string, std::size_t> seen;
   std::vector<std::size_t> partition;
@@ -64,7 +66,7 @@ std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
 }
 
 /// Returns whether `a` is the better name for settings that change together: first a swept one, then a type,
-/// then a short one, since the user wrote it most likely.
+/// then a short one, because the user most likely wrote that one.
 bool names_better(const std::string& a, bool a_swept, const std::string& b, bool b_swept) {
   if (a_swept != b_swept) return a_swept;
   if (a.ends_with(".type") != b.ends_with(".type")) return a.ends_with(".type");

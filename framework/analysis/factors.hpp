@@ -24,7 +24,7 @@ struct Factor {
   bool numeric = false;                ///< all levels are numbers
 };
 
-/// Returns the factors by name, without the seed and without what only describes a run.
+/// Returns the factors sorted by name. The seed and settings that only describe a run are left out.
 std::vector<Factor> factors_of(const std::vector<store::RunRow>& runs,
                                const store::RunBatch::ByRun<store::ParamRow>& params);
 

@@ -20,7 +20,7 @@ struct Measured {
   double coverage = 0.0;
 };
 
-/// Returns NaN without values; the mean of the two in the middle if their number is even.
+/// Returns the median: NaN without values, the mean of the two in the middle if their number is even.
 double median_of(std::span<const double> values);
 
 /// Returns the interval between two order statistics, the innermost pair that covers the true median with at
@@ -40,7 +40,7 @@ std::optional<Ratio> ratio_of_medians(std::span<const double> a, std::span<const
                                       double level = 0.95, std::size_t resamples = 10000,
                                       std::uint64_t seed = 1);
 
-/// Returns a[i] / b[i], of equal lengths: for samples of the same round.
+/// Returns a[i] / b[i] for each i; a and b have equal lengths, and a[i] and b[i] are of the same round.
 std::vector<double> quotients(std::span<const double> a, std::span<const double> b);
 
 }  // namespace encore::analysis

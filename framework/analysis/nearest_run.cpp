@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the stored run with the most similar question for `exp explain`. The distance of two runs is the
-// number of fields (difference.hpp) of their questions that differ. Read nearest_run.hpp first.
+// number of fields (difference.hpp) of their questions that differ. Nothing is stored; the index is built at
+// each call of the program. Read nearest_run.hpp first.
 #include "analysis/nearest_run.hpp"
 
 #include <algorithm>
@@ -46,8 +47,8 @@ NearestRun::NearestRun(store::Store& store) {
 }
 
 std::optional<std::int64_t> NearestRun::find(const Facts& facts, const std::set<std::int64_t>& except) const {
-  // The number of a key or value that no stored run has. It is equal to no stored number, so one is enough
-  // for all unknown values; unknown keys get numbers of their own.
+  // The number of a value that no stored run has. It differs from every stored number, so one is enough for
+  // all unknown values; unknown keys get numbers of their own.
   constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
   Question question;
   std::uint32_t next = static_cast<std::uint32_t>(numbers_.size());

@@ -22,7 +22,8 @@ std::string text_of(const std::vector<json>& environments) {
   return text;
 }
 
-/// Maps `device` -> `cpu one`, `plugin mine` -> `0123456789ab`; several values of a candidate are joined.
+/// Returns the fields of the environments by name: `device` -> `cpu one`, `plugin mine` -> `0123456789ab`.
+/// Several values of a field are joined.
 std::map<std::string, std::string> fields_of(const std::vector<json>& environments) {
   std::map<std::string, std::set<std::string>> values;
   for (const json& environment : environments)
@@ -54,7 +55,7 @@ std::vector<json> environments_of(store::Store& store, const store::RunRow& run)
 
 std::vector<std::string> candidate_keys(const std::vector<RunSource>& runs, bool pool) {
   const auto question = [](const store::RunRow& run) { return run.group + '/' + run.backend; };
-  std::map<std::string, std::string> first;  // environments of the first run that has any, by question
+  std::map<std::string, std::string> first;  // by question: the environments of its first run that has any
   for (const RunSource& source : runs)
     if (!source.environments.empty()) first.try_emplace(question(*source.run), text_of(source.environments));
   std::vector<std::string> keys;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the predictions files of runs: each line of JSON as statistics of an example, or as an example to
-// show. Tests, comparisons and reports call it. Read predictions.hpp first.
+// show. example_tests.cpp, `exp retrain` and reports call it. Every form of line that an earlier worker wrote
+// must stay readable. Read predictions.hpp first.
 #include "analysis/predictions.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, one object per example;
-// example_tests.cpp tests with the statistics, report/classes.cpp counts confusions, report/examples.cpp
-// shows examples.
+// Finds and reads the stored predictions of a run. The worker wrote predictions/<split>.jsonl, one JSON
+// object for each example, which must stay readable; example_tests.cpp tests with the statistics,
+// report/classes.cpp counts confusions, report/examples.cpp shows examples.
 #pragma once
 
 #include <filesystem>
@@ -15,20 +15,20 @@
 
 namespace encore::analysis {
 
-/// Returns the file of a run's artifact. Throws Error when none was recorded, when it is gone, and when its
-/// content is not the recorded one.
+/// Returns the path of a run's artifact, such as "predictions/test.jsonl". Throws Error if none was recorded,
+/// if the file is gone, and if its SHA-256 is not the recorded one.
 std::filesystem::path recorded_artifact(store::Store& store, const store::RunRow& run,
                                         const std::string& name);
-/// Returns "predictions/test.jsonl".
+/// Returns the name of the artifact: "predictions/test.jsonl" for "test".
 std::string predictions_name(const std::string& split);
 
 /// What each example of a file adds to the measures. Files from before schema 5 have no statistics: they are
 /// counted from their labels (store/legacy_metrics.hpp).
 struct PredictedStatistics {
   Statistics statistics = {};
-  bool is_old = false;
+  bool is_old = false;  ///< whether any line had no statistics
 };
-/// Throws Error that names the file and the line.
+/// Reads a file of predictions. Throws Error that names the file and the line.
 PredictedStatistics read_statistics(const std::filesystem::path& predictions);
 
 /// One example for display.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the rule of `exp retrain --promote-if` and evaluates it: each name in the rule stands for a gain of
-// the Retraining. app/retrain.cpp calls it. Read promotion_rule.hpp first.
+// Parses the rule of `exp retrain --promote-if` and evaluates it: each name in the rule (old, new, old_low
+// and others) stands for a gain of the Retraining. Users write these names, so they stay. app/retrain.cpp
+// calls it. Read promotion_rule.hpp first.
 #include "analysis/promotion_rule.hpp"
 
 #include <algorithm>

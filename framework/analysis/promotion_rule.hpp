@@ -12,13 +12,13 @@
 
 namespace encore::analysis {
 
-/// The rule that holds if none is given.
+/// The rule that is used if the user gives none.
 inline constexpr const char* default_promotion_rule = "old >= -0.5 && new > 0";
 
 class PromotionRule {
  public:
-  /// `and` and `or` stand for && and ||. Throws Error if it cannot be read, uses an unknown name, or names
-  /// nothing at all.
+  /// Parses the rule; `and` and `or` stand for && and ||. Throws Error if it is not an expression, has an
+  /// unknown name, or has no name at all.
   explicit PromotionRule(const std::string& text);
 
   const std::string& text() const { return text_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes how steps scale over ranks (rank_scaling, called by `exp bench`): finds the case of one rank for
-// each case of several ranks, and divides their times. Read rank_scaling.hpp first.
+// each case of several ranks, and divides their times. The names of to_json() stay, because scripts read
+// them. Read rank_scaling.hpp first.
 #include "analysis/rank_scaling.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ std::int64_t threads_of(const StepSummary& step) {
   return whole_at(step.measured->settings, "threads", 1);
 }
 
-/// Returns the settings of one process with 1 / `parts` of the batch; null if that is not a whole number.
+/// Returns the settings of a case of one process with 1 / `parts` of the batch; null if that is not a whole
+/// number of sequences or tokens.
 nlohmann::json settings_of_one(nlohmann::json settings, std::int64_t parts) {
   settings.erase("ranks");
   settings.erase("threads");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RankScaling says how a training step scales over ranks, from the cases of one measurement: strong (the
-// same batch, divided) and weak (as many times the batch). The table and the JSON of `exp bench --ranks`
-// show it.
+// RankScaling says how a training step scales over ranks (processes that train together), from the cases of
+// one measurement: strong (the same batch, divided) and weak (as many times the batch). The table and the
+// JSON of `exp bench --ranks` show it.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 namespace encore::analysis {
 
+/// One case with several ranks, compared with a case of one process.
 struct RankScaling {
   const StepSummary* step = nullptr;
   const StepSummary* base =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares a retrained run with its parent: computes differences as gains, words them, and converts them to
-// the JSON that the database stores and back. app/retraining_comparison.cpp and app/retrain.cpp call it.
-// Stored rows hold the names of the JSON fields, so these never change. Read retraining.hpp first.
+// the JSON that the database stores and back. app/retraining_comparison.cpp and app/retrain.cpp call it. The
+// database holds the names of the JSON fields, so they never change. Read retraining.hpp first.
 #include "analysis/retraining.hpp"
 
 #include <cmath>
@@ -30,7 +30,8 @@ using nlohmann::json;
 
 constexpr double level = 0.95;
 
-/// Returns the factor that makes a gain of a difference: its sign, and 100 for percentage points.
+/// Returns the factor by which a difference run - parent becomes a gain: 100 for a fraction (percentage
+/// points), negative if lower is better.
 double factor_of(const Metric& measure) {
   return (measure.is_fraction() ? 100.0 : 1.0) * (measure.lower_is_better() ? -1.0 : 1.0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Analyses a stored search for `exp show SEARCH` and reports: reads confirmations from the store and finds
-// the best score after each observation. Read search_view.hpp first.
+// the best score after each observation. Nothing is stored; the database has only trials and decisions. Read
+// search_view.hpp first.
 #include "analysis/search_view.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ std::vector<std::string> SearchView::labels() const {
 
 namespace {
 
-/// Returns the metric of the run with this name; its meaning is unknown if the run has no such metric.
+/// Returns the metric called `name` of the run; its meaning is unknown if the run has no such metric.
 Metric meaning_of(store::Store& store, const store::RunRow& run, const std::string& name) {
   const auto meanings = store::read_meanings(store.database(), {run}, name);
   return meanings.empty() ? Metric{.name = name} : meanings.begin()->second;
@@ -125,8 +126,8 @@ std::vector<BudgetPoint> best_so_far(const SearchView& view) {
   for (const Observation& one : view.history().observations) {
     if (one.outcome == Outcome::confirmed) continue;
     if (one.outcome != Outcome::repeated) {
-      // A trial that ended by itself, or was trained before the search, counts as a whole training at
-      // whatever epoch it was observed.
+      // A complete trial counts as a whole training, whatever its last epoch: it may have ended early by
+      // itself, or have been trained before the search.
       const std::int64_t epochs = one.outcome == Outcome::complete ? view.options.epochs : one.epochs;
       now.trainings +=
           static_cast<double>(epochs - reached[one.trial]) / static_cast<double>(view.options.epochs);

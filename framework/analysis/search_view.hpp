@@ -16,6 +16,7 @@
 
 namespace encore::analysis {
 
+/// A stored search. `row` has its settings, `record` its trials and decisions, as the store read them.
 struct SearchView {
   SearchView(store::SearchRow row, store::SearchRecord record);
   SearchView(const SearchView&) = delete;
@@ -28,8 +29,8 @@ struct SearchView {
   store::SearchRow row;
   store::SearchRecord record;
   plan::search::SearchOptions options;
-  std::vector<plan::RandomVariable> space;
-  plan::search::Leaderboard leaderboard;
+  std::vector<plan::RandomVariable> space;  ///< the variables of the search
+  plan::search::Leaderboard leaderboard;    ///< state and rank of each trial
 };
 
 /// A trial that was trained again with seeds that no trial had.
@@ -55,8 +56,8 @@ std::vector<std::string> undefined_notices(const SearchView& view);
 /// A point of the curve of the best score over the spent budget.
 struct BudgetPoint {
   double trainings = 0.0;  ///< epochs of all trials so far over the epochs of one whole trial
-  double seconds = 0.0;
-  double best = 0.0;  ///< of the complete trials
+  double seconds = 0.0;    ///< of training so far, of all trials
+  double best = 0.0;       ///< of the complete trials
 };
 /// Returns one point for each complete trial with a finite score. The search must have one objective.
 std::vector<BudgetPoint> best_so_far(const SearchView& view);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words the notices about runs whose metric could not choose a checkpoint. They are derived from the stored
-// points at each call, so that old runs have them too. Called by the end of a run, show, compare and reports.
-// Read selection_notice.hpp first.
+// Writes the notices about runs whose metric could not choose a checkpoint. They are derived from the stored
+// points at each call, so that old runs have them too. The end of a run, `exp show`, `exp compare` and
+// reports call it. Read selection_notice.hpp first.
 #include "analysis/selection_notice.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string still_text(const store::RunRow& run, const Metric& metric, const sto
          " and undefined at the others";
 }
 
-/// Returns "the run keeps step 56, that of the lowest dev/loss".
+/// Returns which checkpoint the run keeps: "the run keeps step 56, that of the lowest dev/loss".
 std::string kept_text(const store::RunRow& run) {
   if (!run.result.is_object() || !run.result.contains("best_step")) return "";
   const std::string kept = "; the run keeps step " + run.result["best_step"].dump();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Words a notice for a run whose metric could not choose a checkpoint: it had one value at every evaluation,
-// or none. The flow is: the stored points (store/run_score.hpp) -> here -> the end of a run, show, compare
-// and reports.
+// or none. It is derived from the stored points (store/run_score.hpp). The end of a run, `exp show`, `exp
+// compare` and reports call it and print the text.
 #pragma once
 
 #include <map>
@@ -14,7 +14,8 @@
 namespace encore::analysis {
 
 /// Returns a clause without a full stop for each run: `dev/bleu is 0.00 at all 28 evaluations, so it cannot
-/// choose a checkpoint: ...`. A run whose metric moved or has a single defined value has no notice.
+/// choose a checkpoint: ...`. A run whose metric changed, or has only one value that is a number, has no
+/// notice. By number of the run.
 std::map<std::int64_t, std::string> selection_notices(store::Store& store,
                                                       const std::vector<store::RunRow>& runs);
 

@@ -36,7 +36,7 @@ double two_sided(double t, double freedom) {
   return 2.0 * boost::math::cdf(boost::math::complement(StudentsT(freedom), std::abs(t)));
 }
 
-/// Returns half the width of an interval, in standard errors.
+/// Returns half the width of an interval, in standard errors: the two-sided critical value of Student's t.
 double critical_t(double freedom, double alpha) {
   return boost::math::quantile(boost::math::complement(StudentsT(freedom), alpha / 2.0));
 }
@@ -196,8 +196,8 @@ std::optional<Interval> bootstrap_interval(std::span<const double> values, doubl
   const auto end = [&](double probability) {
     const double z = bias + boost::math::quantile(normal, probability);
     const double moved = bias + z / (1.0 - acceleration * z);
-    // `moved` is NaN if the values are so large that their moments are not finite; then the plain percentile
-    // is used.
+    // `moved` is NaN if the values are so large that their moments are not finite. The plain percentile is
+    // used then.
     return quantile_of(means, std::isnan(moved) ? probability : boost::math::cdf(normal, moved));
   };
   return Interval{end((1.0 - level) / 2.0), end((1.0 + level) / 2.0)};

@@ -2,8 +2,8 @@
 // Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and the
 // number of seeds that a difference needs. All are pure functions: random draws come from a counter, so that
 // equal numbers give equal results on every machine. comparison.cpp and candidates.cpp call them; the
-// distributions are those of Boost.Math. tests/unit/analysis/make_statistics.py has the same formulas in
-// scipy.
+// distributions are those of Boost.Math. Change tests/unit/analysis/make_statistics.py with a formula: it has
+// the same formulas in scipy and writes the expected values.
 #pragma once
 
 #include <cstddef>
@@ -60,11 +60,11 @@ std::optional<Interval> prediction_interval(const Metric& metric, std::span<cons
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level = 0.95,
                                            std::size_t resamples = 10000, std::uint64_t seed = 1);
 
-/// Returns the t-test of a[i] - b[i]; a and b have equal lengths. Empty with fewer than two pairs, or if all
-/// differences are equal.
+/// Returns the t-test of a[i] - b[i]; a and b have equal lengths. Returns nothing with fewer than two pairs,
+/// or if all differences are equal.
 std::optional<TTest> paired_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
-/// Returns the t-test of two independent samples with unequal variances (Welch 1947). Empty with fewer than
-/// two values on a side, or without spread on both sides.
+/// Returns the t-test of two independent samples with unequal variances (Welch 1947). Returns nothing with
+/// fewer than two values on a side, or without spread on both sides.
 std::optional<TTest> welch_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
 /// Returns the p-values, corrected for their number (Holm 1979), in the order of the argument.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the main effect of one parameter of a sweep, and the expected best of n trials with its interval.
-// Reports call it. Read sweep_statistics.hpp first.
+// report/sweep_pictures.cpp, report/trials.cpp and report/search_budget.cpp call it. Random draws have a
+// fixed seed, so that equal databases give equal reports. Read sweep_statistics.hpp first.
 #include "analysis/sweep_statistics.hpp"
 
 #include <algorithm>

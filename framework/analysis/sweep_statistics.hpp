@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes statistics over the trials of a sweep: how much of a score's variance one parameter explains, and
-// the expected best of n trials. Pure functions. plan/search/importance.cpp and report/trials.cpp call them;
-// tests/unit/analysis/make_statistics.py has the same formulas in numpy and scipy.
+// the expected best of n trials. Pure functions. report/sweep_pictures.cpp, report/trials.cpp and
+// report/search_budget.cpp call them. Change tests/unit/analysis/make_statistics.py with a formula: it has
+// the same ones in numpy and scipy.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ std::optional<MainEffect> main_effect(std::span<const double> values, std::span<
 std::vector<double> expected_best(std::span<const double> values, bool maximize, std::size_t most);
 
 /// Returns 95 % intervals of the expected best of n over `resamples` draws with replacement of as many trials
-/// as there are (the percentile bootstrap): how well these trials determine it. By n, from 1.
+/// as there are (the percentile bootstrap), which show how well these trials determine it. The first is for n
+/// = 1.
 std::vector<Interval> expected_best_intervals(std::span<const double> values, bool maximize, std::size_t most,
                                               std::size_t resamples = 1000);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the matrix products of a step alone for StepCase::measure: finds them in the parameters of the model,
-// and runs them with the product library of this build. Read bare_products.hpp first.
+// and runs them with the product library that the caller passes. Operands must not stay in a cache between
+// products, because in a step they do not either. Read bare_products.hpp first.
 #include "bench/bare_products.hpp"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ constexpr std::size_t most_bytes = std::size_t{2} << 30;
 constexpr int directions = 3;  // Y, dX, dW
 
 /// Returns the channels of the buffers in which a forward pass leaves rows of the stack that the layer reads.
-/// A layer says that it reads these rows, but not by which of its matrices (out, C) it multiplies them; the
-/// products show it.
+/// A layer declares that it reads these rows, but not by which of its matrices (out, C) it multiplies them;
+/// the shapes of its buffers show it.
 std::vector<std::int64_t> products_of_memory(const LayerPlan& plan) {
   std::vector<std::int64_t> channels;
   for (const BufferSpec& buffer : plan.buffers())

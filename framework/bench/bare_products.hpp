@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BareProducts runs the matrix products of a step alone, each with operands of its own in memory: the
-// denominator of "step time over matrix products". For each weight (out, in) of a block, in the encoder and
-// in the decoder, and the N rows that it multiplies: Y (N, out) = X W^T, dX (N, in) = dY W and dW (out, in) =
-// dY^T X; weight gradients are of the type of sums. Attention, head, embedding and optimizer are left out:
-// they are the part of a step's cost above 1.
+// BareProducts runs the matrix products of a step alone, each with operands of its own in memory. StepCase
+// (step_case.hpp) times it; the result is the denominator of "step time over matrix products", which users
+// compare between versions, so the set of products must stay the same. For each weight (out, in) of a block,
+// in the encoder and in the decoder, and the N rows that it multiplies: Y (N, out) = X W^T, dX (N, in) = dY W
+// and dW (out, in) = dY^T X; weight gradients are of the type of sums. Attention, head, embedding and
+// optimizer are left out: their time is what makes the quotient larger than 1.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,12 @@ namespace encore::bench {
 
 class BareProducts {
  public:
-  /// Prepares batches up to `largest`; `type` is that of activations.
+  /// Prepares batches up to `largest`; `type` is that of activations. `device` must outlive the object.
   BareProducts(const Device& device, const model::Network& network, DType type, const BatchSize& largest);
 
   /// Runs all products once, with the rows of a batch of this size. Waits for the device.
   void run(kernels::GemmLibrary& library, const BatchSize& batch) const;
-  /// Returns the operations of one run.
+  /// Returns the number of floating-point operations of one run().
   double flops(const BatchSize& batch) const;
 
  private:

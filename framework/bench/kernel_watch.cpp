@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times each kernel of a step for StepCase: registers callbacks with Kokkos Tools and adds up the time
-// between begin and end by label. Read kernel_watch.hpp first.
+// between begin and end by label. Labels are stored names: kernel_work.cpp and measurements in databases have
+// them. Read kernel_watch.hpp first.
 #include "bench/kernel_watch.hpp"
 
 #include <chrono>

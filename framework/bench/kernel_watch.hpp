@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // KernelWatch measures how long each kernel of a step takes, by its label, through the callbacks of Kokkos
-// Tools. A matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). StepCase runs
-// a step a second time under a watch; the seconds of the step itself are taken without one. On a GPU a watch
-// waits for every kernel, so that the kernel itself is timed.
+// Tools. A matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). StepCase
+// (step_case.cpp) runs a step a second time under a watch; the seconds of the step itself are taken without
+// one. On a GPU a watch waits for every kernel, so that the kernel itself is timed.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 
 namespace encore::bench {
 
+/// The calls of one kernel and their seconds together, since the watch began.
 struct KernelTime {
   std::int64_t calls = 0;
   double seconds = 0.0;
@@ -34,10 +35,11 @@ class KernelWatch {
   const std::map<std::string, KernelTime>& kernels() const { return kernels_; }
   /// Returns kernels within products, by label: "encore::gemm", "encore::gemm_pack".
   const std::map<std::string, KernelTime>& within_products() const { return within_products_; }
+  /// The number of allocations that Kokkos made under the watch, and their bytes.
   std::int64_t allocations() const { return allocations_; }
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
-  // The callbacks, which are plain functions, call the functions below.
+  // Only the callbacks of Kokkos Tools in kernel_watch.cpp call these.
   void begin(const char* label);
   void end();
   void push(const char* label);

@@ -13,7 +13,7 @@
 namespace encore::bench {
 namespace {
 
-/// A formula receives the shape and how often the kernel ran.
+/// A formula receives the shape of the step and the number of calls of the kernel in it.
 using Formula = KernelWork (*)(const StepShape& s, double calls);
 
 double rows(const StepShape& s) {
@@ -47,7 +47,7 @@ KernelWork of_logits(const StepShape& s, double calls) {
   const double logits = rows(s) * static_cast<double>(s.classes);
   return {calls * flops * logits, calls * elements * logits * e(s)};
 }
-/// Counts all feed-forward layers together, whatever their F.
+/// Counts `flops` and `elements` for each hidden value of all feed-forward layers together, whatever their F.
 template <int flops, int elements>
 KernelWork of_hidden(const StepShape& s, double) {
   const double hidden = rows(s) * static_cast<double>(s.hidden_rows);
@@ -58,7 +58,8 @@ KernelWork of_gated(const StepShape& s, double) {
   const double gated = rows(s) * static_cast<double>(s.gated_rows);
   return {flops * gated, elements * gated * e(s)};
 }
-/// `blocks` is how often the block of all parameters is read or written.
+/// Counts `flops` for each parameter; `blocks` is the number of times that the block of all parameters is
+/// read or written.
 template <int flops, int blocks>
 KernelWork of_parameters(const StepShape& s, double) {
   return {flops * parameters(s), blocks * parameters(s) * a(s)};

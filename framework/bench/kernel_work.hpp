@@ -30,7 +30,7 @@ struct StepShape {
   BatchSize batch;                   ///< N, B, the sum of T squared
   std::int64_t distinct = 0;         ///< number of different tokens in the batch
   std::int64_t width = 0;            ///< C
-  std::int64_t table_width = 0;      ///< E, of the embedding; C but where that is factorised
+  std::int64_t table_width = 0;      ///< E, of the embedding; equal to C unless that is factorised
   std::int64_t head_size = 0;        ///< D
   std::int64_t attention_width = 0;  ///< H D
   std::int64_t classes = 0;          ///< K
@@ -51,7 +51,8 @@ struct StepShape {
 /// Returns how many blocks use a parameter: more than one if blocks share theirs (model.groups).
 std::int64_t times_used(const memory::ParameterSlice& parameter, const config::ModelTable& model);
 
-/// `type` is that of activations. Call it after the step, which has left the rows that have a gradient.
+/// Returns the numbers of this step for work_of_kernel(). `type` is that of activations. Call it after the
+/// step, because the step determines the rows that have a gradient.
 StepShape shape_of_step(const model::Model& model, const config::Experiment& experiment, DType type,
                         const data::PackedBatch& batch);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the machine for `exp bench` (MachineBench, called by worker/bench_verb.cpp). Bandwidth is counted
-// as in STREAM (McCalpin 1995): copy moves two arrays, triad three; what a cache fetches before it writes is
-// not counted. Read machine.hpp first.
+// Measures the machine for `exp bench` (MachineBench, called by worker/bench_verb.cpp). Quantities are stored
+// names: analysis/bench_summary.cpp finds samples by them, also those of earlier versions. Bandwidth is
+// counted as in STREAM (McCalpin 1995): copy moves two arrays, triad three; what a cache fetches before it
+// writes is not counted. Read machine.hpp first.
 #include "bench/machine.hpp"
 
 #include <unistd.h>
@@ -54,8 +55,9 @@ void launch_nothing(const Device& device) {
                        KOKKOS_LAMBDA(int){});
 }
 
-/// Runs a chain of products and sums that stays in registers, the same for every build of one compiler: it
-/// shows how fast the cores are at this moment.
+/// Runs a chain of products and sums that stays in registers, and is the same for every build of one
+/// compiler. Its time shows how fast the cores are at this moment. Measurements of different days are
+/// compared in units of it, so it must not change.
 void calibrate(const Device& device, double* results) {
   Kokkos::parallel_for(
       "encore::bench_calibration",
@@ -73,7 +75,7 @@ void calibrate(const Device& device, double* results) {
       });
 }
 
-/// Returns a size too large for any cache; at most a quarter of the memory.
+/// Returns a number of bytes too large for any cache, at most a quarter of the memory.
 std::size_t bytes_of_arrays() {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
   return std::size_t{512} << 20;

@@ -32,7 +32,8 @@ class MachineBench {
   record::Samples measure();
   /// Returns the meaning of each quantity: {"copy": {"bytes": ...}, "gemm 1024 float32": {"flops": ...,
   /// "precision": ...}, "peak float32": {"flops": ..., "precision": ..., "instructions": ...}, "read L1":
-  /// {"bytes": ..., "holds": ...}}; `holds` is what a level holds for all threads, none for memory.
+  /// {"bytes": ..., "holds": ...}}. `holds` is the number of bytes that a level holds for all threads; memory
+  /// has no such member. Stored with the samples, so names stay.
   nlohmann::json facts() const;
 
  private:
@@ -54,7 +55,8 @@ class MachineBench {
   memory::DeviceBuffer matrices_;  ///< three of the largest size
 };
 
-/// Returns the type for "float32" ... Throws Error that lists the three for any other.
+/// Returns the type for "float32", "bfloat16" or "float64". Throws Error that lists the three for any other
+/// text.
 DType type_of_precision(const std::string& precision);
 
 /// Sets `count` elements of any floating-point type to small varied values. Untouched memory of a host would

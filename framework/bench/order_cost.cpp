@@ -18,7 +18,7 @@ using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_
 
 #if ENCORE_HOST_BACKEND
 
-/// Returns the number of parts: one for each thread, which has sums of its own.
+/// Returns the number of parts: one for each thread, because each thread adds to sums of its own.
 std::int64_t parts_of(const Device& device, std::int64_t rows) {
   return std::min<std::int64_t>(rows, device.space().concurrency());
 }

@@ -2,8 +2,9 @@
 // OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction of
 // Encore adds in an order that does not depend on the number of threads. Here the same sums are computed
 // without that promise: in parts cut by the number of threads on a host, with atomic additions on a GPU. The
-// price of the fixed order is the difference, divided by the seconds of a step. StepCase::measure calls it on
-// request.
+// price of the fixed order is the difference, divided by the seconds of a step. StepCase::measure calls it if
+// the request asks for it. analysis/bench_summary.cpp reads the names below from stored measurements, so they
+// stay.
 #pragma once
 
 #include <string>
@@ -22,10 +23,12 @@ struct Reduction {
   std::string fixed;                 ///< if `kernels` is empty: the quantity with its seconds, such as "gemm"
   std::string free;                  ///< the quantity: "free gradients of norms"
 };
+/// Returns all reductions that are compared, in the order in which they are shown.
 const std::vector<Reduction>& reductions();
 
 class OrderCost {
  public:
+  /// `device` must outlive the object. `table` has the settings of the model, `type` is that of activations.
   OrderCost(const Device& device, const model::Model& model, const config::ModelTable& table, DType type,
             std::int64_t largest_tokens);
 
@@ -47,7 +50,7 @@ class OrderCost {
   std::vector<Weight> weights_;
   std::int64_t norm_vectors_ = 0;  ///< gains and biases of norms, each (C)
   memory::DeviceBuffer rows_;      ///< two arrays of (largest number of tokens, largest width)
-  memory::DeviceBuffer sums_;      ///< the sums
+  memory::DeviceBuffer sums_;      ///< results of the reductions
   memory::DeviceBuffer table_;     ///< (V, C)
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops of multiply-adds and of reads that show the highest speed of the cores; machine.cpp times them. The
-// CPU that runs them decides which instructions are used, not the one that compiled them. Twelve independent
-// sums hide the latency of a multiply-add (4 to 6 cycles, two units). Read peaks.hpp first.
+// Loops of multiply-adds and of reads that show the highest speed of the cores; machine.cpp times them.
+// RegisterLoop::operations must count exactly what a loop computes. The CPU that runs them decides which
+// instructions are used, not the one that compiled them. Twelve independent sums hide the latency of a
+// multiply-add (4 to 6 cycles, two units). Read peaks.hpp first.
 #include "bench/peaks.hpp"
 
 #include <unistd.h>
@@ -24,7 +25,7 @@ namespace encore::bench {
 namespace {
 
 // The number of sums of a loop, by the number of registers. Each loop adds products of a small constant to
-// its sums; sums that grow for ever stay finite in float32.
+// its sums, so that they stay finite in float32.
 constexpr int sums_wide = 16;    // of 32 registers
 constexpr int sums_narrow = 12;  // of 16
 constexpr std::size_t page = 4096;
@@ -124,8 +125,8 @@ __attribute__((target("avx2"))) double sum_avx2(const double* data, std::size_t 
   return _mm256_cvtsd_f64(sums[0]);
 }
 
-/// Computes four sums from two factors on each side, as a product of matrices by blocks does. `one`: the
-/// number 1 as a factor.
+/// Computes four sums from two factors on each side, as a product of matrices in blocks does. `one` is the
+/// number 1 in the type of a factor.
 template <class Factor, void (*Multiply)()>
 float run_tiles(std::int64_t turns, Factor one) {
   using Tiles = kernels::amx::HardwareTiles;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peaks: the highest speed of a host's cores, whatever the library: products and sums in registers by the
+// The highest speed of a host's cores, independent of any library: products and sums in registers by the
 // widest instructions of the CPU, and reads from each level of memory. machine.cpp measures them once in each
 // round. The share of the machine's limit that `exp bench` shows for a kernel is relative to these.
 #pragma once

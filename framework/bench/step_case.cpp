@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the batches and the model of a case of `exp bench`, and measures its steps, its matrix products and
-// its kernels. worker/bench_verb.cpp calls it in rounds. Read step_case.hpp first.
+// its kernels. worker/bench_verb.cpp calls it in rounds. Samples and facts are stored by name
+// (analysis/bench_summary.cpp reads them), so names stay. Read step_case.hpp first.
 #include "bench/step_case.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace encore::bench {
 namespace {
 
 /// Returns sequences of exactly `length` tokens, cut from the sequences of a set joined one after the other.
-/// Its values of whole sequences are those of the sequence of the set in which it begins.
+/// A new sequence has the label and other values of the sequence in which it begins.
 ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_t count) {
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;

@@ -43,7 +43,7 @@ class StepCase {
   /// Returns seconds per step, the mean over the batches: "step" (upload, gradients, update), "matmul" (its
   /// matrix products alone, in the library's best way), "gemm" (the same through our interface),
   /// "watched_step" and "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp).
-  /// With several ranks all of it is as this one sees it, with its share of the tokens in the products, and
+  /// With several ranks these are the seconds of this rank, its products have its share of the tokens, and
   /// "exchange" is the time in "step" in which it waited for others and moved bytes.
   record::Samples measure(kernels::GemmLibrary& free_gemm);
   /// Returns what does not depend on time: batch sizes, tokens, parameters, memory, and for each kernel
@@ -85,7 +85,7 @@ class StepCase {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<model::DeviceBatch> uploaded_;  ///< the batch of the latest step
   std::unique_ptr<model::DeviceBatch> next_;      ///< the next batch if it is uploaded ahead, else null
-  std::optional<std::size_t> ahead_;              ///< the number of the batch in `next_`
+  std::optional<std::size_t> ahead_;              ///< the index of the batch in `next_`
   std::unique_ptr<train::TrainingStep> update_;
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;

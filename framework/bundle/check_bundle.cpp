@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks an unpacked bundle (check_bundle, called by cli/bundle_text.cpp), in this order: the sender's rows
 // are copied into a new database; each run is compared with its specification and its question, files with
-// rows, and rows with spools. Everything in a bundle is untrusted. Read check_bundle.hpp first.
+// rows, and rows with spools. Everything in a bundle is untrusted. A refusal must stay a refusal:
+// tests/system/control/forged_bundle_test.cpp changes every column. Read check_bundle.hpp first.
 #include "bundle/check_bundle.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns how many steps of SQLite may read the database of the bundle and merge its spools.
+/// Returns the most steps of SQLite that reading the database of the bundle and merging its spools may take.
 std::uint64_t allowed_steps(const archive::BundleIndex& index) {
   std::uint64_t bytes = 0;  // of files that were unpacked, so no sum overflows
   for (const archive::BundleFile& file : index.files)
@@ -47,7 +48,7 @@ std::map<std::string, std::string> schema_of(store::Database& database) {
 }
 
 /// Throws Error unless the database of the bundle has every table, index and view of this Encore and no
-/// others. A bundle always gets a new database, so nothing else can be in it.
+/// others. pack_bundle() writes a new database, so an honest bundle has nothing else in it.
 void require_made_schema(store::Database& own, store::Database& found) {
   const std::map<std::string, std::string> made = schema_of(own), there = schema_of(found);
   for (const auto& [name, text] : there)
@@ -66,13 +67,14 @@ void require_plain(const std::string& name) {
                 ", which holds control characters, begins with - or is empty");
 }
 
-/// Returns whether the error comes from a StepBudget that was spent.
+/// Returns whether a StepBudget (store/step_budget.hpp) ended the query because its steps were used up.
 bool is_interruption(const Error& error) {
   const auto* of_database = dynamic_cast<const store::DatabaseError*>(&error);
   return of_database != nullptr && of_database->interrupted();
 }
 
-/// Returns the choice of everything in the sender's database that is about its runs and searches.
+/// Chooses all runs and searches of the sender's database for the merge. Throws Error if it is damaged or has
+/// an unusable name.
 store::DatabaseChoice choice_of(store::Store& sender) {
   if (const std::string damage = store::damage_of(sender.database()); !damage.empty())
     throw Error("its database is damaged: " + damage);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks an unpacked bundle. It copies the rows into a database of our own schema and derives again each
-// value that follows from other parts: rows from spools, settings and data from specifications, questions
-// from settings. Training again proves the numbers; the rest are claims of the sender (evidence.hpp). Place
-// in the flow: unpack_bundle.hpp, then this file, then the verbs that show, verify or merge the bundle.
+// check_bundle() checks an unpacked bundle. It copies the rows into a database of our own schema and derives
+// again each value that follows from other parts: rows from spools, settings and data from specifications,
+// questions from settings. Training again proves the numbers; the rest are claims of the sender
+// (evidence.hpp). Place in the flow: archive/unpack_bundle.hpp unpacks, cli/bundle_text.cpp calls this, then
+// the verbs show, verify or merge the bundle. Everything that the sender wrote is untrusted.
 #pragma once
 
 #include <map>
@@ -15,6 +16,7 @@
 
 namespace encore::bundle {
 
+/// What the check could not prove; both are shown to the user.
 struct CheckedBundle {
   /// Attempts whose spools are damaged, so that nothing supports their rows ("attempt 1 of run tiny").
   std::vector<std::string> unproved = {};
@@ -24,7 +26,8 @@ struct CheckedBundle {
 
 /// Checks the bundle and replaces its database by a new one at bundle.database(). Throws Error that names the
 /// archive and the parts that contradict each other. The sender's database is opened (and refused, as by
-/// open_encore_database) before any of its rows is used. `catalogue` has the types of this installation.
+/// open_encore_database) before any of its rows is used. `origin` is the path of the archive as the user gave
+/// it, for messages. `catalogue` has the types of this installation.
 CheckedBundle check_bundle(const archive::UnpackedBundle& bundle, const std::string& origin,
                            const config::Catalogue& catalogue);
 

@@ -29,7 +29,7 @@ constexpr const char* not_of_machine =
     "NOT EXISTS (SELECT 1 FROM spool_metric AS s JOIN measure ON measure.number = s.measure WHERE s.attempt "
     "= t.attempt AND s.metric = t.metric AND (description ->> 'unit' = 's' OR description ->> "
     "'unit' LIKE '%/s'))";
-// SQL for references, shown as a value of the row to which they refer; t is the table of the column.
+// SQL that shows the name or id of the row to which a reference refers; t is the table of the column.
 constexpr const char* run_id = "(SELECT id FROM run WHERE run.number = t.run)";
 constexpr const char* attempt_of_run =
     "(SELECT id || ' ' || ordinal FROM attempt AS a JOIN run ON run.number = a.run WHERE a.number = "

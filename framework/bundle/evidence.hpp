@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evidence: what supports each value of a bundle. Some values follow from others and are derived again
-// when a bundle is opened; some are derived by training again; the others are claims of the sender. Place in
-// the flow: check_bundle.cpp derives, `exp bundle show` and `exp verify` print by this table, and a test
-// changes every column of the schema and expects the result that the table gives. A new column belongs here.
+// Evidence: what supports each value of a bundle. Some values follow from others and are derived again when a
+// bundle is opened; some are derived by training again; the others are claims of the sender. check_bundle.cpp
+// derives the values; `exp bundle show` (cli/bundle_show.cpp) and `exp verify` (cli/bundle_text.cpp) print by
+// this table. forged_bundle_test changes every column of the schema and expects the result that the table
+// states, so a new column needs a row.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the data of a bundle on this machine for `exp verify`: searches below the folders that the user names
-// for files whose last path components agree, and compares their SHA-256. Read found_data.hpp first.
+// for files whose last path components agree, and compares their SHA-256. Paths of a bundle are untrusted, so
+// a path with ".." is not looked for. Read found_data.hpp first.
 #include "bundle/found_data.hpp"
 
 #include <algorithm>

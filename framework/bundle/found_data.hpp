@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the data of a bundle's runs are on this machine: in the bundle itself, or in a folder that the user
-// names. The paths of a bundle are those of another machine, so they are never opened; the search compares
-// their last parts below the named folders and takes a file only if it has the recorded content. Place in the
-// flow: cli/bundle_verify.cpp asks before it trains.
+// FoundData finds the data of a bundle's runs on this machine: in the bundle itself, or in a folder that the
+// user names. The paths in a bundle are those of another machine, so they are never opened; the search
+// compares their last parts below the named folders and takes a file only if it has the recorded content.
+// cli/bundle_verify.cpp asks it before it trains, check_bundle.cpp looks in the bundle alone.
+// packed_files.cpp writes names by packed_data_name(), so bundles that exist depend on its rule.
 #pragma once
 
 #include <filesystem>
@@ -21,9 +22,11 @@ std::string packed_data_name(const std::string& path);
 
 class FoundData {
  public:
+  /// `bundle`: the folder of the unpacked bundle. `folders`: those that the user names; they may be none.
   FoundData(std::filesystem::path bundle, std::vector<std::filesystem::path> folders);
 
-  /// Returns a file or a folder with the content of `wanted`, or nothing.
+  /// Returns the absolute path of a file or a folder with the content of `wanted`, or nothing. The result is
+  /// kept, because hashing a large file takes long.
   std::optional<std::filesystem::path> find(const record::DataFile& wanted);
 
  private:

@@ -10,7 +10,6 @@
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
 #include "base/sha256.hpp"
-#include "bundle/ro_crate.hpp"
 #include "bundle/settings_agreement.hpp"
 #include "bundle/spool_agreement.hpp"
 #include "store/database_merge.hpp"
@@ -97,8 +96,8 @@ class Packing {
     return "";
   }
 
-  /// Rows of a bundle do not name the database in which they were planned. Equal runs give equal bytes, so
-  /// neither the name of the archive nor the time is in it.
+  /// Adds the row that names the bundle as the origin of its runs. Equal runs must give equal bytes, so the
+  /// row has neither the name of the archive nor the present time.
   void mark_origin(store::Database& database) const {
     double newest = 0.0;
     for (const store::RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
@@ -148,7 +147,7 @@ class Packing {
     archive.finish();
   }
 
-  /// Writes a file that was listed, or throws Error.
+  /// Writes a listed file. Throws Error if its bytes are no longer those that were listed.
   void write_file(archive::ZstdWriter& archive, const PackedFile& file, const archive::BundleFile& listed) {
     archive.write(archive::tar_head({archive::bundle_root + listed.path, listed.bytes}));
     InputFile in(file.source);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists the checkpoints, logs, predictions and data of each run that a bundle takes, as the options of the
-// bundle allow. pack_bundle.cpp calls it. Read packed_files.hpp first.
+// bundle allow. pack_bundle.cpp calls it. Private data must not enter a bundle unless the user asks for it.
+// Read packed_files.hpp first.
 #include "bundle/packed_files.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the metadata of a bundle as a graph of JSON-LD: the root, each file, each run as an action, each
-// data set. pack_bundle.cpp calls it; archive/bundle_index.cpp reads the result, so change both together.
-#include "bundle/ro_crate.hpp"
+// Implements ro_crate_text(), which makes the metadata of a bundle as a graph of JSON-LD: the root, each
+// file, each run as an action, each data set. pack_bundle.cpp calls it; archive/bundle_index.cpp reads the
+// result, so change both together. Read pack_bundle.hpp first.
+#include "bundle/pack_bundle.hpp"
 
 #include <algorithm>
 #include <cmath>

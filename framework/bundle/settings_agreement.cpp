@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares the settings, data and question in the rows of a run with its specification, and rewrites the rows
-// that follow from it. check_bundle.cpp and pack_bundle.cpp call it. Read settings_agreement.hpp first.
+// that follow from it. check_bundle.cpp and pack_bundle.cpp call it. Paths never count, because a bundle is
+// opened on another machine. Read settings_agreement.hpp first.
 #include "bundle/settings_agreement.hpp"
 
 #include "config/core_schema.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the rows of a run with its specification, which a second training reads, and replaces rows by
-// those of the specification. Place in the flow: pack_bundle.hpp compares before it writes a bundle,
-// check_bundle.hpp compares and replaces when it opens one.
+// Compares the rows of a run with its specification.json, which a second training reads, and replaces rows by
+// those of the specification. A stricter rule would refuse bundles that were valid before. Place in the flow:
+// pack_bundle.cpp compares before it writes a bundle, check_bundle.cpp compares and replaces when it opens
+// one.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ std::string difference_from_specification(store::Store& store, const store::RunR
                                           const record::Specification& specification);
 
 /// Computes the question of the run again from settings, data, seed and the versions of the types. Returns an
-/// empty string if it is equal, or the reason why it could not be computed, so that the question is only a
-/// claim. Throws Error if it differs.
+/// empty string if it is equal. If it differs, returns the reason why this installation cannot be certain of
+/// its computation (the question is then only a claim), or throws Error if it is certain.
 std::string claimed_question(const store::RunRow& run, const record::Specification& specification,
                              const config::Catalogue& catalogue);
 

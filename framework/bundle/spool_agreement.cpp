@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares the rows of a database with the spools of its runs: merges the spools into a second database and
-// compares both by SQL. check_bundle.cpp and pack_bundle.cpp call it. Read spool_agreement.hpp first.
+// compares both by SQL. check_bundle.cpp and pack_bundle.cpp call it. A table that merging fills needs a row
+// in told_rows; without one its rows are believed unchecked. Read spool_agreement.hpp first.
 #include "bundle/spool_agreement.hpp"
 
 #include <array>
@@ -19,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A kind of row that merging writes, as text by which rows are compared and named. {} stands for the schema.
+/// A kind of row that merging writes: what a message calls it, and the SQL that makes a text of each row, by
+/// which rows are compared. {} stands for the schema.
 struct ToldRows {
   const char* what;
   const char* sql;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the rows of a database with the spools of its runs. A worker wrote the spool during training, so a
-// forger who changes a score in a database must forge the spool too, with its checksums. Place in the flow:
-// pack_bundle.hpp compares before it writes a bundle, check_bundle.hpp when it opens one.
+// Compares the rows of a database with the spools of its runs. A worker wrote the spool (a file of events)
+// during training, so a forger who changes a score in a database must forge the spool too, with its
+// checksums. Place in the flow: pack_bundle.cpp calls compare_with_spools() before it writes a bundle,
+// check_bundle.cpp when it opens one.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out a BarChart: one bar per label, from zero. Bars lie (names at the left, values at the right) or
-// stand, if the names fit below them. draw() (draw.cpp) calls it; read chart.hpp for the data and plot.hpp
-// for the axes first.
+// Lays out a BarChart: one bar per label, from zero. Bars are horizontal (names at the left, values at the
+// right), or vertical if the names fit below them. draw() (draw.cpp) calls it; read chart.hpp for the data
+// and plot.hpp for the axes first. Only pictures depend on the layout: tests/unit/document/chart_test.cpp
+// checks that labels stay apart and values in place, not coordinates.
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
@@ -14,7 +15,7 @@ namespace encore::document {
 
 namespace {
 
-/// A page has room for at most this many lying bars.
+/// The largest number of horizontal bars, because a page has room for no more.
 constexpr std::size_t most_lying = 60;
 
 std::string value_text(const BarChart::Bar& bar, bool with_interval = true) {
@@ -46,7 +47,7 @@ Drawing draw_lying(const BarChart& chart, double width) {
   Drawing drawing;
   drawing.width = width;
   const std::size_t count = std::min(chart.bars.size(), most_lying);
-  const bool slim = width < narrow_width;  // the interval is drawn, its numbers are in the tooltip
+  const bool slim = width < narrow_width;  // then only the tooltip has the numbers of the interval
   double names = 0.0, values = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
     names = std::max(names, text_width(clean_line(chart.bars[i].name), label_size));

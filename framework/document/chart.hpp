@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chart is the data of a picture, one struct for each kind: curves with bands, points, bars, a matrix, heat
-// maps, lanes on a time axis, boxes with arrows. report/ and `exp bench` fill one; draw() lays it out as a
-// Drawing (drawing.hpp), which is written as SVG or as TikZ. Values that are not finite are shown as such
-// (marked on the axis), never dropped.
+// Chart is the data of a picture, with one struct for each kind: curves with bands, points, bars, a matrix,
+// heat maps, lanes on a time axis, boxes with arrows. report/ and `exp bench` fill one; draw() lays it out as
+// a Drawing (drawing.hpp), which svg.cpp and tikz.cpp write. json.cpp writes every member under a name that
+// programs read. Values that are not finite are shown as such (marked on the axis), never dropped.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,19 @@
 
 namespace encore::document {
 
+/// What one axis shows.
 struct Axis {
   std::string label;      ///< "step", "test/f1"
   std::string unit = {};  ///< "%", "tokens/s" ... or empty
   enum class Scale { linear, logarithmic } scale = Scale::linear;
-  std::optional<double> low = {}, high = {};  ///< else from the data, with room
+  std::optional<double> low = {}, high = {};  ///< ends of the axis; nothing: from the data, with some room
 };
 
+/// One curve: point i is (x[i], y[i]).
 struct Series {
   std::string name;
   std::vector<double> x, y;
-  std::vector<double> low = {}, high = {};  ///< a band around y; empty, or as many as y (NaN: none there)
+  std::vector<double> low = {}, high = {};  ///< a band around y, one value for each (NaN: none), or empty
 };
 
 /// Curves over a common axis. draw() thins curves of more points than can be seen, keeping extremes.
@@ -47,11 +49,12 @@ struct ScatterChart {
     std::vector<Point> points;
   };
   Axis x, y;
-  std::vector<std::string> categories = {};  ///< where x counts categories: 0, 1, ...
+  std::vector<std::string> categories = {};  ///< names of x = 0, 1, ...; empty if x is a number
   std::vector<Group> groups;
 };
 
-/// Bars from zero, one per label, with an interval if there is one. They stand, or lie if names are long.
+/// Bars from zero, one per label, with an interval if there is one. They are vertical, or horizontal if names
+/// are long.
 struct BarChart {
   struct Bar {
     std::string name;
@@ -59,22 +62,22 @@ struct BarChart {
     std::optional<double> low = {}, high = {};
   };
   Axis value;
-  bool lying = true;
+  bool lying = true;  ///< horizontal; false: vertical if the names fit
   std::vector<Bar> bars;
 };
 
-/// A histogram: counts in bins of equal width.
+/// A histogram: counts in bins of equal width. Bin i begins at first + i * width.
 struct Histogram {
   Axis x, y;
   double first = 0.0, width = 1.0;
   std::vector<double> counts;
-  std::optional<double> mark = {};  ///< a line across, such as the limit at which lengths are cut
+  std::optional<double> mark = {};  ///< the x of a line, such as the limit at which lengths are cut
   std::string mark_name = {};
 };
 
 /// A confusion matrix: rows are the truth, columns the prediction; shaded by share of the row, labelled by
-/// count. Every row and column has its name where there are at most most_matrix_labels; of more, only some
-/// have.
+/// count. Every row and column has its name if there are at most most_matrix_labels of them; otherwise only
+/// some have.
 struct MatrixChart {
   std::string row_title, column_title;
   std::vector<std::string> labels;
@@ -118,13 +121,13 @@ double heat_map_width(const HeatMapChart& chart, double cell);
 struct ParallelChart {
   struct Dimension {
     std::string name;
-    std::vector<std::string> categories = {};  ///< else numbers
+    std::vector<std::string> categories = {};  ///< names of the values 0, 1, ...; empty: numbers
     bool logarithmic = false;
   };
   std::vector<Dimension> dimensions;
   struct Line {
     std::string name;
-    std::vector<double> values;  ///< one per dimension; of a category its number; NaN: missing
+    std::vector<double> values;  ///< one for each dimension; of a category its index; NaN: missing
   };
   std::vector<Line> lines;
   bool lowest_is_best = false;  ///< of the score
@@ -134,7 +137,7 @@ struct ParallelChart {
 struct TimelineChart {
   struct Bar {
     std::size_t lane = 0;
-    double begin = 0.0, end = 0.0;  ///< seconds since the first
+    double begin = 0.0, end = 0.0;  ///< seconds since the first bar began
     std::string name;
     Tone tone = Tone::first;
   };
@@ -150,12 +153,12 @@ struct FlowChart {
     std::string name;    ///< "attention"
     std::string detail;  ///< "self_attention, 6 heads; 590,592 parameters"
     Tone tone = Tone::first;
-    std::optional<std::size_t> skip_from = {};  ///< an arrow around: the residual from the output of that box
+    std::optional<std::size_t> skip_from = {};  ///< the box whose output is added here (residual)
   };
   struct Group {
     std::string name;                 ///< "encoder"
-    std::size_t first = 0, last = 0;  ///< boxes inside
-    std::size_t times = 1;
+    std::size_t first = 0, last = 0;  ///< indices of the boxes inside
+    std::size_t times = 1;            ///< number of repetitions, shown as "x 12"
   };
   std::vector<Box> boxes;
   std::vector<Group> groups = {};
@@ -169,5 +172,19 @@ bool fits_beside(const Chart& chart);
 
 /// Lays the chart out; a pure function. `width` in points (1/72 inch); the height follows from the chart.
 Drawing draw(const Chart& chart, double width = 640.0);
+
+/// The layouts that draw() chooses among, one for each type of chart, each in a file of its own. Other
+/// folders call draw(). Each is pure: equal chart and width must give an equal drawing, because equal
+/// databases give equal reports, which tests compare. A new chart needs a type above, a function here, and a
+/// case in json.cpp.
+Drawing draw_lines(const LineChart& chart, double width);
+Drawing draw_scatter(const ScatterChart& chart, double width);
+Drawing draw_bars(const BarChart& chart, double width);
+Drawing draw_histogram(const Histogram& chart, double width);
+Drawing draw_matrix(const MatrixChart& chart, double width);
+Drawing draw_heat_maps(const HeatMapChart& chart, double width);
+Drawing draw_parallel(const ParallelChart& chart, double width);
+Drawing draw_timeline(const TimelineChart& chart, double width);
+Drawing draw_flow(const FlowChart& chart, double width);
 
 }  // namespace encore::document

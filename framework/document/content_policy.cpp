@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements content_policy(): hashes the style and the script of a page and writes the policy that allows
-// only these two. html.cpp, report/attention_page.cpp and serve/page.cpp call it. Read content_policy.hpp
+// only these two. html.cpp, report/attention_page.cpp and serve/page.cpp call it. Read writer_parts.hpp
 // first. A page must contain exactly the strings that were hashed, or browsers block them.
-#include "document/content_policy.hpp"
+#include "document/writer_parts.hpp"
 
 #include <encore/base64.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements csv_files(), the CSV writer of `exp report`: collects the tables of all sections, and writes
-// each cell quoted as RFC 4180 requires (csv_field in escape.hpp). Read csv.hpp first.
-#include "document/csv.hpp"
+// each cell quoted as RFC 4180 requires (csv_field in escape.hpp). A column of the file is called "name
+// (unit)"; scripts read it, so the form stays. Read writers.hpp first.
+#include "document/writers.hpp"
 
 #include <encore/error.hpp>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Document is the content of a report, apart from its look: sections with paragraphs, tables, lists, listings
-// and figures, as plain values. report/ fills one from the database; html.hpp, markdown.hpp, latex.hpp,
-// csv.hpp and json.hpp each write the same document. Values here are never escaped: every writer escapes for
-// its own format, so a name with <script>, \input or | in it is only a name.
+// and figures, as plain values. report/ fills one from the database; the writers (writers.hpp) all write the
+// same document as HTML, Markdown, LaTeX, CSV or JSON. A new kind of block needs a case in each of them.
+// Values here are never escaped: every writer escapes for its own format, so a name with <script>, \input or
+// | in it is only a name.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,7 @@ struct Span {
   std::string target = {};
 };
 
-/// A line of text. It can be made from a string if nothing is marked.
+/// A line of text. A string converts to a Text without marks.
 struct Text {
   Text() = default;
   Text(std::string plain) {
@@ -76,9 +77,9 @@ struct Column {
 };
 
 struct TableCell {
-  Text text;                          ///< empty: nothing to say, shown as an en dash
-  std::optional<double> number = {};  ///< the value behind the text in full precision, for CSV, JSON, sorting
-  bool best = false;                  ///< set only if a test supports it
+  Text text;                          ///< empty: there is no value, shown as an en dash
+  std::optional<double> number = {};  ///< the value of the text in full precision, for CSV, JSON and sorting
+  bool best = false;                  ///< the best of its column; set only if a statistical test supports it
 
   TableCell() = default;
   TableCell(Text shown) : text(std::move(shown)) {}
@@ -105,7 +106,7 @@ struct Figure {
 using Block = std::variant<Paragraph, Notice, ItemList, Listing, TableBlock, Figure>;
 
 struct Section {
-  std::string id;  ///< "results"
+  std::string id;  ///< "results"; unique in the document
   std::string title;
   std::vector<Block> blocks = {};
   std::vector<Section> sections = {};  ///< at most two levels deep

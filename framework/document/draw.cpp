@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements draw(): lays out any Chart as a Drawing by calling the function of its type (charts.hpp).
-// report/ and `exp bench` fill charts; svg.cpp and tikz.cpp write the drawings. Read next: plot.hpp, then any
-// of the charts.
+// Implements draw(): lays out any Chart as a Drawing by calling the function of its type (chart.hpp). report/
+// and `exp bench` fill charts; svg.cpp and tikz.cpp write the drawings. Read next: plot.hpp, then any of the
+// charts.
 #include <type_traits>
 
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 
 namespace encore::document {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drawing is a picture as a list of shapes with coordinates. draw() (chart.hpp) makes one of every chart;
-// svg() and tikz() write it as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are
-// tones, not numbers: the style sheet defines them for light, dark and print.
+// Drawing is a picture as a list of shapes with coordinates. draw() (chart.hpp) makes one from a Chart; svg()
+// and tikz() write it as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are tones, not
+// numbers: palette.cpp defines them for light, dark and print. A new tone or shape needs a case in
+// palette.cpp, svg.cpp and tikz.cpp.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,10 @@ enum class Tone : std::uint8_t {
 };
 /// Returns the tone of the n-th series. After the eighth they repeat; their dash then distinguishes them.
 Tone series_tone(std::size_t n);
+/// Returns the dash of the n-th series (Stroke::dash): after each eight series the next pattern.
+int series_dash(std::size_t n);
 
+/// How a line is drawn. Lengths of all shapes are in points (1/72 inch).
 struct Stroke {
   Tone tone = Tone::ink;
   double width = 1.0;
@@ -45,7 +49,7 @@ struct Polyline {
   std::vector<std::pair<double, double>> points;
   Stroke stroke;
   bool arrow = false;      ///< a head at the last point
-  std::string title = {};  ///< shown on hovering; read aloud
+  std::string title = {};  ///< shown under the pointer, and read aloud
 };
 
 struct Polygon {
@@ -59,7 +63,7 @@ struct Rectangle {
   double x = 0.0, y = 0.0, width = 0.0, height = 0.0;
   Tone fill = Tone::first;
   double opacity = 1.0;
-  double radius = 0.0;
+  double radius = 0.0;  ///< of the corners
   std::string title = {};
 };
 
@@ -71,7 +75,7 @@ struct Marker {
 };
 
 struct Label {
-  double x = 0.0, y = 0.0;  ///< of the base line
+  double x = 0.0, y = 0.0;  ///< the anchor on the base line
   std::string text;
   enum class Anchor : std::uint8_t { start, middle, end } anchor = Anchor::start;
   double size = 11.0;  ///< points
@@ -82,7 +86,8 @@ struct Label {
 
 using Shape2d = std::variant<Polyline, Polygon, Rectangle, Marker, Label>;
 
-/// The place of a plot and the values at its edges, so that a page can show the values of a point on a curve.
+/// The place of a plot in the drawing and the values at its edges, from which reports/report.js shows the
+/// values of a point on a curve.
 struct Plane {
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
   double x_low = 0.0, x_high = 1.0, y_low = 0.0, y_high = 1.0;
@@ -94,17 +99,17 @@ struct Plane {
 struct Drawing {
   double width = 0.0, height = 0.0;
   std::vector<Shape2d> shapes = {};
-  std::optional<Plane> plane = {};  ///< of curves
+  std::optional<Plane> plane = {};  ///< nothing if the drawing has no curves
 };
 
 /// Returns an upper estimate of a label's width in points, from the advance widths of a common sans-serif.
 double text_width(const std::string& text, double size);
 
-/// Returns a complete <svg> element with <title>, without a style beyond classes ("tone-first" ...) if
-/// `inline_style` is false; with its colours if it must stand alone in a file.
+/// Returns a complete <svg> element; `alternative` is its <title>. With `inline_style` it has its colours
+/// inside, for a file of its own; without, only classes ("tone-first" ...) for the style sheet of a page.
 std::string svg(const Drawing& drawing, const std::string& alternative, bool inline_style = false);
 
-/// Returns a tikzpicture. It needs \usepackage{tikz} and the colours of latex.hpp.
+/// Returns a tikzpicture. It needs \usepackage{tikz} and the colours that latex.cpp defines.
 std::string tikz(const Drawing& drawing);
 
 }  // namespace encore::document

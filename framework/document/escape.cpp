@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements the functions of escape.hpp for HTML, Markdown and CSV, which the writers call for every text of
 // a document; those for LaTeX are in escape_latex.cpp. Each must return text without special meaning in its
-// format, whatever bytes it gets; tests/ feed it hostile names. Read escape.hpp first.
+// format, whatever bytes it gets; tests/unit/document/writer_test.cpp passes hostile names. Read escape.hpp
+// first.
 #include "document/escape.hpp"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ std::string markdown_text(std::string_view text) {
       result += '\\';
       result += letter;
     } else if (letter == ':' && line.compare(i, 3, "://") == 0) {
-      result += "&#58;";  // else an address becomes a link
+      result += "&#58;";  // otherwise an address would become a link
     } else {
       result += letter;
     }

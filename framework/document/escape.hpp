@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Escapes text: only this file knows which characters mean something in which format. Every function takes
-// any bytes, cleans them first (text.hpp), and returns text that means only itself there. The writers
-// (html.cpp, markdown.cpp, latex.cpp, csv.cpp) and svg.cpp, tikz.cpp put text of a Document into a file only
-// through these.
+// Escapes text for HTML, Markdown, LaTeX and CSV. Every function takes any bytes, cleans them first
+// (text.hpp), and returns text without special meaning in its format. The writers (html.cpp, markdown.cpp,
+// latex.cpp, csv.cpp) and svg.cpp, tikz.cpp put text of a Document into a file only through these functions;
+// this protects readers of reports from hostile names, so no writer may bypass them.
 #pragma once
 
 #include <string>

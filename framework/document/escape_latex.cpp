@@ -35,8 +35,8 @@ const std::map<char32_t, const char*>& signs() {
       {U'"', "\\symbol{34}"},
       {U'\'', "{'}"},
       {U'`', "{`}"},
-      {U'-', "{-}"},  // else two of them become a dash
-      {U'?', "{?}"},  // else ?` and !` become inverted marks
+      {U'-', "{-}"},  // without braces two of them become a dash
+      {U'?', "{?}"},  // without braces ?` and !` become inverted marks
       {U'!', "{!}"},
       {U',', "{,}"},
       {0xA0, "~"},
@@ -88,7 +88,7 @@ const std::map<char32_t, const char*>& signs() {
   return table;
 }
 
-/// The macro of a combining mark that the text fonts have, or nothing.
+/// Returns the macro of a combining mark that the text fonts have; null for any other.
 const char* accent(char32_t mark) {
   switch (mark) {
     case 0x300:
@@ -126,7 +126,7 @@ bool is_letter(char32_t point) {
   return (point >= U'a' && point <= U'z') || (point >= U'A' && point <= U'Z');
 }
 
-/// "\'{e}" for a Latin letter with one accent, or nothing.
+/// Returns "\'{e}" for a Latin letter with one accent; empty for any other character.
 std::string accented(char32_t point) {
   std::array<utf8proc_int32_t, 8> parts{};
   int last_boundary = 0;

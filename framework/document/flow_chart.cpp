@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a FlowChart, the architecture of a model: boxes from bottom to top with arrows, groups in a frame
 // (with "x 12" if they are repeated), residuals around them at the left. draw() (draw.cpp) calls it;
-// report/architecture.hpp fills the chart. Read chart.hpp first.
+// report/architecture.cpp fills the chart. Only pictures depend on the layout:
+// tests/unit/document/chart_test.cpp checks that labels stay apart and values in place, not coordinates. Read
+// chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
@@ -89,7 +91,7 @@ class FlowPainter {
     const std::string times = group.times > 1 ? "\u00D7 " + std::to_string(group.times) : "";
     const double right = left_ + box_width_ + room - 10;
     drawing_.shapes.push_back(Label{right, top + 17, times, Label::Anchor::end, 14.0, Tone::ink, true});
-    // The wire runs through the middle.
+    // The line that joins the boxes runs through the middle.
     const double most = box_width_ / 2 + room - 20;
     drawing_.shapes.push_back(Label{left_ - room + 10, top + 16, shortened(group.name, most, label_size),
                                     Label::Anchor::start, label_size, Tone::faint});
@@ -112,8 +114,8 @@ class FlowPainter {
                                       detail_size, Tone::faint});
   }
 
-  /// Draws from the wire above the box it comes from, around what lies between, into this box or the sum
-  /// above it.
+  /// Draws the residual: from the line above the box it comes from, around the boxes between, into this box
+  /// or into the sum above it.
   void skip(std::size_t i) {
     const auto from = chart_.boxes[i].skip_from;
     if (!from || *from >= i) return;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a HeatMapChart: matrices of numbers as shades, such as attention weights. Panels of equal size are
 // placed beside and below each other, with the names of rows and columns where they can be read, and a legend
-// of the shades. draw() (draw.cpp) calls it; report/attention_charts.hpp fills one. Read chart.hpp first.
+// of the shades. draw() (draw.cpp) calls it; report/attention_charts.cpp and report/search_maps.cpp fill one.
+// Only pictures depend on the layout: tests/unit/document/chart_test.cpp checks that labels stay apart and
+// values in place, not coordinates. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
@@ -18,7 +20,7 @@ namespace {
 constexpr double name_gap = 6.0, between_panels = 14.0, largest_cell = 30.0;
 constexpr double name_slant = 40.0 * std::numbers::pi / 180.0;
 constexpr double longest_name = 110.0;
-/// Smaller cells have no names beside them, because every k-th name would say little.
+/// Rows and columns of smaller cells have no names, because only a few of the names would fit.
 constexpr double smallest_named_cell = 4.0;
 
 double widest_name(const std::vector<std::string>& names) {
@@ -44,7 +46,7 @@ struct PanelLayout {
         std::clamp<std::size_t>(chart.across, 1, std::max<std::size_t>(chart.panels.size(), 1)));
     row_names = std::min({widest_name(chart.rows), width * 0.24, longest_name});
     column_names = std::min(widest_name(chart.columns), longest_name);
-    const double beyond = column_names * std::cos(name_slant) + label_size;  // of the last slanted name
+    const double beyond = column_names * std::cos(name_slant) + label_size;  // room for the last slanted name
     const auto cell_within = [&](double room) {
       return std::min(largest_cell, (room - (across - 1) * between_panels) / (across * columns));
     };
@@ -176,8 +178,8 @@ Drawing draw_heat_maps(const HeatMapChart& chart, double width) {
       std::clamp<std::size_t>(chart.across, 1, std::max<std::size_t>(chart.panels.size(), 1));
   const double title_room = line_height + 2.0;
   for (std::size_t first = 0; first < chart.panels.size(); first += across) {
-    // Panels below each other share the names of columns at the top; the names of rows stand at the
-    // left.
+    // Panels below each other share the names of columns at the top; panels beside each other share those of
+    // rows at the left.
     const bool named_columns = layout.named && first == 0;
     const double titles = top + 11.0;
     top += title_room + (named_columns ? layout.top : 0.0);

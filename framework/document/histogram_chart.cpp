@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a Histogram: counts in bins of equal width, with a line at a limit such as the length at which
-// inputs are cut. draw() (draw.cpp) calls it. Read chart.hpp for the data and plot.hpp for the axes first.
+// inputs are cut. draw() (draw.cpp) calls it. Only pictures depend on the layout:
+// tests/unit/document/chart_test.cpp checks that labels stay apart and values in place, not coordinates. Read
+// chart.hpp for the data and plot.hpp for the axes first.
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 

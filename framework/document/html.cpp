@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements html_files(), the HTML writer of `exp report`: writes the frame of the page, its sections and
-// their numbers. Read html.hpp first; html_blocks.cpp writes the blocks inside a section, reports/report.html
-// is the template.
-#include "document/html.hpp"
+// their numbers. Everything must be inside the one file: the policy of the page (content_policy.cpp) forbids
+// loading. Read writers.hpp first; html_blocks.cpp writes the blocks inside a section, reports/report.html is
+// the template.
+#include "document/writers.hpp"
 
-#include "document/content_policy.hpp"
 #include "document/escape.hpp"
-#include "document/html_blocks.hpp"
 #include "document/outline.hpp"
 #include "document/palette.hpp"
+#include "document/writer_parts.hpp"
 
 namespace encore::document {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements html_blocks.hpp: writes each kind of block (paragraph, table, figure and others) as HTML.
-// html.cpp and report/attention_page.cpp call it. Long words get places where a browser may break them. Every
-// text passes through escape.hpp; classes are those of the style sheet in reports/.
-#include "document/html_blocks.hpp"
+// Implements html_blocks() and html_line(): writes each kind of block (paragraph, table, figure and others)
+// as HTML. html.cpp and report/attention_page.cpp call it. Long words get places where a browser may break
+// them. Every text passes through escape.hpp; classes are those of the style sheet in reports/. Read
+// writer_parts.hpp first.
+#include "document/writer_parts.hpp"
 
 #include "base/number_text.hpp"
 #include "document/escape.hpp"
@@ -12,11 +13,11 @@ namespace encore::document {
 
 namespace {
 
-/// A picture is drawn twice: for a page, and for a telephone. The style sheet shows
-/// one.
+/// Widths in points of the two drawings of each picture: for a page, and for a telephone. The style sheet
+/// shows one of them.
 constexpr double wide = 640.0, narrow = 352.0;
 
-/// Returns whether text breaks its lines in a table.
+/// Returns whether a cell with this text may break its lines.
 bool is_long(const std::string& text) {
   return text.size() > 32;
 }
@@ -28,7 +29,7 @@ bool ends_part(const std::string& text, std::size_t at) {
   return !number && std::string_view("-_=/.,:;@+").find(text[at]) != std::string_view::npos;
 }
 
-/// Returns whether it holds a word so long that it has to be broken.
+/// Returns whether the text has a word so long that it has to be broken.
 bool is_endless(const std::string& text) {
   constexpr std::size_t most = 40;
   std::size_t run = 0;
@@ -39,7 +40,7 @@ bool is_endless(const std::string& text) {
   return false;
 }
 
-/// Returns html_line with places where the parts of a long name may be set on lines of their own.
+/// Returns html_line() with places where a browser may break a long name between its parts.
 std::string html_parts(const std::string& text) {
   if (!is_long(text) || runs_right_to_left(text)) return html_line(text);
   const std::string line = clean_line(text);

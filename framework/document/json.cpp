@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements document_json(), the JSON writer of `exp report`: one function for each kind of block and chart,
-// every number in full precision. Programs read this output, so a change of a field is visible to users. Read
-// json.hpp first.
-#include "document/json.hpp"
+// every number in full precision. Programs read this output: fields may be added, but never renamed or
+// removed. Read writers.hpp first.
+#include "document/writers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements latex_files(), the LaTeX writer of `exp report`: one function for each kind of block, figures
-// alone or two side by side. Read latex.hpp first; latex_table.cpp writes tables, tikz.cpp pictures. The
+// alone or two side by side. Read writers.hpp first; latex_table.cpp writes tables, tikz.cpp pictures. The
 // sizes below must match reports/report.tex.
-#include "document/latex.hpp"
+#include "document/writers.hpp"
 
 #include <algorithm>
 
 #include "base/number_text.hpp"
 #include "document/escape.hpp"
-#include "document/latex_table.hpp"
 #include "document/outline.hpp"
 #include "document/palette.hpp"
 #include "document/text.hpp"
+#include "document/writer_parts.hpp"
 
 namespace encore::document {
 
@@ -42,7 +42,7 @@ class LatexWriter {
     return result + "\\end{itemize}\n\n";
   }
 
-  /// Writes a listing. Each line is a paragraph of its own, so that a page may end between any two.
+  /// Writes a listing. Each line is a paragraph of its own, so that a page may end after any of them.
   std::string operator()(const Listing& listing) const {
     std::string result = "\\begin{encorelisting}\n";
     std::string line;
@@ -111,7 +111,7 @@ class LatexWriter {
            "}{}\n";
   }
 
-  /// Returns a picture for the place beside another one, with their tops on one line.
+  /// Returns a picture at half width, for two side by side with their tops on one line.
   std::string half(const Figure& figure) const {
     return "\\begin{minipage}[t]{0.485\\textwidth}\\vspace{0pt}\\centering\n" +
            content(figure, half_picture_width, 0.485 * text_width_bp, tallest_half) + "\\end{minipage}";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements latex_table(): estimates the widths of columns, shares the width of the page among them, and
 // writes a longtable. latex.cpp calls it. The sizes below are those of reports/report.tex and Computer
-// Modern. Read latex_table.hpp first.
-#include "document/latex_table.hpp"
+// Modern. Read writer_parts.hpp first.
+#include "document/writer_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,8 @@ double column_gap(double size) {
 /// The most characters of a cell: a row cannot break across pages, so longer text is cut.
 constexpr std::size_t most_characters = 300;
 
-/// Computer Modern is narrower than text_width() expects, and less so in small sizes.
+/// A size of letters, and the factor of text_width() for it: Computer Modern is narrower than that function
+/// assumes, less so in small sizes.
 struct Size {
   const char* name;
   double points;
@@ -38,8 +39,8 @@ constexpr double bold = 1.18;
 
 struct Layout {
   Size size;
-  bool stacked = false;        ///< heads of numbers on several lines
-  std::vector<double> widths;  ///< 0: natural
+  bool stacked = false;        ///< whether heads of columns with numbers break into several lines
+  std::vector<double> widths;  ///< 0: as wide as its text
 };
 
 double width_of(const std::string& text, const Size& size) {
@@ -57,7 +58,8 @@ double width_of(const TableCell& cell, const Size& size) {
   return width * (cell.best ? bold : 1.0);
 }
 
-/// Returns the lines of a column's head: over numbers it is not wider than they are, if its words allow it.
+/// Returns the lines of a column's head. Over numbers it is not wider than the numbers, unless a single word
+/// is.
 std::vector<std::string> head_lines(const TableBlock& table, std::size_t i, const Size& size, bool stacked) {
   const Column& column = table.columns[i];
   const std::string name = first_characters(clean_line(column.name), most_characters);
@@ -96,7 +98,8 @@ std::vector<double> natural_widths(const TableBlock& table, const Size& size, bo
   return widths;
 }
 
-/// Returns the head of a column; the unit of its numbers is on a line of its own below the name.
+/// Returns the head of a column as LaTeX. If heads are stacked, the unit of numbers is on a line of its own
+/// below the name.
 std::string head_text(const TableBlock& table, std::size_t i, const Layout& layout) {
   const Column& column = table.columns[i];
   const std::string unit =
@@ -118,7 +121,8 @@ std::string head_text(const TableBlock& table, std::size_t i, const Layout& layo
   return text + "\\end{tabular}";
 }
 
-/// Returns the width at which columns must break their lines so that all fit; infinite if none must.
+/// Returns the largest width of a column with which all columns fit; wider ones break their lines. Infinite
+/// if none must.
 double break_width(std::vector<double> widths, double room) {
   std::ranges::sort(widths);
   double left = room;
@@ -130,7 +134,8 @@ double break_width(std::vector<double> widths, double room) {
   return HUGE_VAL;
 }
 
-/// Chooses the largest letters with which no line breaks; if only small ones fit, long lines break.
+/// Chooses the largest of the two larger sizes of letters with which no line breaks; if neither fits, lines
+/// break.
 Layout lay_out(const TableBlock& table) {
   Layout layout;
   const auto limit_of = [&](const Size& size, bool stacked) {
@@ -145,7 +150,8 @@ Layout lay_out(const TableBlock& table) {
       if (std::isinf(limit_of(size, stacked))) return layout;
   for (const Size& size : sizes)
     for (const bool stacked : {false, true})
-      // Long cells are broken; numbers in narrow columns are better set smaller.
+      // Long cells may break their lines; if columns would become too narrow, smaller letters are tried
+      // first.
       if (limit_of(size, stacked) >= (stacked ? 8.5 : 14.0) * size.points) return layout;
   return layout;
 }

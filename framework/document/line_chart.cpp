@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a LineChart: curves over a common axis, with bands. Of thousands of points that share a column of
-// pixels it keeps the lowest and the highest, so that a spike is never lost. draw() (draw.cpp) calls it. Read
-// chart.hpp for the data and plot.hpp for the axes first.
+// pixels it keeps the lowest and the highest, so that a spike is never lost. draw() (draw.cpp) calls it. Only
+// pictures depend on the layout: tests/unit/document/chart_test.cpp checks that labels stay apart and values
+// in place, not coordinates. Read chart.hpp for the data and plot.hpp for the axes first.
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 
 namespace encore::document {
@@ -15,10 +16,11 @@ namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
-/// A curve of at most this many points has a marker at each; with more, its shape shows where they are.
+/// A curve of at most this many points has a marker at each of them.
 constexpr std::size_t most_marked = 20;
 
-/// Returns, for each column of `width` points, the first, lowest, highest and last point, in their order.
+/// Returns the lowest and the highest point of each strip that is `width` wide, in their order, and the first
+/// and the last point of the curve.
 Points thinned(const Points& points, double width) {
   Points kept;
   for (std::size_t begin = 0; begin < points.size();) {
@@ -38,7 +40,8 @@ Points thinned(const Points& points, double width) {
   return kept;
 }
 
-/// Returns the part of the segment between two heights, or nothing: Liang and Barsky 1984 in one dimension.
+/// Cuts the segment from `a` to `b` to the heights between `top` and `bottom`. Returns false if no part is
+/// left (Liang and Barsky 1984, in one dimension).
 bool clip(std::pair<double, double>& a, std::pair<double, double>& b, double top, double bottom) {
   const auto cut = [](std::pair<double, double>& outer, const std::pair<double, double>& other, double y) {
     outer.first += (other.first - outer.first) * (y - outer.second) / (other.second - outer.second);
@@ -145,7 +148,7 @@ class LinePainter {
   const Plot& plot_;
   StrayMarks marks_;
   double column_ = 1.0;
-  bool marked_ = false;  ///< of the curve that is drawn now
+  bool marked_ = false;  ///< whether points of the curve that is drawn now have markers
   int shape_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements markdown_files(), the Markdown writer: one function for each kind of block as CommonMark, and
-// the pictures as SVG files beside the text. `exp report` and the pages of plugins use it. Read markdown.hpp
-// first.
-#include "document/markdown.hpp"
+// the pictures as SVG files beside the text. `exp report` (cli/report_formats.cpp) calls it. Files of
+// pictures are named by the anchors of outline.cpp, to which users may link. Read writers.hpp first.
+#include "document/writers.hpp"
 
 #include "document/escape.hpp"
 #include "document/outline.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double markdown_picture_width = 720.0;
 
-/// Puts text between marks, which have to touch the words: blanks stand outside of them.
+/// Puts text between marks such as **. Blanks at its ends go outside, because a mark must touch a word.
 std::string marked(const std::string& text, const std::string& mark) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string::npos) return text;

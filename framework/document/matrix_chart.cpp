@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a MatrixChart, a confusion matrix: rows are the truth, columns the prediction. Each cell is shaded
-// by its share of the row and labelled with its count. draw() (draw.cpp) calls it. Read chart.hpp first.
+// by its share of the row and labelled with its count. draw() (draw.cpp) calls it. Only pictures depend on
+// the layout: tests/unit/document/chart_test.cpp checks that labels stay apart and values in place, not
+// coordinates. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/palette.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
@@ -15,8 +17,8 @@ namespace encore::document {
 
 namespace {
 
-/// The least height of a row whose name stands beside it; with most_matrix_labels on the narrow picture of a
-/// page a row has this height.
+/// The smallest height of a row that has a name. On the narrow picture of a page, rows have this height if
+/// there are most_matrix_labels of them.
 constexpr double least_cell = 12.0;
 
 /// Returns the sum of the finite values.
@@ -45,8 +47,8 @@ Drawing draw_matrix(const MatrixChart& chart, double width) {
     longest = std::max(longest, text_width(clean_line(label), label_size));
   const double names = std::min(longest, width * 0.28);
   const double left = names + gap;
-  // Cells are squares, not larger than a number needs. The names of the columns are level where a cell is as
-  // wide as each of them, else slanted, and upright where slanted ones would overlap.
+  // Cells are squares, not larger than a number needs. The names of the columns are horizontal if each fits
+  // into the width of a cell, otherwise slanted, and vertical if slanted ones would overlap.
   const double room = std::min(longest, 110.0) * std::cos(slant) + label_size;
   const double count = static_cast<double>(std::max<std::size_t>(n, 1));
   double cell = std::min(52.0, (width - left - 2) / count);

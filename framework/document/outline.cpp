@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements Outline: walks through all sections once, numbers sections, tables, figures and listings, and
-// makes a unique anchor from each id. Each writer makes an Outline first. Read outline.hpp first. Anchors are
-// links in files of users, so the rules that make them should stay.
+// Implements Outline: walks through all sections once, numbers sections, tables and figures, and makes a
+// unique anchor from each id. Each writer makes an Outline first. Read outline.hpp first. Anchors are links
+// in files of users, so the rules that make them should stay.
 #include "document/outline.hpp"
 
 #include <encore/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outline holds the number and the anchor of each section, table, figure and listing of a document. Each
-// writer (html.cpp, markdown.cpp, latex.cpp, csv.cpp) makes one: HTML takes ids from it, Markdown file names,
-// LaTeX labels, CSV file names. Read document.hpp first.
+// Outline holds the number and the anchor of each section, table and figure of a document. Each writer
+// (html.cpp, markdown.cpp, latex.cpp, csv.cpp) makes one: HTML takes ids from it, Markdown file names, LaTeX
+// labels, CSV file names. Users link to these, so an id must keep its anchor. Read document.hpp first.
 #pragma once
 
 #include <map>
@@ -22,10 +22,11 @@ struct Anchor {
 
 class Outline {
  public:
-  /// Keeps only the addresses of the document's parts. Throws Error if an id occurs
-  /// twice.
+  /// Keeps the addresses of the parts of `document`, which must outlive the Outline and must not change.
+  /// Throws Error if an id occurs twice.
   explicit Outline(const Document& document);
 
+  /// Return the anchor of a part of this document.
   const Anchor& of(const Section& section) const { return anchors_.at(&section); }
   const Anchor& of(const TableBlock& table) const { return anchors_.at(&table); }
   const Anchor& of(const Figure& figure) const { return anchors_.at(&figure); }

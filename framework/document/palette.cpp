@@ -44,7 +44,7 @@ const Entry& entry_of(Tone tone) {
   return entries[static_cast<std::size_t>(tone)];
 }
 
-/// WCAG 2.2, "relative luminance".
+/// Returns the relative luminance as WCAG 2.2 defines it.
 double luminance(Colour colour) {
   const auto linear = [](std::uint8_t channel) {
     const double value = channel / 255.0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Palette says which colour a tone has in the light, the dark and the printed document. Colours are defined
-// in palette.cpp alone; the style sheet, stand-alone SVG and LaTeX read them through this header.
+// Palette says which colour a tone has in the light, the dark and the printed document. html.cpp (style
+// sheet), svg.cpp (files of their own) and latex.cpp read the colours through this header; only palette.cpp
+// defines them. A changed colour must keep the contrast stated here, which palette_test checks.
 //
 // The series begin from Okabe and Ito, "Color Universal Design" (2002, jfly.uni-koeln.de/color): blue,
 // vermillion, bluish green, reddish purple, orange, sky blue, yellow, grey. For light paper the pale ones are
@@ -23,11 +24,11 @@ struct Colour {
 enum class Paper : std::uint8_t { light, dark };
 
 Colour colour_of(Tone tone, Paper paper);
-/// Returns "first", "ink" ...
+/// Returns the name of a tone, "first", "ink" and so on, as it is in classes of the style sheet.
 const char* name_of(Tone tone);
 /// Returns the tones in the order of Tone.
 const std::vector<Tone>& all_tones();
-/// Returns "#0072B2".
+/// Returns the colour as "#0072B2".
 std::string hex_text(Colour colour);
 
 /// Returns the contrast of the first to the second, from 1 to 21 (WCAG 2.2, relative luminance).
@@ -35,10 +36,11 @@ double contrast(Colour a, Colour b);
 /// Returns the colour that `top` has with this opacity over `ground`.
 Colour blended(Colour top, double opacity, Colour ground);
 
-/// The strongest shade of a matrix' cell: text in `ink` has 4.5:1 on it, on either paper.
+/// The largest opacity of the shade of a cell: text in Tone::ink still has a contrast of 4.5:1 on it, on
+/// either paper.
 inline constexpr double matrix_shade = 0.5;
 
-/// Returns "--first: #0072B2;" for each tone.
+/// Returns a CSS variable for each tone: "--first: #0072B2;".
 std::string palette_css(Paper paper);
 
 }  // namespace encore::document

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a ParallelChart, parallel coordinates (Inselberg 1985): one polyline per run across one axis per
-// dimension. The last axis is the score: the better, the stronger the line. Axes are upright if there is
-// room, else below each other. draw() (draw.cpp) calls it. Read chart.hpp first.
+// dimension. The last axis is the score: the better, the stronger the line. Axes are vertical, side by side,
+// if there is room, otherwise horizontal, one below the other. draw() (draw.cpp) calls it. Only pictures
+// depend on the layout: tests/unit/document/chart_test.cpp checks that labels stay apart and values in place,
+// not coordinates. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 
@@ -37,7 +39,7 @@ class DimensionScale {
   }
   double share(double value) const { return range_.share(value); }
 
-  /// Returns at most `most` marks; for categories those that remain when every k-th is named.
+  /// Returns at most `most` marks; of more categories only every k-th.
   std::vector<Tick> marks(int most) const {
     if (dimension_.categories.empty()) return ticks(range_, most);
     std::vector<Tick> result;
@@ -53,12 +55,12 @@ class DimensionScale {
   Range range_;
 };
 
-/// The number of strengths of a line. They are few, so that lines with nearly equal scores look equal.
+/// The number of strengths of lines. It is small, so that lines with nearly equal scores look equal.
 constexpr int steps = 5;
 
 struct LineLook {
   Stroke stroke;
-  int rank = 0;  ///< later ones lie on top
+  int rank = 0;  ///< lines with a higher rank are drawn on top
 };
 
 /// Returns the look of a line by its score, the last value.
@@ -85,10 +87,11 @@ std::string line_title(const ParallelChart& chart, const ParallelChart::Line& li
   return title;
 }
 
-/// The layout of the axes, upright or level: the two differ only in direction.
+/// The layout of the axes. Vertical and horizontal ones differ only in direction, so places are given along
+/// an axis and across the axes.
 struct AxisPaper {
   bool upright = true;
-  double first = 0.0, between = 0.0;  ///< of the axes, across
+  double first = 0.0, between = 0.0;  ///< place of the first axis and distance of two, across
   double low = 0.0, high = 0.0;       ///< places of low and high values, along
   double missing = 0.0;               ///< the place of missing values, along
 
@@ -166,7 +169,7 @@ void draw_axis(Drawing& drawing, const AxisPaper& paper, const std::string& head
   draw_over_lines(drawing, Label{0, end.second - 8, head, Label::Anchor::start, label_size, Tone::ink, true});
   const std::vector<Tick> marks = scale.marks(5);
   const double room = (paper.high - paper.low) / static_cast<double>(std::max<std::size_t>(marks.size(), 1));
-  double used = paper.missing + 10;  // labels follow each other; one that would touch the last is left out
+  double used = paper.missing + 10;  // a label that would touch the one before is left out
   const std::vector<std::string> labels = labels_of(marks, std::max(room - 6, 30.0));
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const auto [x, y] = paper.point(number, along(marks[i].value));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements Plot, which the charts with axes share: measures labels, chooses ticks that fit, and draws the
 // axes, the grid and the legend. The charts (bar_chart.cpp, line_chart.cpp and others) call draw_plot() first
-// and then draw their data. Read plot.hpp and scale.hpp first.
+// and then draw their data. All charts with axes change with it; chart_test.cpp checks that labels stay apart
+// and within the drawing. Read plot.hpp and scale.hpp first.
 #include "document/plot.hpp"
 
 #include <algorithm>
@@ -20,13 +21,14 @@ void add_line(Drawing& drawing, double x0, double y0, double x1, double y1, Tone
   drawing.shapes.push_back(Polyline{{{x0, y0}, {x1, y1}}, {tone, width}});
 }
 
-/// Returns the place of a tick's label: under it, but on the paper.
+/// Returns the x coordinate of the centre of a tick's label: below the tick, moved so that the label stays
+/// within the drawing.
 double label_place(const Tick& tick, const Scale& scale, double width) {
   const double half = text_width(tick.label, label_size) / 2;
   return std::clamp(scale(tick.value), half + 1, std::max(half + 1, width - half - 1));
 }
 
-/// Returns few enough ticks of a level axis that their labels do not touch.
+/// Returns the ticks of a horizontal axis, as many as fit (at most 9) without labels that touch.
 std::vector<Tick> ticks_that_fit(const Scale& scale, double width) {
   for (int most = 9; most > 2; --most) {
     const std::vector<Tick> found = ticks(scale.range, most);
@@ -44,6 +46,7 @@ std::vector<Tick> ticks_that_fit(const Scale& scale, double width) {
   return found;
 }
 
+/// Returns whether each name fits into a slot of this width.
 bool fit_side_by_side(const std::vector<std::string>& names, double slot) {
   return std::ranges::all_of(
       names, [&](const std::string& name) { return text_width(clean_line(name), label_size) <= slot - gap; });
@@ -89,8 +92,8 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   constexpr double sign = 24.0, between = 16.0, more = 110.0;
   double x = 0.0, y = top + 10;
   int row = 1;
-  // With many entries each is cut so that "and 9 more" fits after it, because any of them may be on the last
-  // row.
+  // If there are many entries, each is cut so that "and 9 more" fits after it, because any of them may be the
+  // last one shown.
   std::vector<std::string> names;
   for (const LegendEntry& entry : entries) names.push_back(entry.name);
   const bool many = entries.size() > static_cast<std::size_t>(most_rows);
@@ -158,7 +161,7 @@ Plot draw_rows(Drawing& drawing, const PlotLayout& layout, double head) {
   for (const std::string& name : names) longest = std::max(longest, text_width(clean_line(name), label_size));
   const double beside = drawing.width * (drawing.width < narrow_width ? 0.36 : 0.44);
   constexpr double tallest = 600.0;
-  constexpr double tall_row = 37.0;  // a name and its points
+  constexpr double tall_row = 37.0;  // in points: room for a name and, below it, its data
   const bool above = longest > beside && count * tall_row <= tallest;
   const double row = above ? tall_row : std::clamp(tallest / count, 3.0, 26.0);
   const double most = above ? drawing.width - 2 : std::min(longest, beside);
@@ -181,7 +184,7 @@ Plot draw_rows(Drawing& drawing, const PlotLayout& layout, double head) {
     draw_row_names(drawing, names, plot.left - 2 * gap + 4, plot.top, row, most);
     return plot;
   }
-  // The points of a row are in its lower part.
+  // Each name is above the data of its row.
   const std::vector<std::string> shown = shortened_apart(names, most, label_size);
   for (std::size_t i = 0; i < names.size(); ++i)
     drawing.shapes.push_back(
@@ -197,7 +200,8 @@ Plot draw_plot(Drawing& drawing, const PlotLayout& layout) {
   double head = draw_legend(drawing, layout.legend, 0.0);
   if (!layout.legend.empty()) head += 4;
   const auto slots = static_cast<double>(std::max<std::size_t>(layout.categories.size(), 1));
-  constexpr double margins = 45.0;  // about what the numbers of the other axis take
+  constexpr double margins =
+      45.0;  // about the width of the labels of the y axis and the space beside the plot
   if (!fit_side_by_side(layout.categories, (drawing.width - margins) / slots))
     return draw_rows(drawing, layout, head);
   if (!y_title.empty()) {

@@ -14,20 +14,21 @@ namespace encore::document {
 
 namespace {
 
-/// A step of mantissa * 10^exponent.
+/// A distance of two ticks: mantissa * 10^exponent.
 struct Step {
   int mantissa = 1, exponent = 0;
 
   double value() const { return times(1.0); }
-  /// Returns a product that is exact if it has few digits.
+  /// Returns count times the step, computed so that a result of few digits is exact.
   double times(double count) const {
     const double power = std::pow(10.0, std::abs(exponent));
     return exponent < 0 ? count * mantissa / power : count * mantissa * power;
   }
 };
 
-/// Returns the power of ten below a positive number. It never returns one whose own power is 0 or infinite:
-/// for 0, infinities and numbers at the edge of doubles, it returns the nearest that can be divided by.
+/// Returns the exponent of the power of ten below a positive number. 10 to the result is never 0 or infinite:
+/// for 0, infinities and numbers at the edge of doubles, it returns the nearest exponent by whose power one
+/// can divide.
 int power_below(double number) {
   return static_cast<int>(std::clamp(std::floor(std::log10(number) + 1e-9), -300.0, 300.0));
 }
@@ -42,7 +43,7 @@ Step step_for(double span, int most) {
   return step;
 }
 
-/// Says how the numbers of one axis are written: all alike.
+/// The form of all numbers of one axis.
 struct Style {
   double divisor = 1.0;
   std::string suffix;
@@ -112,7 +113,8 @@ std::vector<Tick> logarithmic_ticks(const Range& range, int most) {
   return kept;
 }
 
-/// Removes meaningless ends: not finite, in the wrong order, not positive on a logarithmic axis.
+/// Returns the axis without ends that have no meaning: not finite, in the wrong order, or not positive on a
+/// logarithmic axis.
 Axis with_sound_ends(Axis axis) {
   for (auto* end : {&axis.low, &axis.high}) {
     const bool logarithmic = axis.scale == Axis::Scale::logarithmic;
@@ -149,7 +151,7 @@ Range range_of(const Axis& given, const AxisRange& extent, bool round) {
   range.low = axis.low.value_or(extent.seen ? extent.low : unset_low);
   range.high = axis.high.value_or(extent.seen ? extent.high : 1.0);
   if (range.logarithmic && range.low <= 0.0) range.low = extent.seen ? extent.low : unset_low;
-  // Numbers so large that their span overflows, or so small that steps vanish, are held at the edge.
+  // Limits numbers so large that their span overflows, or so small that steps vanish.
   range.low = std::clamp(range.low, range.logarithmic ? 1e-300 : -1e300, 1e300);
   range.high = std::clamp(range.high, range.logarithmic ? 1e-300 : -1e300, 1e300);
   const double tiny = std::max(1e-300, 1e-12 * std::max(std::abs(range.low), std::abs(range.high)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scale maps values of an axis to coordinates on the paper, and ticks() chooses round numbers for its labels.
-// Every chart with axes uses it; plot.hpp draws the axes.
+// Every chart with axes uses it; plot.hpp draws the axes. It must work for any finite doubles;
+// tests/unit/document/scale_test.cpp has the edge cases.
 #pragma once
 
 #include <string>
@@ -14,11 +15,12 @@ namespace encore::document {
 struct AxisRange {
   bool logarithmic = false;
   double low = 0.0, high = 0.0;
-  bool seen = false;
+  bool seen = false;  ///< whether any value was added
 
   void add(double value);
 };
 
+/// The values at the ends of an axis.
 struct Range {
   double low = 0.0, high = 1.0;
   bool logarithmic = false;
@@ -44,7 +46,7 @@ std::vector<Tick> ticks(const Range& range, int most);
 
 struct Scale {
   Range range;
-  double begin = 0.0, end = 1.0;  ///< places of low and high
+  double begin = 0.0, end = 1.0;  ///< coordinates of range.low and range.high
 
   double operator()(double value) const { return begin + range.share(value) * (end - begin); }
 };

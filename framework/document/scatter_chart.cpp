@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a ScatterChart: points, each with an interval if there is one. Groups are placed side by side
 // within a category; points of one category that would hide each other are spread. draw() (draw.cpp) calls
-// it. Read chart.hpp for the data and plot.hpp for the axes first.
+// it. Only pictures depend on the layout: tests/unit/document/chart_test.cpp checks that labels stay apart
+// and values in place, not coordinates. Read chart.hpp for the data and plot.hpp for the axes first.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 
 namespace encore::document {
 
 namespace {
 
-/// Room between the outermost categories and the edges, in categories.
+/// The space between the outermost categories and the edges; the distance of two categories is 1.
 constexpr double category_room = 0.5;
 
 std::string point_title(const ScatterChart& chart, const ScatterChart::Group& group,
@@ -33,7 +34,8 @@ std::vector<double> category_offsets(const ScatterChart& chart, std::size_t grou
   const double groups = static_cast<double>(chart.groups.size());
   const double place = 0.7 / groups;
   const double middle = (static_cast<double>(group) - (groups - 1) / 2) * place;
-  std::map<double, std::pair<std::size_t, std::size_t>> of_category;  // how many, and how many so far
+  std::map<double, std::pair<std::size_t, std::size_t>>
+      of_category;  // by category: its number of points, and how many of them were placed
   const auto& points = chart.groups[group].points;
   for (const auto& point : points)
     if (std::isfinite(point.x)) ++of_category[point.x].first;
@@ -67,7 +69,8 @@ Drawing draw_scatter(const ScatterChart& chart, double width) {
       if (point.high) y.add(*point.high);
     }
   PlotLayout layout{chart.x, chart.y, range_of(chart.x, x, true), range_of(chart.y, y, true)};
-  // A logarithmic axis of less than a decade ends with its data: no point stands on an edge.
+  // The ends of a logarithmic axis of less than a decade are those of the data, so they are moved outwards:
+  // no point is on an edge.
   if (!categories && x.logarithmic && layout.x_range.high / layout.x_range.low < 10.0) {
     if (!chart.x.low) layout.x_range.low /= 1.1;
     if (!chart.x.high) layout.x_range.high *= 1.1;

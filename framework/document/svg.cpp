@@ -2,7 +2,7 @@
 // Implements svg(): writes a Drawing as an <svg> element, for html_blocks.cpp, markdown.cpp and `exp bench`.
 // On a page, each shape has the class of its tone and takes currentColor from the style sheet; a stand-alone
 // file has its colours and paper inside. Read drawing.hpp first. reports/report.js reads the attributes of
-// curves.
+// curves and reports/report.css the classes, so change them together.
 #include <cmath>
 
 #include "base/number_text.hpp"
@@ -114,7 +114,7 @@ class SvgWriter {
       text_ += "/>\n";
       return;
     }
-    // A tooltip is not the place for a name of any length.
+    // A tooltip has no room for a long name.
     text_ +=
         "><title>" + html_text(first_characters(clean_line(title), 400)) + "</title></" + element + ">\n";
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Templates: the files of reports/ that say what a document looks like, report.* for HTML with its style and
-// script, Markdown and LaTeX. A template is text with a few placeholders, {{title}}; everything else in it
-// stays as it is. Place in the flow: each writer finds its template and calls fill(). docs/guides/reports.md
-// lists the placeholders, which templates of users rely on.
+// Templates finds the files of reports/ that determine how a document looks: report.* for HTML with its style
+// and script, Markdown and LaTeX. A template is text with a few placeholders, {{title}}; everything else in
+// it stays as it is. Place in the flow: each writer finds its template and calls fill().
+// docs/guides/reports.md lists the placeholders, which templates of users rely on.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,9 @@ namespace encore::document {
 
 class Templates {
  public:
-  /// `installed`: share/encore/reports. `own`: what a user passes with --template: a folder, whose files
-  /// replace those of the same name, or one file, which replaces the template of the format it ends in.
-  /// Throws Error if `own` does not exist.
+  /// `installed`: the folder share/encore/reports. `own`: what a user passes with --template: a folder, whose
+  /// files replace those of the same name, or one file, which replaces the template whose name has the same
+  /// ending. Throws Error if `own` does not exist.
   explicit Templates(std::filesystem::path installed, std::filesystem::path own = {});
 
   struct Source {

@@ -80,7 +80,7 @@ std::string cut_in_the_middle(const std::string& text, double width, double size
   return cut;
 }
 
-/// Returns how many bytes all names have in common at their front, up to a place between two words.
+/// Returns the number of bytes with which all names begin alike, up to a place between two words.
 std::size_t common_front(const std::vector<std::string>& names) {
   std::size_t common = names.front().size();
   for (const std::string& name : names) {
@@ -148,7 +148,7 @@ bool runs_right_to_left(std::string_view text) {
 }
 
 std::string shortened(std::string_view text, double width, double size, bool strong) {
-  std::string whole, cut;  // cut: as much as leaves room for the ellipsis
+  std::string whole, cut;  // `cut` is what leaves room for the ellipsis
   double used = 0.0;
   const double room = width - advance(ellipsis, size, strong);
   for (const char32_t point : code_points(clean_line(text))) {
@@ -167,7 +167,7 @@ std::string shortened(std::string_view text, double width, double size, bool str
 std::vector<std::string> shortened_apart(const std::vector<std::string>& given, double width, double size) {
   if (given.empty()) return {};
   std::vector<std::string> names, cut(given.size());
-  std::vector<std::string> lengthy;  // what fits stays whole
+  std::vector<std::string> lengthy;  // names that fit stay whole
   for (const std::string& name : given) {
     names.push_back(clean_line(name));
     if (text_width(names.back(), size) > width) lengthy.push_back(names.back());

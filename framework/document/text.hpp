@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cleans, measures and shortens names, as every writer does before it escapes them for its own format. Names
 // come from files, data and people: they may be invalid UTF-8, hold control characters, run from right to
-// left, or be 10,000 characters long. The charts measure and shorten, escape.hpp escapes.
+// left, or be 10,000 characters long. The charts measure and shorten, escape.cpp cleans and escapes. A
+// control character must never get through, because files and terminals show the result.
 #pragma once
 
 #include <string>
@@ -13,6 +14,7 @@ namespace encore::document {
 /// Returns the code points of a text. Every byte that is not UTF-8, every control character and every mark
 /// that turns the direction of what follows becomes U+FFFD. Line feed and tab stay.
 std::vector<char32_t> code_points(std::string_view text);
+/// Appends the code point as UTF-8.
 void append_utf8(std::string& text, char32_t point);
 
 /// Returns code_points() as UTF-8.
@@ -24,7 +26,8 @@ std::string clean_line(std::string_view text);
 /// neighbours.
 bool runs_right_to_left(std::string_view text);
 
-/// Cuts a text to at most `width` points at `size`, with an ellipsis if something is missing.
+/// Cuts a text to at most `width` points in letters of `size` points (bold if `strong`), with an ellipsis if
+/// something is missing.
 std::string shortened(std::string_view text, double width, double size, bool strong = false);
 /// Shortens names that stand beside each other to at most `width` points each, so that different names stay
 /// different: cut at the end if that is enough, else without their common beginning, else in the middle, else

@@ -92,7 +92,7 @@ class TikzWriter {
     return "(" + coordinate_text(x) + "," + coordinate_text(y) + ")";
   }
 
-  /// Writes lines of some points each, so that the file can be read.
+  /// Returns the path with a line break after every few points, so that people can read the file.
   static std::string path(const std::vector<std::pair<double, double>>& points) {
     std::string text;
     for (std::size_t i = 0; i < points.size(); ++i)

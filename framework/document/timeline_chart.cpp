@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a TimelineChart: bars on lanes over time, which show which worker trained which run when, and how
-// it ended. draw() (draw.cpp) calls it; report/timeline.hpp fills the chart. Read chart.hpp first.
+// it ended. draw() (draw.cpp) calls it; report/timeline.cpp fills the chart. Only pictures depend on the
+// layout: tests/unit/document/chart_test.cpp checks that labels stay apart and values in place, not
+// coordinates. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"
 

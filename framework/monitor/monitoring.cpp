@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements monitored inputs for `exp monitor`: runs the test of shift_test.hpp over all stored inputs of a
 // run, and describes the last window of them (measures, labels, shares of right answers, times).
-// cli/monitor_verb.cpp and report/service.cpp call it. Read monitoring.hpp first.
+// cli/monitor_verb.cpp and report/service.cpp call it. Fields of json_of() are read by scripts: add fields,
+// but never rename one. Read monitoring.hpp first.
 #include "monitor/monitoring.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double log10_of_e = 0.43429448190325182765;
 
+/// Returns the mean of the values that were counted; nothing if there are none.
 std::optional<double> mean_of(const record::StreamCounts& stream) {
   const std::int64_t count = stream.count();
   if (count == 0) return {};

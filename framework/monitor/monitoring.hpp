@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Monitoring describes the inputs that a run's model has answered: how they differ from the reference,
-// whether that is more than chance, how many answers were right, and how fast they came. The flow is:
-// store/served.hpp and the run's reference -> here -> the verb monitor, or a program.
+// monitor() describes the inputs that a run's model has answered: how they differ from the reference (the
+// development set, as the worker counted it), whether that is more than chance (shift_test.hpp), how many
+// answers were right, and how fast they came. `exp monitor` (cli/monitor_verb.cpp) and report/service.cpp
+// read the inputs from the database (store/served.hpp), call it and print the result. json_of() is the output
+// of `exp monitor --json`, so a field keeps its name.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +20,8 @@
 namespace encore::monitor {
 
 struct MonitorOptions {
-  std::size_t window = 1000;  ///< describes the last N inputs; the test has seen all
-  double alpha = 0.001;       ///< of the test: probability of a false alarm, however often it is read
+  std::size_t window = 1000;  ///< the last N inputs are described; the test counts all of them
+  double alpha = 0.001;       ///< largest probability of a false alarm, however often the test is read
 };
 
 /// How one measure of the inputs, such as their length, differs from the reference.
@@ -36,11 +38,13 @@ struct LabelShares {
   double reference = 0.0, live = 0.0;
 };
 
+/// The result of monitor(). `measures`, `labels`, `verdicts` and the seconds are about the described inputs;
+/// the test (all fields of the capital) counts every input.
 struct Monitoring {
-  std::string source = {};  ///< of the reference
+  std::string source = {};  ///< which set the reference was counted from
   std::int64_t reference_texts = 0;
   std::int64_t texts = 0, window = 0;  ///< all inputs that were kept, and those that are described
-  double first = 0.0, last = 0.0;      ///< when they were answered
+  double first = 0.0, last = 0.0;  ///< when the first and the last input were answered, in seconds since 1970
   std::vector<MeasuredShift> measures = {};
   std::vector<LabelShares> labels = {};
   double alpha = 0.0;
@@ -54,6 +58,8 @@ struct Monitoring {
   bool alert() const { return alarm.has_value(); }
 };
 
+/// Tests and describes the inputs `texts`, which must be all inputs of the run in the order of
+/// store::read_served(). `verdicts` is the feedback of users on the last of them (store::read_verdicts).
 Monitoring monitor(const record::TextReference& reference, const std::vector<store::ServedText>& texts,
                    const store::ServedVerdicts& verdicts, const MonitorOptions& options);
 

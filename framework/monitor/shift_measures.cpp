@@ -12,8 +12,8 @@
 namespace encore::monitor {
 namespace {
 
-constexpr std::int64_t least_share = 10;  ///< one tenth
-constexpr double added = 0.5;
+constexpr std::int64_t least_share = 10;  ///< a group has at least 1 / 10 of the reference
+constexpr double added = 0.5;             ///< observations added to each group
 
 std::int64_t total(const std::vector<std::int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});

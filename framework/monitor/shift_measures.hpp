@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures how far two histograms lie apart, in two well-known measures: the population stability index and
 // the divergence of Jensen and Shannon. They only describe; shift_test.hpp decides whether a difference is
-// more than chance. monitoring.cpp uses them.
+// more than chance. monitoring.cpp calls them, and users compare their values between days, so the formulas
+// must not change.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct ShiftMeasures {
   double js = 0.0;
 };
 
-/// Joins neighbouring bins so that each group has at least a tenth of the reference. Returns the first bin of
-/// each.
+/// Joins neighbouring bins to groups that each have at least a tenth of the reference. Returns the first bin
+/// of each group.
 std::vector<std::size_t> grouped_bins(const std::vector<std::int64_t>& reference);
 
 /// Compares counts over the same groups or categories; missing ones are 0. Half an observation is added to
@@ -25,7 +26,7 @@ std::vector<std::size_t> grouped_bins(const std::vector<std::int64_t>& reference
 ShiftMeasures shift_between(const std::vector<std::int64_t>& reference,
                             const std::vector<std::int64_t>& live);
 
-/// Returns the counts by group.
+/// Returns the sum of the bins in each group; `groups` as grouped_bins() returns them.
 std::vector<std::int64_t> sums_of(const std::vector<std::int64_t>& bins,
                                   const std::vector<std::size_t>& groups);
 

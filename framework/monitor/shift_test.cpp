@@ -14,8 +14,8 @@
 namespace encore::monitor {
 namespace {
 
-/// The shares of the capital that are redistributed, for rare and for frequent
-/// changes.
+/// The shares of the capital that are redistributed before a bet: small ones suit rare changes, large ones
+/// frequent changes.
 constexpr std::array<double, 3> jump_rates = {0.001, 0.01, 0.1};
 
 std::vector<JumpingBets> bets() {
@@ -37,7 +37,7 @@ void JumpingBets::bet(double p) {
     const double kept = (1.0 - jumps_) * capitals_[i] + jumps_ * all / slopes.size();
     capitals_[i] = kept * (1.0 + slopes[i] * (p - 0.5));
   }
-  // The capital is far from the limits of double.
+  // Nothing to do as long as the capital is far from the limits of double.
   if (all > 0x1p-100 && all < 0x1p100) return;
   for (double& capital : capitals_) capital /= all;
   log_scale_ += std::log(all);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ShiftTest decides whether inputs that come one after the other have the distribution of the reference, by a
-// test that may be read after each of them. Place in the flow: monitoring.cpp adds the inputs that a served
-// model has answered -> here -> `exp monitor` alarms. The probability of a false alarm is at most alpha.
+// test that may be read after each of them. monitor() (monitoring.cpp) adds every input that a served model
+// has answered and reads the result for `exp monitor`. The probability of a false alarm is at most alpha;
+// that is proved only for these formulas, so a change needs a proof.
 //
 // Each number of an input becomes a conformal p-value against the reference and all earlier inputs; these are
 // independent and uniform as long as nothing has changed (Vovk, Gammerman and Shafer, Algorithmic Learning in
@@ -22,12 +23,14 @@
 
 namespace encore::monitor {
 
-/// The capital of a gambler who bets that p-values are not uniform, with straight lines as densities. It
-/// moves between the lines all the time, so that it finds a good one again after a change.
+/// The capital of a gambler who bets that p-values are not uniform, with straight lines as densities. Before
+/// each bet a share of the capital is divided equally among the lines, so that a good line is found again
+/// after a change.
 class JumpingBets {
  public:
   /// `jumps` is the share of the capital that is redistributed before each bet.
   explicit JumpingBets(double jumps) : jumps_(jumps) { capitals_.fill(1.0 / slopes.size()); }
+  /// Bets on one p-value in [0, 1] and updates the capital.
   void bet(double p);
   /// Returns the natural logarithm of the capital, which was 1 at first.
   double log_capital() const;
@@ -37,7 +40,7 @@ class JumpingBets {
 
   double jumps_;
   std::array<double, slopes.size()> capitals_;
-  double log_scale_ = 0.0;  ///< the true capitals are capitals_ times e to this
+  double log_scale_ = 0.0;  ///< natural logarithm; the true capitals are capitals_ times e to this
 };
 
 /// The bets on one number of the inputs, as a stream of bins: compares each with the reference and earlier
@@ -45,10 +48,10 @@ class JumpingBets {
 class StreamTest {
  public:
   explicit StreamTest(std::vector<std::int64_t> reference);
-  /// Adds an input's bin. `tie` in [0, 1) is its place among inputs with an equal bin.
+  /// Adds the bin of one input. `tie` in [0, 1) is a random number that orders inputs with an equal bin.
   void add(std::size_t bin, double tie);
-  /// Returns the logarithm of the mean capital of two bets: on large or small numbers, and on numbers at the
-  /// edges or in the middle.
+  /// Returns the natural logarithm of the mean capital of two kinds of bets: that numbers became larger or
+  /// smaller, and that they moved to the edges or to the middle.
   double log_capital() const;
 
  private:
@@ -60,13 +63,16 @@ class StreamTest {
 /// Returns log of the mean of e^x; -infinity if there are no values.
 double log_mean_exp(const std::vector<double>& values);
 
-/// Tests all streams. Each measure has an equal part of the starting capital, each label an equal part of
-/// that of the labels: a mean of fair games is a fair game.
+/// Tests all streams (numbers of an input, such as its length or the count of one label). Each measure starts
+/// with an equal part of the capital, and each label with an equal part of that of the labels; a mean of fair
+/// games is a fair game.
 class ShiftTest {
  public:
-  /// `alpha` is the largest probability that it ever alarms if nothing has changed.
+  /// `alpha` is the largest probability of an alarm, ever, if nothing has changed. `reference` must outlive
+  /// the test.
   ShiftTest(const record::TextHistograms& reference, double alpha);
-  /// Adds the facts of an input. The ties are drawn from a hash of `name`.
+  /// Adds the facts of one input. Ties are drawn from a hash of `name`, which must be unique, so that the
+  /// same inputs always give the same result.
   void add(const record::TextFacts& facts, std::string_view name);
 
   std::int64_t texts() const { return texts_; }
@@ -75,7 +81,7 @@ class ShiftTest {
   /// empty.
   double log_peak() const { return log_peak_; }
   const std::optional<std::int64_t>& alarm() const { return alarm_; }
-  /// Returns the capitals by measure; the labels are one of them ("labels").
+  /// Returns the log capitals by measure; all labels together are one measure ("labels").
   std::map<std::string, double> log_capitals() const;
   const std::map<std::string, double>& log_peaks() const { return log_peaks_; }
 

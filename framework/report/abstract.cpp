@@ -8,7 +8,7 @@
 
 #include "record/specification.hpp"
 #include "report/compute.hpp"
-#include "report/model_origin.hpp"
+#include "report/model_card.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -48,8 +48,8 @@ std::string asked_text(const std::string& metric, const std::vector<store::RunRo
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
-/// Returns one sentence if all questions have one metric; otherwise one for each question, because settings
-/// of different tasks are not the levels of one factor.
+/// Returns what was asked: one sentence if all questions have the same metric, otherwise one for each
+/// question, because settings of different tasks are not the levels of one factor.
 std::vector<std::string> asked_texts(const ReportData& data) {
   const std::vector<std::string> metrics = data.metric_names();
   if (metrics.size() == 1) return {asked_text(metrics.front(), data.runs, data.factors)};
@@ -73,8 +73,8 @@ std::string common_text(const ReportData& data, const Runs& runs, const std::str
   return config::setting_text(common_value(data, runs, key));
 }
 
-/// Returns whether the file belongs to the set: "train.2" is the second file of "train", and "more" is added
-/// to it.
+/// Returns whether the file belongs to the set: "train.2" is the second file of "train", and the files of
+/// "more" belong to it too.
 bool is_of_set(const store::DatasetRow& file, const std::string& set) {
   return file.role == set || file.role.starts_with(set + ".") ||
          (set == "train" &&
@@ -94,8 +94,8 @@ std::string set_text(const ReportData& data, const Runs& runs, const std::string
         files->second, [&](const store::DatasetRow& file) { return is_of_set(file, set); });
     std::vector<std::string> names;
     for (const store::DatasetRow& file : files->second)
-      if (is_of_set(file, has_own ? set : "train"))  // or a share of it
-        names.push_back(config::setting_text(file.path));
+      // A set without a file of its own is a share of "train".
+      if (is_of_set(file, has_own ? set : "train")) names.push_back(config::setting_text(file.path));
     if (names.empty()) return "";
     texts.insert(counted(static_cast<std::size_t>(facts->examples), "example") + " of " +
                  (names.size() > most ? counted(names.size(), "file") : listed(names)));

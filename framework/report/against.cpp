@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "against": compares another set of runs with those of the report: changes in the settings, the
-// data, the build, and the result. report.cpp calls against_section() for `exp report --against`. Read
-// sections.hpp first.
+// data, the build, and the result. report.cpp calls against_section() for `exp report --against`. CSV and
+// JSON have the ids and columns of its tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -103,9 +103,9 @@ std::vector<Side> candidates_of(const ReportData& data, const std::string& metri
   return sides;
 }
 
-/// Returns for each new candidate its old partner: one of the same group and backend; else the only one of
-/// that backend whose name has the same end; else, if each side has one candidate, that one. Each old
-/// candidate is used once.
+/// Returns the old candidate with which each new one is compared: one of the same group and backend;
+/// otherwise the only one of that backend whose name has the same end; otherwise, if each side has one
+/// candidate, that one. Each old candidate is used once.
 std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& news,
                                                     const std::vector<Side>& olds) {
   std::vector<std::optional<std::size_t>> partners(news.size());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answer of a question for people: one table with each candidate, its mean and the test against the best
-// mean, and one picture. results.cpp calls it; numbers.cpp has all numbers behind it, for checking. Read
+// The answer of a question (candidates scored on the same data) for people: one table with each candidate,
+// its mean and the test against the best mean, and one picture. results.cpp calls it; numbers.cpp has all
+// numbers behind it, for checking. CSV and JSON have the ids and columns of its tables, so they stay. Read
 // sections.hpp first.
 #include <algorithm>
 #include <cmath>
 
-#include "report/power.hpp"
+#include "report/candidate_key.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -13,7 +14,7 @@ namespace encore::report {
 
 namespace {
 
-/// The largest number of options in this table; more have a table of their own.
+/// The largest number of columns with options in this table; more options get a table of their own.
 constexpr std::size_t most_options = 4;
 /// The largest number of notes about single runs; further ones are counted.
 constexpr std::size_t most_notes = 6;

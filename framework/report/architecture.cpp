@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// architecture_of(): draws embedding, blocks and head of a model as a flow chart, with the number of
-// parameters of each. method.cpp calls it. Read architecture.hpp first.
-#include "report/architecture.hpp"
+// architecture_of() draws embedding, blocks and head of a model as a flow chart, with the number of
+// parameters of each. method.cpp calls it. Only a picture depends on it. Read sections.hpp first.
+#include "report/sections.hpp"
 
 #include "report/wording.hpp"
 
@@ -51,7 +51,8 @@ class Drawer {
     return detail + (detail.empty() ? "" : "; ") + thousands(count->second) + " parameters";
   }
 
-  /// The options of a sub-layer: "4 heads" is "heads 4" here, for any layer of any plugin.
+  /// Returns the options of a sub-layer as "heads 4, ...", which needs no wording for each layer of each
+  /// plugin.
   std::string options(const std::string& name) const {
     const std::string prefix = "model.layer." + name + ".";
     std::string text;
@@ -63,7 +64,7 @@ class Drawer {
     return text;
   }
 
-  /// The blocks that the settings below `table` describe, whose parameters are below `path`.
+  /// Adds the blocks that the settings below `table` describe; their parameters are below `path`.
   void stack(const nlohmann::json& block, const std::string& table, const std::string& path,
              const std::string& title) {
     const std::size_t first = chart_.boxes.size();
@@ -76,7 +77,7 @@ class Drawer {
       box(text("model.norm"), with_parameters("", path + ".norm"), document::Tone::third);
   }
 
-  /// norm(x + dropout(layer(x))), or x + dropout(layer(norm(x))).
+  /// Adds a sub-layer: norm(x + dropout(layer(x))), or x + dropout(layer(norm(x))).
   void sub_layer(const std::string& name, const std::string& path) {
     const bool pre = this->text("model.norm_position") == "pre";
     const std::size_t trunk = chart_.boxes.size() - 1;

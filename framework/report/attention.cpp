@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section "attention": the attention of examples that runs of the best candidate have kept
-// (train.show_attention), each head of the last layer of every stack. report.cpp calls attention_section().
-// Read sections.hpp first; attention_charts.cpp draws.
+// The section "attention": the attention in examples that a run of the best candidate recorded (setting
+// train.show_attention), for each head of the last layer of every stack. report.cpp calls
+// attention_section(). Nothing else depends on what it shows. Read sections.hpp first; attention_charts.cpp
+// draws.
 #include <algorithm>
 
 #include "analysis/predictions.hpp"
@@ -24,7 +25,7 @@ bool fits(const record::AttentionText& text) {
   return text.tokens.size() <= most_tokens && text.target.size() <= most_tokens;
 }
 
-/// Returns the largest weight in words, a description for readers who cannot see the picture.
+/// Returns a sentence about the largest weight, for readers who cannot see the picture.
 std::string largest_weight(const document::HeatMapChart& chart) {
   std::string where;
   double largest = -1.0;
@@ -85,7 +86,7 @@ bool has_kept(const ReportData& data, const store::RunRow& run) {
              artifacts->second.end();
 }
 
-/// Adds the attention of the first run of the best candidate that has kept some, or the reason why it cannot
+/// Adds the attention of the first run of the best candidate that recorded some, or the reason why it cannot
 /// be shown.
 void add_attention(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
   const std::optional<std::size_t> first = question.first();

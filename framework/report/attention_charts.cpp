@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention charts: groups the layers of a text by their rows and columns, and draws each group with a panel
-// for each head. report/attention.cpp and `exp attention -o FILE.svg` call it. Read attention_charts.hpp
-// first.
+// Makes charts of attention weights: groups the layers of a text by their rows and columns, and makes a chart
+// of each group with a panel for each head. Only pictures depend on it. report/attention.cpp and `exp
+// attention -o FILE.svg` call it. Read attention_charts.hpp first.
 #include "report/attention_charts.hpp"
 
 #include <algorithm>
@@ -148,7 +148,7 @@ document::Drawing attention_drawing(const record::AttentionText& text, const std
     top += part.height + margin;
   }
   all.height = top;
-  // Room at the sides, for a file that stands alone.
+  // Adds margins, because the drawing is a file of its own.
   for (document::Shape2d& shape : all.shapes)
     std::visit(
         [](auto& one) {

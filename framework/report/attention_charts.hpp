@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention weights as charts: layers of one stack with equal rows and columns become one chart, with a line
-// of panels for each layer and a panel for each head. Place in the flow: record/attention.hpp has the weights
-// -> here -> `exp attention -o FILE.svg` and the section of a report (attention.cpp).
+// Makes charts of attention weights. Layers of one stack with equal rows and columns become one chart, with a
+// line of panels for each layer and a panel for each head. The weights are those of record/attention.hpp.
+// `exp attention -o FILE.svg` (cli/attention_verb.cpp), the section of a report (attention.cpp) and
+// attention_page.cpp call it. Nothing here is stored.
 #pragma once
 
 #include <string>
@@ -26,7 +27,7 @@ std::vector<AttentionGroup> attention_groups(const record::AttentionText& text);
 /// Returns the chart of all heads of a group's layers.
 document::HeatMapChart attention_chart(const record::AttentionText& text, const AttentionGroup& group);
 
-/// Names of tokens as rows or columns: equal ones get their place as a suffix ("the", "the (5)").
+/// Returns names of rows or columns for tokens; equal ones get their position as a suffix ("the", "the (5)").
 std::vector<std::string> token_names(const std::vector<record::AttentionToken>& tokens);
 
 /// Returns a sentence that names the layers that have no weights; "" if there are none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// attention_page(): joins the frame reports/attention.html with the data for reports/attention.js. `exp
-// attention -o FILE.html` calls it. Script and data must fit: the members of the JSON are read by
-// attention.js. Read attention_page.hpp first.
+// attention_page() joins the frame reports/attention.html with the data for reports/attention.js. `exp
+// attention -o FILE.html` calls it. attention.js reads the members of the JSON, so change both together. Read
+// attention_page.hpp first.
 #include "report/attention_page.hpp"
 
 #include <algorithm>
@@ -12,11 +12,10 @@
 
 #include <encore/base64.hpp>
 
-#include "document/content_policy.hpp"
 #include "document/escape.hpp"
-#include "document/html_blocks.hpp"
 #include "document/palette.hpp"
 #include "document/text.hpp"
+#include "document/writer_parts.hpp"
 #include "report/attention_charts.hpp"
 
 namespace encore::report {
@@ -72,7 +71,7 @@ ordered_json part_json(const record::AttentionText& text) {
           {"groups", std::move(groups)}};
 }
 
-/// JSON that closes no HTML element, whatever a token contains.
+/// Returns the data as JSON without "<", so that no token can end the HTML element that holds it.
 std::string data_of(const record::AttentionTexts& texts) {
   ordered_json parts = ordered_json::array();
   for (const record::AttentionText& text : texts.texts) parts.push_back(part_json(text));

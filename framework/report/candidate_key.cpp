@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CandidateKey: finds the options in which candidates differ, and gives each candidate its letter.
-// questions.cpp and `exp compare` call make_key(). Read candidate_key.hpp first.
+// Makes a CandidateKey: finds the options in which candidates differ, and gives each candidate its letter.
+// questions.cpp and `exp compare` call make_key(). Letters follow the order of the caller, so that a text and
+// its tables agree. Read candidate_key.hpp first.
 #include "report/candidate_key.hpp"
 
 #include <algorithm>
@@ -13,10 +14,10 @@ namespace encore::report {
 
 namespace {
 
-/// The largest number of characters of a name that leaves room for a picture.
+/// The largest number of characters of a name in the legend of a picture; longer names leave no room for it.
 constexpr std::size_t most_in_picture = 48;
 
-/// One column: a value per candidate.
+/// A column of the key: an option with its value for each candidate.
 struct Varied {
   std::string name;
   std::vector<std::string> values;

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CandidateKey: the names of candidates for people: a letter for each, and in the first table a column for
-// every option that differs between them. Place in the flow: questions.cpp (reports) and `exp compare` make
-// one, show it before their numbers, and write only the letters after that.
+// What people read about the candidates of a comparison. CandidateKey (candidate_key.cpp) has their names: a
+// letter for each, and in the first table a column for every option that differs between them. power_text()
+// and refusal_texts() (power.cpp) say how many seeds undecided tests would need and why pairs were not
+// tested. questions.cpp (reports) and `exp compare` (cli/compare_verb.cpp) make a key, show it before their
+// numbers, and write only the letters after that.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "analysis/candidates.hpp"
+#include "analysis/comparison.hpp"
 #include "analysis/factors.hpp"
 
 namespace encore::report {
 
 struct CandidateKey {
-  std::vector<std::string> letters = {};  ///< "A" ... "Z", "AA"; of a lone candidate its name
-  std::vector<std::string> options = {};  ///< "attention", "learning_rate"; none of a lone candidate
-  std::vector<std::vector<std::string>> values = {};  ///< of each candidate, one per option
+  std::vector<std::string> letters = {};  ///< "A" ... "Z", "AA"; the name if there is only one candidate
+  std::vector<std::string> options = {};  ///< "attention"; none if there is only one candidate
+  std::vector<std::vector<std::string>> values = {};  ///< for each candidate one value per option
 
-  /// Returns the options of a candidate: "self_attention, 0.001"; empty for a lone candidate.
+  /// Returns the values of a candidate: "self_attention, 0.001"; empty if there is only one candidate.
   std::string summary(std::size_t candidate) const;
   /// Returns "A (self_attention, 0.001)", for the first mention of a candidate.
   std::string introduced(std::size_t candidate) const;
@@ -35,5 +37,14 @@ CandidateKey make_key(const std::vector<analysis::Candidate>& candidates,
 
 /// Returns "A" for 0, "Z" for 25, "AA" for 26.
 std::string letter_of(std::size_t number);
+
+/// Returns "3 of 6 pairs are not distinguished; with 80 % power at alpha 0.05 over 6 pairs the differences
+/// that were seen would take from about 9 (A, D) to about 4,300 seeds (B, C)."; empty if every pair is
+/// distinguished or refused.
+std::string power_text(const analysis::Comparison& comparison, const std::vector<std::string>& letters);
+
+/// Returns the reasons why pairs were not tested, each once: "No test of A and B, A and C: ...".
+std::vector<std::string> refusal_texts(const analysis::Comparison& comparison,
+                                       const std::vector<std::string>& letters);
 
 }  // namespace encore::report

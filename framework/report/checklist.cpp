@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fills a checklist from the record and makes its document. report.cpp calls fill_checklist() in
-// make_checklist(), because both need the data of a report. Read checklist.hpp first; checklist_items.cpp has
-// the questions.
+// make_checklist(), because both need the data of a report. Only recorded facts may become answers. Read
+// checklist.hpp first; checklist_items.cpp has the questions.
 #include "report/checklist.hpp"
 
 #include <algorithm>
 
 #include "base/nearest.hpp"
 #include "report/checklist_items.hpp"
-#include "report/fill_checklist.hpp"
 #include "report/wording.hpp"
 
 namespace encore::report {

@@ -10,7 +10,7 @@
 
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
-#include "report/model_origin.hpp"
+#include "report/model_card.hpp"
 #include "report/wording.hpp"
 
 namespace encore::report {
@@ -41,7 +41,7 @@ std::vector<const store::AttemptRow*> all_attempts(const ReportData& data) {
   return all;
 }
 
-/// Returns the different values of a setting, as people read them.
+/// Returns the different values of a setting among the runs, as text for people.
 std::vector<std::string> values_of(const ReportData& data, const std::string& key) {
   std::set<std::string> values;
   for (const store::RunRow& run : data.runs)
@@ -305,7 +305,7 @@ std::optional<ChecklistFact> evaluation_fact(const ReportData& data) {
 std::optional<ChecklistFact> proof_fact(const ReportData& data) {
   std::size_t verified = 0, equal = 0;
   for (const auto& [run, verdicts] : data.verifications) {
-    // A verdict of another database is its claim.
+    // A verdict of another database is only a claim, so it does not count.
     const auto own = std::find_if(verdicts.rbegin(), verdicts.rend(),
                                   [](const store::VerificationRow& verdict) { return !verdict.origin; });
     if (own == verdicts.rend()) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answers of the record to the questions of a checklist: a sentence and its source. Each function
-// returns nothing if nothing was recorded. Place in the flow: checklist_items.cpp names them beside the
-// questions, checklist.cpp calls them.
+// The facts with which the record of runs answers questions of a checklist: each is a sentence and its
+// source. Each function returns nothing if nothing was recorded. checklist_items.cpp names them beside the
+// questions, checklist.cpp calls them. A function must not guess: without a record there is no answer.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 
 namespace encore::report {
 
+/// An answer, and the sections, tables and files that show it.
 struct ChecklistFact {
   std::string text;
   std::vector<std::string> where;

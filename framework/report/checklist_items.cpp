@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lists_of_items(): the items of each checklist: number, reworded question, and the facts that answer it.
-// checklist.cpp fills them in. Venues change their wording and quoting it would mislead, so a user must read
-// the original list before submitting it. Read checklist_items.hpp first.
+// lists_of_items() returns the items of each checklist: number, reworded question, and the facts that answer
+// it. checklist.cpp fills them in. Venues change their wording and quoting it would mislead, so a user must
+// read the original list before submitting it. Read checklist_items.hpp first.
 #include "report/checklist_items.hpp"
 
 namespace encore::report {

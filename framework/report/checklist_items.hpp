@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ListOfItems: the items of a checklist: number, reworded question, the facts that answer it, and what
-// remains for a person. Place in the flow: checklist.cpp fills the lists of checklist_items.cpp with facts
-// (checklist_facts.hpp).
+// The items of each checklist: number, reworded question, the facts that answer it, and what remains for a
+// person. checklist.cpp calls lists_of_items() and fills the items with facts (checklist_facts.hpp). The
+// lists are in checklist_items.cpp; `name` is an argument of `exp report --checklist`, so it stays.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 
 namespace encore::report {
 
+/// One item, as constants of this program.
 struct ListedItem {
-  const char* number;
+  const char* number;  ///< as the venue numbers it: "7", "C2"
   const char* title;
   const char* question;
   std::vector<FactOf> facts;
-  const char* person;  ///< empty: nothing is left if the facts are there
+  const char* person;  ///< what a person must answer besides; empty: nothing if a fact is recorded
 };
 
 struct ListOfItems {

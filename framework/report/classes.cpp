@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "classes": the measures of each label for the candidates with the best means, and the labels
-// that the best candidate confuses, from its stored predictions. results.cpp calls classes_section(). Read
-// sections.hpp first.
+// that the best candidate confuses, from its stored predictions. results.cpp calls classes_section(). CSV and
+// JSON have the ids and columns of its tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -18,14 +18,15 @@ namespace encore::report {
 
 namespace {
 
-/// The largest number of candidates whose classes are shown, and of runs whose predictions are counted.
+/// The largest number of candidates whose classes are shown, and of runs whose predictions are counted. The
+/// limit on candidates does not apply to CSV and JSON.
 constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
 /// The largest number of pairs of labels in the table of confusions.
 constexpr std::size_t most_confusions = 10;
 
-/// The families of measures that a question's runs have on a split, each given by one of its members. The
-/// family of the report's metric comes last.
+/// The families of measures (precision, recall and F1 of each label) that a question's runs have on a split,
+/// each given by one of its members. The family of the report's metric comes last.
 struct Families {
   std::vector<Metric> members;
   std::set<std::string> keys;
@@ -57,7 +58,8 @@ std::string title_of_family(const Metric& member) {
   return member.meaning.title.empty() ? family_name(member.meaning) : member.meaning.title;
 }
 
-/// Returns the values of a candidate's complete runs for one label; nothing if no run has any.
+/// Returns the row of a candidate for one label, the means over its complete runs; nothing if no run has a
+/// value.
 std::optional<std::vector<document::TableCell>> class_row(const analysis::Candidate& candidate,
                                                           const std::string& split, const Families& families,
                                                           const std::string& key) {
@@ -88,7 +90,7 @@ void add_more_note(const Question& question, std::size_t shown, document::TableB
                         " in the CSV and JSON of this report.");
 }
 
-/// Returns a table with one row for each candidate and label, and every family of measures.
+/// Returns a table with a row for each candidate and label, and a column for each family of measures.
 document::TableBlock class_table(const ReportData& data, const Question& question, const Families& families) {
   document::TableBlock table;
   const Metric& leading = families.members.back();
@@ -266,8 +268,8 @@ void add_counts(const ReportData& data, const store::RunRow& run, const std::str
   }
 }
 
-/// Adds the picture of confusions, if every label has room or the report is for programs, and the table of
-/// the most frequent confusions.
+/// Adds the picture of confusions, if the labels fit or the report is for programs (CSV, JSON), and the table
+/// of the most frequent confusions.
 void add_confusion(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   const std::string split = question.metric().split();

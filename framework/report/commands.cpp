@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part "commands" of the section on reproduction: the commands that repeat the runs, the runs that others
-// start from, and the experiment files as they were. reproduction.cpp and report.cpp call it. The commands
-// must run as printed. Read sections.hpp first.
+// The part "commands" of the section "reproduction": the commands that repeat the runs, the runs that others
+// start from, and the experiment files as they were. reproduction.cpp calls command_section(), report.cpp
+// brief_reproduction_section(). The commands must run as printed. Read sections.hpp first.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@ constexpr std::size_t most_files = 6;
 
 // --- commands ---
 
-/// Returns `exp run sweep.toml --backend openmp -S train.epochs=2`.
+/// Returns the command of a sweep: `exp run sweep.toml --backend openmp -S train.epochs=2`.
 std::string run_command(const store::SweepRow& sweep, const std::string& backend) {
   std::vector<std::string> words = {"exp", "run", sweep.file, "--backend", backend};
   for (const std::string& set : sweep.overrides) words.insert(words.end(), {"-S", set});
@@ -35,7 +35,7 @@ std::string run_command(const store::SweepRow& sweep, const std::string& backend
 // --- runs that others start or learn from ---
 
 struct NeededRun {
-  store::RunRow run;  ///< that needs it
+  store::RunRow run;  ///< the run that needs another one
   store::Need need = store::Need::start;
   store::ParentRow parent;
 };

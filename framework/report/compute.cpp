@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// compute_of(): adds up the times of attempts, by state, and what the accounting of a scheduler has recorded.
-// abstract.cpp, trials.cpp and environment.cpp call it. Sums follow the order of names, so that equal
-// databases give equal reports. Read compute.hpp first.
+// Adds up the times of attempts, by state (compute_of and others), and what the accounting of a scheduler
+// recorded. abstract.cpp, trials.cpp, environment.cpp, reproduction.cpp and checklist_facts.cpp call it. Sums
+// follow the order of names, so that equal databases give equal reports. Read compute.hpp first.
 #include "report/compute.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void add(Compute& sum, const store::AttemptRow& attempt) {
 
 template <class Visit>
 void for_each_attempt(const ReportData& data, const Visit& visit) {
-  // In the order of the runs' names, so that sums do not depend on the order in which runs were added.
+  // Runs are in the order of their names, so that sums do not depend on the order in which they were added.
   for (const store::RunRow& run : data.runs) {
     const auto attempts = data.attempts.find(run.number);
     if (attempts == data.attempts.end()) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compute: the cost of the attempts of a report's runs: wall time, thread time, and what a scheduler's
-// accounting recorded. Place in the flow: store rows -> here -> abstract, trials and environment.
+// Compute is the cost of the attempts (worker processes) of a report's runs: wall time, thread time, and what
+// a scheduler's accounting recorded. The sections abstract, trials, environment and reproduction and the
+// checklists call it. Sums must not depend on the order of rows, because equal databases give equal reports.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,16 @@ namespace encore::report {
 
 struct Compute {
   std::size_t attempts = 0;
-  std::size_t untimed = 0;      ///< attempts whose end was not recorded
-  double seconds = 0.0;         ///< between beginning and end, of the others
-  double thread_seconds = 0.0;  ///< the same times the threads of the worker, if it reported them
+  std::size_t untimed = 0;      ///< attempts whose end was not recorded; they are in no sum
+  double seconds = 0.0;         ///< wall time of the others
+  double thread_seconds = 0.0;  ///< wall time multiplied by the threads of the worker, if it reported them
   std::size_t unthreaded = 0;   ///< timed attempts that reported no threads
 };
 
+/// Returns the cost of all attempts.
 Compute compute_of(const ReportData& data);
-/// The accounting of a scheduler about the jobs that held attempts. A job's figures are those of all
-/// its work.
+/// What a scheduler recorded about the jobs in which attempts ran. The figures of a job include other work
+/// that it did.
 struct JobsUsed {
   std::size_t jobs = 0;         ///< with a record
   double joules = 0.0;          ///< 0: not recorded

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "curves": measurements over the steps: for each candidate the mean over its seeds, with a band
 // from the lowest to the highest. report.cpp calls curves_section(). The database bins the points, so that a
-// million points cost no more than they show. Read sections.hpp first.
+// million points cost no more than they show. JSON has the ids of its figures, so they stay. Read
+// sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,7 +31,7 @@ struct Line {
 /// Returns the candidates with the best means; also runs without a value, while there is room.
 std::vector<Line> lines_of(const ReportData& data) {
   std::vector<Line> lines;
-  // One of each question in turn, so that each set of data has a line.
+  // Takes one candidate of each question in turn, so that each set of data has a line.
   for (std::size_t place = 0; lines.size() < most_curve_lines; ++place) {
     bool more = false;
     for (const Question& question : data.questions) {
@@ -121,7 +122,7 @@ std::string end_text(const std::string& unit, const document::Series& series) {
   return series.name + " has no finite value. ";
 }
 
-/// The facts that a picture needs besides the points.
+/// What the caption of a picture says besides the points.
 struct Drawn {
   std::vector<Line> lines;
   std::size_t left_out = 0;  ///< candidates

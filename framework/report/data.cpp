@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part "data" of the method: files, sizes, lengths of examples, counts of labels, and cut examples, as
-// the workers reported them. method.cpp calls data_section(). Read sections.hpp first.
+// the workers reported them. method.cpp calls data_section(). CSV and JSON have the ids and columns of its
+// tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 
 #include "report/sections.hpp"
@@ -10,7 +11,7 @@ namespace encore::report {
 
 namespace {
 
-/// A file in a role, with the workers' report about the set that they read from it.
+/// A file in a role ("train", "dev"), with what a worker reported about the set that it read from the file.
 struct Set {
   std::string role, path, sha256;
   std::size_t runs = 0;
@@ -41,7 +42,7 @@ std::vector<Set> sets_of(const ReportData& data) {
     for (const store::DatasetRow& file : with_shares(files->second, data.started(run))) {
       const record::SetFacts* here = data.facts(run, file.role);
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
-        // Another tokenizer or limit gives other lengths for the same file.
+        // Another tokenizer or limit of length gives other lengths, so the file is listed again.
         return set.role == file.role && set.sha256 == file.sha256 &&
                (here == nullptr || set.facts == nullptr || *set.facts == *here);
       });
@@ -144,7 +145,7 @@ document::TableBlock label_table(const std::vector<Set>& sets) {
     for (const auto& [label, count] : set.facts->labels)
       if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
   }
-  // O first, then by type, its beginning before its inside.
+  // Labels of words: O first, then by type, B- before I-.
   std::sort(labels.begin(), labels.end(), [](const std::string& a, const std::string& b) {
     if ((a == "O") != (b == "O")) return a == "O";
     const std::string left = a.substr(std::min<std::size_t>(2, a.size())),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "environment": the origin of the numbers: code, build, machines, numeric environments, plugins,
 // and the cost. report.cpp calls environment_section(). Fields are shown as workers reported them, also
-// unknown ones. Read sections.hpp first.
+// unknown ones, so that a new field needs no change here. CSV and JSON have the ids and columns of its
+// tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 
 #include "base/number_text.hpp"
@@ -17,7 +18,8 @@ namespace {
 /// The largest number of characters of a diff; the rest is in the database only.
 constexpr std::size_t most_diff = 60000;
 
-/// Distinct values that attempts reported, each with the number of those attempts, in the order of the runs.
+/// A value that attempts reported, with the number of these attempts. Lists of them are in the order of the
+/// runs.
 struct Told {
   nlohmann::json value;
   std::size_t attempts = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section "examples": examples of the test set with the output of the best candidate: words with one
-// label each as marked spans (correct, wrong, missed); every other record as its input with the prediction.
-// report.cpp calls examples_section(). Examples of private data are not shown unless the user names the
-// section. Read sections.hpp first.
+// The section "examples": examples of the test set with the output of the best candidate: for tasks with a
+// label for each word the words with marked spans (correct, wrong, missed), for any other task the input and
+// the prediction. report.cpp calls examples_section(). Examples of private data are not shown unless the user
+// names the section. Read sections.hpp first.
 #include <algorithm>
 
 #include "analysis/predictions.hpp"
@@ -40,7 +40,7 @@ bool overlaps(const LabelSpan& a, const LabelSpan& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// Returns the label over a wrong predicted span: its own label, and the true one.
+/// Returns what is written at a wrong predicted span: its label, and the true one.
 std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& truth) {
   for (const LabelSpan& other : truth)
     if (overlaps(span, other))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section "measures": all measures of the best checkpoints, not only that of the report: a row per
-// candidate, a column per measure; for programs also one number per row. results.cpp calls
-// measures_section(). Read sections.hpp first.
+// The section "measures": all measures of the best checkpoints, not only the metric of the report: a row for
+// each candidate, a column for each measure. CSV and JSON also get a table with one number in each row.
+// results.cpp calls measures_section(). CSV and JSON have the ids and columns of its tables, so they stay.
+// Read sections.hpp first.
 #include <algorithm>
 
 #include "report/sections.hpp"

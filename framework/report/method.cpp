@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section "method", complete enough to repeat the runs: model, training, data, and every setting with its
-// place. report.cpp calls method_section(). Read sections.hpp first; architecture.cpp draws the model.
+// The section "method": model, training, data, and every setting with the line that set it. It must be
+// complete enough to repeat the runs. report.cpp calls method_section(). CSV and JSON have the ids and
+// columns of its tables, so they stay. Read sections.hpp first; architecture.cpp draws the model.
 #include <algorithm>
 #include <set>
 
-#include "report/architecture.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// model_card(): writes the README.md of an exported run from the record of that run. `exp export` calls it.
-// Only recorded facts appear. The head of the file is read by the Hugging Face hub, so its keys are fixed.
-// Read model_card.hpp first.
+// model_card() writes the README.md of an exported run from the record of that run. `exp export` calls it.
+// Only recorded facts appear. The Hugging Face hub reads the head of the file, so its keys are fixed. Read
+// model_card.hpp first.
 #include "report/model_card.hpp"
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "analysis/statistics.hpp"
 #include "base/shell_word.hpp"
 #include "document/escape.hpp"
-#include "report/model_origin.hpp"
 #include "report/wording.hpp"
 #include "store/run_score.hpp"
 
@@ -180,7 +179,7 @@ std::vector<store::RunRow> replicates_of(store::Store& store, const store::RunRo
     if (runs[i].number == run.number) key = keys[i];
   std::vector<store::RunRow> same;
   std::set<std::uint64_t> seeds;
-  // A repeat of the run itself is the same draw again.
+  // A repeat has the same seed again, so it is not another draw.
   const auto take = [&](const store::RunRow& other) {
     if (seeds.insert(other.seed).second) same.push_back(other);
   };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// model_origin(): reads the settings of model.from, of frozen and tied parts and of the teacher, and words
-// their meaning. abstract.cpp, checklist_facts.cpp and model_card.cpp use its sentences. Read
-// model_origin.hpp first.
-#include "report/model_origin.hpp"
+// model_origin() reads the settings of model.from, of frozen and tied parts and of the teacher, and puts
+// their meaning into words. abstract.cpp, checklist_facts.cpp and model_card.cpp use its sentences. A new
+// setting that changes where weights come from needs a case here, or reports would be wrong. Read
+// model_card.hpp first.
+#include "report/model_card.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables behind the answer, for checking: every interval of every candidate, every test of every pair.
-// results.cpp calls candidate_table() and pair_table(). Read sections.hpp first; answer.cpp has the short
-// table for people.
-#include "report/power.hpp"
+// The tables of a report with all numbers behind its answer (answer.cpp), for checking: every interval of
+// every candidate, every test of every pair. results.cpp calls candidate_table() and pair_table(). CSV and
+// JSON have the ids and columns of its tables, so they stay. Read sections.hpp first.
+#include "report/candidate_key.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// power_text(): finds the pairs that need more seeds for a decision, and words the smallest and the largest
-// number. answer.cpp and `exp compare` call it. Read power.hpp first.
-#include "report/power.hpp"
+// power_text() finds the pairs that need more seeds for a decision, and writes a sentence with the smallest
+// and the largest number; refusal_texts() says why pairs were not tested. answer.cpp, numbers.cpp and `exp
+// compare` call them. candidate_key.hpp declares both; read it first.
+#include "report/candidate_key.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// questions_of(): groups runs by the data they were scored on, names their candidates, and tests the
-// candidates against each other. read_report_data() of report_data.cpp calls it once; all sections use the
-// result. Read report_data.hpp first.
+// questions_of() makes the questions of a report: it groups runs by the data they were scored on, names their
+// candidates, and tests the candidates against each other. read_report_data() of report_data.cpp calls it
+// once; all sections use the result. Ids of questions are part of the ids of tables, so they stay. Read
+// report_data.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,8 +18,7 @@ namespace {
 /// The largest number of candidates of which all pairs are tested. With more, only the best is tested against
 /// the others.
 constexpr std::size_t most_for_all_pairs = 12;
-/// The largest number of runs whose predictions are read. More would take longer than all the rest of the
-/// report.
+/// The largest number of runs whose predictions are read. More would take longer than the rest of the report.
 constexpr std::size_t most_runs_for_examples = 40;
 
 /// Returns the data that a run was scored on; null if it is not recorded.
@@ -38,7 +38,7 @@ bool begins_part(const std::string& name, std::size_t at) {
   return at < name.size() && std::isalpha(static_cast<unsigned char>(name[at])) != 0;
 }
 
-/// Returns the length of the beginning that all names share: whole parts only, and each name keeps a rest.
+/// Returns the length of the beginning that all names share: whole parts only, and no name is left empty.
 std::size_t common_front(const std::vector<std::string>& names) {
   const std::string& first = names.front();
   std::size_t front = 0;
@@ -62,7 +62,8 @@ std::size_t common_back(const std::vector<std::string>& names, std::size_t front
           return name.size() > front + part.size() && name.ends_with(part);
         }))
       break;
-    // Only a parameter with its value: the end of "-1e-05" and "-2e-05" has no meaning.
+    // Only a setting with its value is left out, because the common end of "-1e-05" and "-2e-05" has no
+    // meaning.
     if (begins_part(first, at + 1) && part.find('=') != std::string_view::npos) back = part.size();
   }
   return back;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_report(): selects the runs, asks each section in turn, and joins the sections to one document;
-// make_checklist() uses the same data. `exp report` calls them. A new section is a row in sections_of() and a
-// name in section_choice.cpp. Read report.hpp first.
+// make_report() selects the runs, calls the function of each section in turn, and joins the sections to one
+// document; make_checklist() uses the same data. `exp report` calls them. A new section is a row in
+// sections_of() and a name in section_choice.cpp. Read report.hpp first.
 #include "report/report.hpp"
 
 #include <algorithm>
 
 #include "analysis/foreign_values.hpp"
-#include "report/fill_checklist.hpp"
+#include "report/checklist.hpp"
 #include "report/report_data.hpp"
 #include "report/section_choice.hpp"
 #include "report/sections.hpp"
@@ -68,7 +68,7 @@ std::vector<document::Section> sections_of(const ReportData& data, const Section
   return sections;
 }
 
-/// Adds the section after the results, if they are there, else first.
+/// Adds the section after "results"; if there are no results, as the first section.
 void add_against(document::Document& document, document::Section section) {
   const bool results = !document.sections.empty() && document.sections.front().id == "results";
   document.sections.insert(document.sections.begin() + (results ? 1 : 0), std::move(section));

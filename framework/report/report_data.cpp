@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// read_report_data(): reads the rows of a report with a fixed number of queries, and derives the facts that
-// all sections use. report.cpp calls it. Read report_data.hpp first; questions.cpp groups the runs.
+// read_report_data() reads the rows of a report with a fixed number of queries, however many runs there are,
+// and derives the facts that all sections use. report.cpp calls it. Read report_data.hpp first; questions.cpp
+// groups the runs.
 #include "report/report_data.hpp"
 
 #include <algorithm>
@@ -73,7 +74,7 @@ nlohmann::json ReportData::setting(const store::RunRow& run, const std::string& 
 bool ReportData::hides_texts(const Question& question, const std::string& section) const {
   const std::vector<std::string>& named = options.sections;
   if (std::find(named.begin(), named.end(), section) != named.end()) return false;
-  // The facts of one run about a set hold for every run that was scored on it.
+  // If one run marks its data as private, this holds for every run that was scored on the same data.
   return std::any_of(question.runs.begin(), question.runs.end(), [&](const store::RunRow& run) {
     return setting(run, "data.private") == nlohmann::json(true);
   });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ReportData: the data of a report, read once with a fixed number of queries; Question: the candidates that
-// are compared on the same data. Place in the flow: report.cpp reads it through read_report_data(),
-// questions.cpp groups the runs, the sections (sections.hpp) only read it.
+// ReportData is the data of a report, read once with a fixed number of queries. A Question is a group of
+// candidates that are compared on the same data. Place in the flow: report.cpp reads it through
+// read_report_data(), questions.cpp groups the runs, and the sections (sections.hpp) only read it. A section
+// that queries the database for each run would make reports of many runs slow.
 #pragma once
 
 #include <map>
@@ -21,22 +22,22 @@ namespace encore::report {
 
 /// A comparison: the candidates that were scored on the same data, by one metric.
 struct Question {
-  std::string id;                              ///< "test-f1", "test-f1-2"
+  std::string id;                              ///< "test-f1", "test-f1-2"; part of the ids of its tables
   std::string title;                           ///< "test/f1 on wnut17/test.conll"
   std::vector<store::RunRow> runs = {};        ///< in the order of the report
   store::Metrics metrics = {};                 ///< of these runs
   std::vector<analysis::Factor> factors = {};  ///< in which these runs differ, without the seed
   analysis::Comparison comparison = {};
   CandidateKey key = {};                ///< the letters of the candidates
-  std::vector<std::string> names = {};  ///< those of the candidates without their common parts
-  /// The parts of names that a column of the key leaves out at their beginning and end.
+  std::vector<std::string> names = {};  ///< names of the candidates without their common parts
+  /// The parts that `names` leave out at the beginning and at the end.
   std::string before = {}, behind = {};
   std::vector<std::size_t> order =
       {};  ///< candidates from the best mean to the worst, those without one last
   /// The metric by which the candidates are compared.
   const Metric& metric() const { return comparison.options.metric; }
   const std::string& letter(std::size_t candidate) const { return key.letters[candidate]; }
-  std::size_t scored() const;  ///< number of candidates with a value; they come first in the order
+  std::size_t scored() const;  ///< number of candidates with a value; they come first in `order`
   std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
   bool best(std::size_t candidate) const;  ///< whether the tests distinguish it from every other as the best
 };
@@ -45,7 +46,7 @@ struct ReportData {
   store::Store& store;
   ReportOptions options;
   std::string subject;              ///< "run a", "sweep b", "all runs"
-  store::Metrics metrics;           ///< of the runs, with their meaning there
+  store::Metrics metrics;           ///< of the runs, with their meaning in these runs
   std::string select;               ///< the choice of checkpoints: "max dev/f1"; empty if runs differ in it
   std::vector<store::RunRow> runs;  ///< by name, numbers in it by value
   store::RunBatch::ByRun<store::ParamRow> params;
@@ -63,7 +64,7 @@ struct ReportData {
   /// Return whether all runs of the question, or any of them, are those of searches.
   bool all_searched(const Question& question) const;
   bool any_searched(const Question& question) const;
-  /// Returns the run's last attempt whose worker reported its start; null if none did.
+  /// Returns the last attempt of the run whose worker reported its start; null if none did.
   const store::AttemptRow* told(const store::RunRow& run) const;
   /// Returns the report of the start of that attempt; null if there is none.
   const record::Started* started(const store::RunRow& run) const;
@@ -79,7 +80,7 @@ struct ReportData {
   std::string caption_of(const Question& question, const std::string& text) const;
   /// Returns the number of rows that a table of `all` rows shows.
   std::size_t rows_of(std::size_t all) const;
-  /// Returns whether tables are for programs, which want every number.
+  /// Returns whether the report is for programs (CSV, JSON), so that tables have every row and number.
   bool complete() const { return options.most_rows == 0; }
 };
 
@@ -88,6 +89,7 @@ struct ReportData {
 /// settings and data sets.
 std::vector<Question> questions_of(const ReportData& data);
 
+/// Reads everything that the sections need about these runs.
 ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs,
                             const std::string& subject, const ReportOptions& options);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "reproduction": evidence that the results are reproducible (digests and verdicts), and facts
 // that were not recorded. report.cpp calls reproduction_section(). Missing facts are listed and never filled
-// in. Read sections.hpp first; commands.cpp says how to repeat the runs.
+// in. CSV and JSON have the ids and columns of its tables, so they stay. Read sections.hpp first;
+// commands.cpp says how to repeat the runs.
 #include <algorithm>
 
 #include "report/compute.hpp"
@@ -44,7 +45,7 @@ document::Section digest_section(const ReportData& data) {
                    {"step", "", true},
                    {"SHA-256 of the parameters", "", false},
                    {"digests", "", true}};
-  // A page shows enough to compare by eye, and no columns that are empty.
+  // People get the first characters of digests, enough to compare by eye, and no empty columns.
   const bool whole = data.complete(), with_verdicts = whole || !data.verifications.empty();
   if (with_verdicts)
     table.columns.insert(table.columns.end(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "results": for each question the answer, then the numbers behind it; then all measures, classes
-// and trials. report.cpp calls results_section(), or the brief form. Read sections.hpp first; answer.cpp and
-// numbers.cpp have the tables.
+// and trials. report.cpp calls results_section(), or the brief form. Scores on different data never share a
+// table or a test. Read sections.hpp first; answer.cpp and numbers.cpp have the tables.
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -9,7 +9,7 @@ namespace encore::report {
 
 namespace {
 
-/// The largest number of notices of one kind; further ones are counted.
+/// The largest number of notices of a question; further ones are counted.
 constexpr std::size_t most_notices = 6;
 
 void add_notices(const Question& question, std::vector<document::Block>& blocks) {
@@ -51,7 +51,7 @@ document::Section brief_results_section(const ReportData& data) {
   if (data.questions.size() > most_questions)
     section.blocks.push_back(document::Paragraph{counted(data.questions.size() - most_questions, "more set") +
                                                  " of data are in the full report."});
-  // A lone value has nothing to compare with: its origin is drawn.
+  // A single value has nothing to be compared with, so its curve is drawn.
   if (!drawn)
     if (auto figure = score_figure(data)) section.blocks.push_back(std::move(*figure));
   return section;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// draw_roofline(): places axes, roofs, points and key so that no label covers another. `exp bench` calls it
-// to write a picture. Read roofline.hpp first.
+// draw_roofline() draws a roofline: it places axes, limits of the machine, points and key so that no label
+// covers another. `exp bench` (cli/bench_verb.cpp) calls it to write a picture. Only the picture depends on
+// it. Read roofline.hpp first.
 #include "report/roofline.hpp"
 
 #include <algorithm>
@@ -85,8 +86,8 @@ document::Plot draw_axes(document::Drawing& drawing, const analysis::MachineSumm
   return document::draw_plot(drawing, layout);
 }
 
-/// Draws the limits of the machine with their names along the lines, as far as they lie in the plot. Returns
-/// the places of the names.
+/// Draws the limits of the machine (roofs) with their names along the lines, as far as they are within the
+/// plot. Returns the places of the names.
 std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& plot,
                             const analysis::MachineSummary& machine) {
   const double bandwidth = machine.bandwidth() / giga;
@@ -98,8 +99,8 @@ std::vector<Box> draw_roofs(document::Drawing& drawing, const document::Plot& pl
     highest_peak = std::max(highest_peak, speed);
     drawing.shapes.push_back(
         document::Polyline{{{plot.x(ridge), y}, {plot.right, y}}, {document::Tone::ink, 1.4}});
-    // Below its line beside the ridge, where hardly any kernel lies; above it if another roof lies close
-    // below.
+    // The name is below its line beside the ridge, where there is hardly any kernel; above the line if
+    // another roof is close below.
     const bool crowded = std::any_of(machine.peaks.begin(), machine.peaks.end(), [&](const auto& other) {
       const double apart = plot.y(other.second / giga) - y;
       return apart > 0.0 && apart < 1.5 * document::line_height;

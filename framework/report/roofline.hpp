@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // draw_roofline(): the roofline of a measured step (Williams, Waterman and Patterson 2009): operations per
 // byte against operations per second, on logarithmic axes; the machine's limits are lines, kernels are
-// numbered points below them. Place in the flow: bench results (BenchSummary) -> here -> a picture of `exp
-// bench`.
+// numbered points below them. `exp bench` (cli/bench_verb.cpp) calls it with the summary of a measurement
+// (analysis/bench_summary.hpp) and writes the picture. It is a library of its own, so that `exp bench` links
+// no other part of reports.
 #pragma once
 
 #include "analysis/bench_summary.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// budget_blocks(): draws the best score of a search so far, and the expected best of independent random draws
-// beside it. searches.cpp calls it. Read search_budget.hpp first.
-#include "report/search_budget.hpp"
+// budget_blocks() draws the best score of a search over its budget, and beside it the expected best of
+// independent random draws. searches.cpp calls it. CSV and JSON have the ids and columns of its tables, so
+// they stay. Read sections.hpp first.
+#include "report/sections.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,8 +40,9 @@ std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const
   return constants;
 }
 
-/// Returns whether random draws of one search are also draws of the other: space and constant settings are
-/// equal. Options that only one of the two runs has are ignored, because they belong to different choices.
+/// Returns whether random draws of one search are also draws of the other: their spaces and their constant
+/// settings are equal. Settings that only one of the two first runs has are ignored, because they follow from
+/// different values of variables.
 bool asks_the_same(const ReportData& data, const analysis::SearchView& a, const analysis::SearchView& b) {
   if (a.row.space != b.row.space || a.row.backend != b.row.backend || a.options.epochs != b.options.epochs ||
       a.options.objectives.size() != 1 || b.options.objectives.size() != 1 ||
@@ -59,7 +61,7 @@ struct Draws {
   std::vector<double> values;
   std::size_t without = 0;  ///< number of draws without a score
   std::set<std::string> searches;
-  bool pruned = false;  ///< there are draws, but a search with pruning has no final score of most of them
+  bool pruned = false;  ///< a search with pruning has draws, but no final score of most of them
 };
 
 Draws random_draws(const ReportData& data, const analysis::SearchView& view,
@@ -93,7 +95,7 @@ Draws random_draws(const ReportData& data, const analysis::SearchView& view,
   return draws;
 }
 
-/// Returns the best score so far as steps; a step rises where a trial has ended.
+/// Returns the best score so far as a curve of steps; each step is at the end of a trial.
 document::Series observed_series(const std::vector<analysis::BudgetPoint>& points, const Unit& unit) {
   document::Series series{"best so far", {}, {}};
   for (std::size_t i = 0; i < points.size(); ++i) {

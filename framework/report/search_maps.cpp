@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// search_maps(): draws the score over two variables of a search at once. A cell is the mean over all other
+// search_maps() draws the score over two variables of a search at once. A cell is the mean over all other
 // variables, by the forest of plan/search/importance.hpp; the side with more cells is horizontal.
-// search_pictures.cpp calls it. Read search_maps.hpp first.
-#include "report/search_maps.hpp"
+// search_pictures.cpp calls it. Only pictures depend on it. Read search_subject.hpp first.
+#include "report/search_subject.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -82,7 +82,8 @@ document::Figure map_figure(const SearchSubject& subject, const Found& found, st
                       ", on average over the others";
   chart.columns = columns.names;
   document::HeatMapChart::Panel panel;
-  for (std::size_t row = rows.places.size(); row-- > 0;) {  // low values at the bottom
+  for (std::size_t row = rows.places.size();
+       row-- > 0;) {  // rows go downwards; low values belong at the bottom
     chart.rows.push_back(rows.names[row]);
     for (const double column : columns.places)
       panel.values.push_back(subject.unit.factor *
@@ -126,7 +127,8 @@ std::vector<document::Figure> search_maps(const SearchSubject& subject, const Fo
     return side_of(subject.view.space[variable]).places.size();
   };
   for (const plan::search::PairShare& pair : mapped_pairs(found)) {
-    const bool turned = places(pair.a) < places(pair.b);  // so that maps stay low
+    // The side with more cells is horizontal, so that maps stay low.
+    const bool turned = places(pair.a) < places(pair.b);
     figures.push_back(
         map_figure(subject, found, turned ? pair.b : pair.a, turned ? pair.a : pair.b, figures.size() + 1));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// search_pictures(): the influence of the variables of a search on its score: the share that each explains
-// (plan/search/importance.hpp), each variable against the score, the most important ones in pairs
-// (search_maps.hpp), and all together in parallel coordinates. searches.cpp calls it. Read sections.hpp
-// first.
+// search_pictures() shows the influence of the variables of a search on its score: the share that each
+// explains (plan/search/importance.hpp), each variable against the score, the most important ones in pairs
+// (search_maps.cpp), and all together in parallel coordinates. searches.cpp calls it. CSV and JSON have the
+// ids and columns of its tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +10,6 @@
 #include "base/number_text.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/search_maps.hpp"
 #include "report/search_subject.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"

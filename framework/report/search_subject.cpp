@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SearchSubject: decides the kind of axis of a variable and its labels, and returns values and coordinates of
-// trials. search_pictures.cpp and search_maps.cpp use it. Read search_subject.hpp first.
+// Implements SearchSubject: decides the kind of axis of a variable and its labels, and returns values and
+// coordinates of trials. search_pictures.cpp and search_maps.cpp use it. All pictures of a search follow
+// these rules, so that they agree. Read search_subject.hpp first.
 #include "report/search_subject.hpp"
 
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SearchSubject: one objective of a search, with the facts about trials and variables that all its pictures
-// need. Place in the flow: search_pictures.cpp makes one for each objective and draws it; search_maps.hpp
-// draws it too.
+// SearchSubject is one objective of a search, with the facts about trials and variables that all its pictures
+// need. search_pictures.cpp makes one for each objective and draws it; search_maps() draws maps of it. Only
+// pictures depend on it; nothing is stored.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analysis/search_view.hpp"
+#include "document/document.hpp"
+#include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
 #include "report/report_data.hpp"
 #include "report/wording.hpp"
@@ -18,6 +20,7 @@ namespace encore::report {
 /// The number of cells of a map along a variable of numbers.
 inline constexpr std::size_t map_cells = 12;
 
+/// Returns whether the variable is drawn from a logarithmic range, so that its axis is logarithmic.
 bool is_logarithmic(const plan::RandomVariable& variable);
 /// Returns whether the variable is a short range of integers, each of which has a cell.
 bool has_few_values(const plan::RandomVariable& variable);
@@ -31,7 +34,7 @@ struct SearchSubject {
   Metric metric;
   Unit unit;
   std::vector<std::string> labels;  ///< of the variables
-  std::string id;                   ///< ends the ids of blocks
+  std::string id;                   ///< the end of the ids of its tables and figures
 
   std::string title() const { return "Search " + view.row.name; }
   const plan::search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
@@ -39,6 +42,7 @@ struct SearchSubject {
   double value(std::size_t number) const;
   /// Returns the coordinate of a trial. For a variable with few values it is the index of the value.
   double coordinate(std::size_t number, std::size_t variable) const;
+  /// Returns whether the trial was trained to its end.
   bool is_complete(std::size_t number) const {
     return view.leaderboard.states[number].last == plan::search::Outcome::complete;
   }
@@ -46,5 +50,11 @@ struct SearchSubject {
 
 /// Returns the length of a trial with a score: "complete" or "after 3 epochs".
 std::string state_text(const SearchSubject& subject, std::size_t trial);
+
+/// search_maps.cpp, for search_pictures.cpp: maps of the score over two variables at once, by the forest of
+/// the importances (`found`), with the trials as dots. Returns the maps of the pairs with the largest shares,
+/// in which effects of both variables and their interaction count. Enough trials must have a score.
+std::vector<document::Figure> search_maps(const SearchSubject& subject,
+                                          const plan::search::Importance& found);
 
 }  // namespace encore::report

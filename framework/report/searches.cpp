@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "searches": searches that proposed runs of this report: their cost, their best trials, and the
-// scores of those with fresh seeds. report.cpp calls searches_section(). Read sections.hpp first. Read next:
-// search_budget.cpp, search_pictures.cpp.
+// scores of those with fresh seeds. report.cpp calls searches_section(). CSV and JSON have the ids and
+// columns of its tables, so they stay. Read sections.hpp first. Read next: search_budget.cpp,
+// search_pictures.cpp.
 #include <deque>
 
 #include "plan/search/search.hpp"
 #include "plan/search/search_plan.hpp"
-#include "report/search_budget.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -29,7 +29,7 @@ bool has_run_of(const store::SearchRecord& record, const ReportData& data) {
   });
 }
 
-/// Returns the searches, oldest first, so that ids stay the same if another search follows.
+/// Returns the searches, oldest first, so that a later search does not change the ids of the others.
 Searches searches_of(const ReportData& data) {
   Searches searches;
   std::vector<store::SearchRow> rows = store::list_searches(data.store);
@@ -47,7 +47,7 @@ std::string objectives_text(const plan::search::SearchOptions& options) {
   return text;
 }
 
-/// Returns the best value of a search with one objective. Several objectives have a front and no best value.
+/// Returns the best value of a search with one objective; with several there is no single best value.
 document::TableCell best_cell(const ReportData& data, const analysis::SearchView& view) {
   if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
   const double best =

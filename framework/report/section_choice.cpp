@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SectionChoice: finds sections by name, also nested ones, and removes links to those that were left out.
-// report.cpp calls it. A new section needs a row in names(). Read section_choice.hpp first.
+// Implements SectionChoice: finds sections by name, also nested ones, and removes links to those that were
+// left out. report.cpp calls it. A new section needs a row in names(). Users write these names (--sections,
+// --without), so they stay. Read section_choice.hpp first.
 #include "report/section_choice.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace encore::report {
 
 namespace {
 
-/// The name of a section for people; a nested one has the outer name in front.
+/// The name of a section for users, its id in the document, and the name of the section that holds it.
 struct Name {
   std::string name, id, parent = {};
 };

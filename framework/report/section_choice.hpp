@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sections of a report: those that the user names, without those that the user excludes. Place in
-// the flow: report.cpp asks before it makes a section, and calls apply() to remove parts of it.
+// SectionChoice decides which sections a report has: those that the user names, without those that the user
+// excludes. report.cpp asks before it makes a section, and calls apply() to remove parts of it. Users write
+// the names (--sections, --without), so they stay.
 #pragma once
 
 #include "document/document.hpp"
@@ -13,6 +14,7 @@ class SectionChoice {
   /// Reads the names of sections in the options. Throws Error for an unknown name.
   explicit SectionChoice(const ReportOptions& options);
 
+  /// Returns whether the abstract is wanted.
   bool has_abstract() const;
   /// Returns whether the section, or one in it, is wanted.
   bool wants(const std::string& id) const;

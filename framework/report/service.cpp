@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section "service": compares the inputs that exp serve --monitor has kept for a run's model with the
+// The section "service": compares the inputs that `exp serve --monitor` recorded for a run's model with the
 // development set: whether the inputs have changed, since when, and how often the answers were right.
-// report.cpp calls service_section(). Read sections.hpp first; monitor/ has the tests.
+// report.cpp calls service_section(). CSV and JSON have the ids and columns of its tables, so they stay. Read
+// sections.hpp first; monitor/ has the tests.
 #include <cmath>
 
 #include "monitor/monitoring.hpp"
@@ -37,7 +38,8 @@ document::Paragraph what_was_kept(const store::RunRow& run, const monitor::Monit
         "."}})};
 }
 
-/// Returns the result of the test for a change, which is a sequence of bets.
+/// Returns a block with the result of the test for a change, which is a sequence of bets
+/// (monitor/shift_test.hpp).
 document::Block verdict_on_change(const monitor::Monitoring& said) {
   const std::string limit = "1/alpha = " + document::number_text(1.0 / said.alpha) +
                             "; without a change it is ever reached with a probability of at most " +

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "sweep": the influence of the parameters of a sweep on the score: the share that each explains,
 // each against the score, all together in parallel coordinates; and the times of the runs. report.cpp calls
-// sweep_section(). Read sections.hpp first; search_pictures.cpp does this for searches.
+// sweep_section(). CSV and JSON have the ids and columns of its tables, so they stay. Read sections.hpp
+// first; search_pictures.cpp does this for searches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "analysis/sweep_statistics.hpp"
 #include "report/sections.hpp"
-#include "report/timeline.hpp"
 #include "report/wording.hpp"
 
 namespace encore::report {
@@ -242,7 +242,7 @@ document::Figure parallel_figure(const Question& question, const Scored& scored,
 }
 
 void add_question(const ReportData& data, const Question& question, std::vector<document::Block>& blocks) {
-  if (data.all_searched(question)) return;  // the section "searches" has it
+  if (data.all_searched(question)) return;  // the section "searches" shows it
   const Scored scored = scored_runs(question);
   const std::vector<Importance> all = importances(question, scored);
   std::vector<const analysis::Factor*> factors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// timeline_of(): assigns each attempt to the first free lane of its host. sweep_pictures.cpp calls it. Read
-// timeline.hpp first.
-#include "report/timeline.hpp"
+// timeline_of() makes the chart of attempts over time: it assigns each attempt to the first free lane of its
+// host. Only a picture depends on it. sweep_pictures.cpp calls it. Read sections.hpp first.
+#include "report/sections.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -67,7 +67,7 @@ document::TimelineChart timeline_of(const ReportData& data, std::size_t& untimed
       base = chart.lanes.size();
       free.clear();
     }
-    // The next attempt often begins in the second in which the last one ended.
+    // The next attempt often begins in the second in which the last one ended, so equal times do not overlap.
     const auto lane = std::find_if(free.begin(), free.end(), [&](double end) { return end <= entry.begin; });
     const auto number = static_cast<std::size_t>(lane - free.begin());
     if (lane == free.end()) {

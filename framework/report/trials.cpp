@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The section "trials": counts every trial: how each ended, how one is chosen among them, and the expected
 // best of n. results.cpp calls trials_section(). Failed runs count too, because the best of many trials is
-// partly luck. Read sections.hpp first.
+// partly luck. CSV and JSON have the ids and columns of its tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -76,7 +76,7 @@ document::TableCell end_of(const ReportData& data, const store::RunRow& run) {
 document::TableBlock run_table(const ReportData& data) {
   document::TableBlock table;
   table.id = "runs";
-  // One column of scores if all are of one metric; else each score has its metric beside it.
+  // There is one column of scores if all are of one metric; otherwise each score has its metric beside it.
   const std::vector<std::string> metrics = data.metric_names();
   const bool mixed = metrics.size() > 1;
   table.caption = "Every run with its " + (mixed ? "score" : listed(metrics)) + " at the chosen checkpoint.";
@@ -193,7 +193,7 @@ void add_expected_best(const ReportData& data, const Question& question,
   if (scores.values.size() < 2 || question.comparison.candidates.size() < 2) return;
   const auto [low, high] = std::minmax_element(scores.values.begin(), scores.values.end());
   scores.values.resize(scores.values.size() + scores.without, maximize ? *low : *high);
-  // A picture shows no more steps than these, and the sums take the square of their number.
+  // A picture cannot show more steps, and the cost of the sums grows with the square of their number.
   constexpr std::size_t most = 200;
   const std::size_t trials = scores.values.size();
   const std::vector<double> best = analysis::expected_best(scores.values, maximize, std::min(most, trials));

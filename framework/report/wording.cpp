@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats times, values, intervals and table cells for all sections, so that a number looks equal everywhere
-// in a report. All files of report/ call it. Read wording.hpp first.
+// in a report. All files of report/ call it, and cli/ and app/ for the output of commands, which tests
+// compare. Read wording.hpp first.
 #include "report/wording.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ std::optional<double> utc_from(const std::string& text) {
   parts.tm_mon -= 1;
   const std::tm asked = parts;
   const std::time_t time = ::timegm(&parts);
-  // timegm takes the 31st of February as the 3rd of March.
+  // timegm() reads the 31st of February as the 3rd of March, so the date is compared with the text.
   if (parts.tm_mon != asked.tm_mon || parts.tm_mday != asked.tm_mday || parts.tm_hour != asked.tm_hour)
     return std::nullopt;
   return static_cast<double>(time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The form of times, values and cells in a report: one wording for all sections, which call these functions.
-// Pure functions. Read next: document/quantity.hpp, which has the form of numbers and units.
+// The form of times, values and cells: one wording for all sections of a report and for the output of
+// commands (cli/, app/). Pure functions. A change is visible in every report and in many tests. Read next:
+// document/quantity.hpp, which has the form of numbers and units.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ std::optional<double> utc_from(const std::string& text);
 std::string block_id(const std::string& name);
 /// Returns a p value as text: "0.034", "1.2e-05".
 std::string p_value_text(double p);
-/// The coverage of an interval: "95 %" for 0.05.
+/// Returns the coverage of an interval: "95 %" for 0.05.
 std::string percent_of(double alpha);
 
 /// The unit in which values of a metric are shown; fractions are shown in percent.
@@ -53,6 +54,8 @@ document::TableCell number_cell(double number);
 document::TableCell seconds_cell(double seconds);        ///< of a column in seconds
 document::TableCell code_cell(const std::string& text);  ///< empty for empty text
 
+/// Return parts of a text with one meaning (document/document.hpp). `target` is the id of a section, table or
+/// figure.
 document::Span code(std::string text);
 document::Span strong(std::string text);
 document::Span reference(std::string text, std::string target);

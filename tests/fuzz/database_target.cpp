@@ -3,11 +3,7 @@
 // formats. verbs_target.cpp has what exp prints of them.
 #include "analysis/comparison.hpp"
 #include "analysis/difference.hpp"
-#include "document/csv.hpp"
-#include "document/html.hpp"
-#include "document/json.hpp"
-#include "document/latex.hpp"
-#include "document/markdown.hpp"
+#include "document/writers.hpp"
 #include "fuzz/changed_database.hpp"
 #include "fuzz/target.hpp"
 #include "report/report.hpp"

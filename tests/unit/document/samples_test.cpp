@@ -8,10 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "document/csv.hpp"
-#include "document/html.hpp"
-#include "document/latex.hpp"
-#include "document/markdown.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the writers of reports (html.hpp, markdown.hpp, latex.hpp, csv.hpp of document/) for any name in the
-// data: nothing in a name becomes markup (escape.hpp), templates of users, references, and accessibility of
-// HTML. The hostile document of sample_document.hpp is also checked with check_html.py, cmark-gfm and
-// pdflatex, where they are installed.
+// Tests the writers of reports (document/writers.hpp) for any name in the data: nothing in a name becomes
+// markup (escape.hpp), templates of users, references, and accessibility of HTML. The hostile document of
+// sample_document.hpp is also checked with check_html.py, cmark-gfm and pdflatex, where they are installed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,12 +12,9 @@
 #include <encore/error.hpp>
 
 #include "base/load_file.hpp"
-#include "document/csv.hpp"
 #include "document/escape.hpp"
-#include "document/html.hpp"
-#include "document/latex.hpp"
-#include "document/markdown.hpp"
 #include "document/text.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 

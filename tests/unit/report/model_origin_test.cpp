@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the sentences about a model's kind and start (report/model_origin.hpp) in the abstract of a report,
+// Tests the sentences about a model's kind and start (report/model_card.hpp) in the abstract of a report,
 // the checklists and the model card, for every kind of run. Each sentence must follow from recorded settings,
 // so that no text claims more than the record has.
-#include "report/model_origin.hpp"
+#include "report/model_card.hpp"
 
 #include "report/checklist.hpp"
-#include "report/model_card.hpp"
 #include "unit/report/report_fixture.hpp"
 
 namespace encore::testing {

@@ -5,7 +5,7 @@
 // by their ids.
 #pragma once
 
-#include "document/json.hpp"
+#include "document/writers.hpp"
 #include "report/report.hpp"
 #include "unit/analysis/replicates.hpp"
 

@@ -5,10 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/foreign_values.hpp"
-#include "document/csv.hpp"
-#include "document/html.hpp"
-#include "document/latex.hpp"
-#include "document/markdown.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/document/sample_document.hpp"
 #include "unit/report/report_fixture.hpp"

@@ -5,7 +5,7 @@
 // asks for the section "examples" by name; this rule must hold.
 #include <algorithm>
 
-#include "document/html.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/report/report_fixture.hpp"
 

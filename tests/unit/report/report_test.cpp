@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "document/html.hpp"
+#include "document/writers.hpp"
 #include "support/places.hpp"
 #include "unit/analysis/scipy_numbers.hpp"
 #include "unit/report/report_fixture.hpp"

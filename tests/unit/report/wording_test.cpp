@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/power.hpp"
+#include "report/candidate_key.hpp"
 
 namespace encore::report {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <encore/attention_weights.hpp>
 
-#include "document/charts.hpp"
+#include "document/chart.hpp"
 #include "document/drawing.hpp"
 #include "support/places.hpp"
 #include "unit/kernels/attention/attention_reference.hpp"
