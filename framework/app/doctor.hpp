@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor: checks whether a machine can build Encore, train and share runs, with advice for each finding.
-// cli/doctor_verb.cpp prints the findings. The checks start no training; the only write is a temporary file
-// in the database's folder.
+// examine(): checks for `exp doctor` whether a machine can build Encore, train and share runs, with advice
+// for each finding. cli/doctor_verb.cpp prints the findings. The checks start no training; the only write is
+// a temporary file in the database's folder. Programs read groups and states as JSON, so "build", "ok" and
+// the others keep their names; sentences may change.
 #pragma once
 
 #include <filesystem>

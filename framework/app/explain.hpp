@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// explain: why a run differs from all others, and what `exp run` would do with each run of an experiment
-// file. cli/explain_verb.cpp prints it. Read next: analysis/nearest_run.hpp.
+// explain(): why a run differs from all others, and what `exp run` would do with each run of an experiment
+// file. cli/explain_verb.cpp calls it and prints the result; nothing is stored. Read next:
+// analysis/nearest_run.hpp, which finds the nearest run.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ struct ExplainRequest {
 
 Form<ExplainRequest> explain_form();
 
-/// The run with the most similar question, and the differences.
+/// The run with the most similar question (settings, data and seed), and the differences.
 struct NearestToIt {
   store::RunRow run;
   std::vector<analysis::Difference> found;  ///< the nearest run's value first

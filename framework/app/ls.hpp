@@ -20,12 +20,12 @@ struct LsRequest {
   std::optional<std::string> sort = {};
   bool reverse = false;
   std::vector<std::string> columns = {};  ///< shown beside those that every list has
-  bool varied = false;
-  std::optional<std::string> name = {};
-  bool removed = false;
-  std::optional<int> number = {};  ///< 0: all; not written: 100, of an answer for programs all
-  bool all = false;
-  bool search = false;  ///< the searches instead of the runs
+  bool varied = false;                    ///< also show the options in which the runs differ
+  std::optional<std::string> name = {};   ///< a shell pattern
+  bool removed = false;                   ///< the runs that `exp rm` has hidden
+  std::optional<int> number = {};         ///< 0: all; not written: 100, of an answer for programs all
+  bool all = false;                       ///< short for number = 0
+  bool search = false;                    ///< the searches instead of the runs
   bool json = false, csv = false;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plan: shows what `exp run` would do, and writes nothing. cli/plan_verb.cpp calls it, cli/plan_text.cpp
-// prints it. Read next: planned_runs.hpp.
+// plan_runs(), plan_sizes() and plan_search(): what `exp run` would do with an experiment file, what its
+// models cost, and the next decisions of its search. They write nothing. cli/plan_verb.cpp calls them;
+// cli/plan_text.cpp and cli/plan_size.cpp print the results. Whatever decides about runs must stay in
+// planned_runs.hpp, which `exp run` uses too, so that the plan is true. Read next: planned_runs.hpp.
 #pragma once
 
 #include <memory>
@@ -17,16 +19,17 @@ namespace encore::app {
 /// The shape for which the cost of a model is computed.
 struct SizeRequest {
   bool size = false;  ///< show the cost instead of the plan
+  /// Tokens in a sequence, sequences in a batch, tokens in the vocabulary, labels. Not given: from the file.
   std::optional<int> length, batch, vocabulary, labels;
   std::optional<double> picked;  ///< share of the rows that the task picks for its head
 };
 
 struct PlanVerbRequest {
   PlanRequest plan;
-  std::string run;  ///< name or pattern of the runs that are shown; empty: all
-  bool values = false;
+  std::string run;      ///< name or pattern of the runs that are shown; empty: all
+  bool values = false;  ///< show every option with its value and origin
   SizeRequest size;
-  int jobs = 1;
+  int jobs = 1;  ///< number of runs at once, for the expected time
   bool json = false, csv = false;
 };
 

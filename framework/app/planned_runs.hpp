@@ -19,7 +19,7 @@
 namespace encore::app {
 
 enum class Action {
-  start,      ///< a new question
+  start,      ///< a question (settings, data, seed) that the database does not have
   resume,     ///< it was interrupted, lost or stopped
   retry,      ///< it failed
   skip,       ///< it is complete
@@ -34,8 +34,8 @@ struct PlannedRun {
   std::vector<std::pair<std::string, std::string>> varied = {};
   Action action = Action::start;
   std::optional<store::RunRow> before = {};  ///< its row in the database, if any
-  bool new_repeat = false;                   ///< --fresh: in addition to existing repeats
-  bool from_start = false;      ///< without the checkpoints of earlier attempts (exp retry --failed)
+  bool new_repeat = false;      ///< another run of the same question, beside existing ones (--fresh)
+  bool from_start = false;      ///< begins without the checkpoints of earlier attempts (exp retry --failed)
   bool has_checkpoint = false;  ///< for a run to resume: false means that it starts again
   /// The plugin files and the build of its last attempt, if they differ from the current ones.
   std::vector<PluginChange> changed_plugins = {};
@@ -48,8 +48,9 @@ struct PlannedRun {
   std::string learns_from = {};
   std::optional<std::size_t> parent_file = {};  ///< for a parent: its file in PlannedRuns::parents
 
-  /// Returns whether it continues from where the last attempt stopped.
+  /// Returns whether the run exists and is trained on, from a checkpoint if it has one.
   bool goes_on() const { return action == Action::resume || action == Action::retry; }
+  /// Returns whether `exp run` would train the run.
   bool to_do() const { return action == Action::start || goes_on(); }
   /// Returns its stored or planned name.
   const std::string& name() const { return before ? before->name : specification.name; }
@@ -65,12 +66,12 @@ struct ParentFile {
 
 struct PlannedRuns {
   plan::Plan plan;
-  std::filesystem::path file;
+  std::filesystem::path file;               ///< the experiment file
   std::vector<config::SourceFile> sources;  ///< content of the file and its bases
   std::vector<std::string> overrides;       ///< key=value, of the command line
   config::SweepTexts sweep;                 ///< --grid and --seeds
   std::string backend;
-  std::filesystem::path worker;
+  std::filesystem::path worker;  ///< program that trains the runs
   config::Catalogue catalogue;
   std::string fingerprint;       ///< of the build that trains; may be empty (runner/programs.hpp)
   std::vector<PlannedRun> runs;  ///< parents come first
@@ -80,12 +81,14 @@ struct PlannedRuns {
 
   /// Returns the facts of the file from which the run comes.
   const plan::Plan& plan_of(const PlannedRun& run) const;
+  /// Returns the number of runs with this action.
   std::size_t count(Action action) const;
+  /// Returns the number of runs that `exp run` would train.
   std::size_t to_do() const;
 };
 
 struct PlanRequest {
-  std::string file = {};
+  std::string file = {};              ///< path of the experiment file
   std::vector<std::string> set = {};  ///< key=value
   std::optional<std::string> seed = {}, seeds = {};
   std::vector<std::string> grid = {};  ///< key=a,b
@@ -102,6 +105,7 @@ Form<PlanRequest> plan_options();
 Form<PlanRequest> plan_arguments();
 /// Returns settings, seed and name of the request as key=value.
 std::vector<std::string> overrides_of(const PlanRequest& request);
+/// Returns --grid and --seeds of the request.
 config::SweepTexts sweep_of(const PlanRequest& request);
 /// Returns the specification of a point, and removes config and origin from the point: in a plan of many runs
 /// they need most of the memory.

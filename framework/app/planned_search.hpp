@@ -18,7 +18,7 @@ namespace encore::app {
 
 struct PlannedSearch {
   config::ExperimentFile document;
-  PlannedRuns file;  ///< without runs: the facts of the file, as for a sweep
+  PlannedRuns file;  ///< without runs: what the file says, as for a sweep
   std::vector<std::filesystem::path> plugin_folders;
   std::unique_ptr<ParentRuns> parents;
   std::unique_ptr<plan::search::SearchPlan> plan;
@@ -36,7 +36,7 @@ struct PlannedSearch {
 bool names_search(const PlanRequest& request);
 /// Reads and checks the file. Throws ConfigErrors or UsageError with all problems.
 std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, const App& app);
-/// Adds the facts of the database.
+/// Fills row and record from the database, if it has this search.
 void compare_with(store::Store& store, PlannedSearch& planned);
 /// Plans the runs of a trial like those of a sweep, and compares them with the database.
 PlannedRuns runs_of(store::Store& store, const PlannedSearch& planned, plan::search::TrialRuns trial,

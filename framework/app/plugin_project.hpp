@@ -16,15 +16,15 @@
 namespace encore::app {
 
 struct PluginNewRequest {
-  std::string kind = "layer";
-  std::string into = ".";
+  std::string kind = "layer";  ///< "layer", "task" and others: a folder of plugins/template
+  std::string into = ".";      ///< folder in which the project's folder is made
   std::string name;
   bool json = false;
 };
 
 struct PluginBuildRequest {
   std::optional<std::string> backend;
-  std::string folder;
+  std::string folder;  ///< of the project
   bool json = false;
 };
 

@@ -26,15 +26,15 @@ Form<PluginViewRequest> plugin_view_options();
 
 struct PluginLsRequest {
   PluginViewRequest view;
-  bool load = false;
+  bool load = false;  ///< let the worker load every plugin
   bool json = false, csv = false;
 };
 
 struct PluginInfoRequest {
   PluginViewRequest view;
   bool json = false;
-  bool markdown = false;
-  std::string name;
+  bool markdown = false;  ///< as a page of docs/reference/plugins
+  std::string name;       ///< of a plugin or of one of its types
 };
 
 Form<PluginLsRequest> plugin_ls_form();
@@ -44,8 +44,8 @@ struct PluginView {
   std::string backend;
   std::vector<std::filesystem::path> folders;
   config::Catalogue catalogue;
-  std::vector<record::RefusedFile> refused;
-  std::optional<double> load_milliseconds;  ///< the time in which the worker loaded all of them
+  std::vector<record::RefusedFile> refused;  ///< files that are no usable plugins, with the reason
+  std::optional<double> load_milliseconds;   ///< the time in which the worker loaded all of them
 
   /// Returns the plugins with a valid manifest that were not refused.
   std::vector<const config::Manifest*> usable() const;

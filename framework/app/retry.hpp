@@ -15,8 +15,8 @@ namespace encore::app {
 struct RetryRequest {
   PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
   SessionRequest session;
-  bool failed = false, lost = false;
-  bool accept_plugin_change = false;
+  bool failed = false, lost = false;  ///< which runs; at least one is true
+  bool accept_plugin_change = false;  ///< resume runs whose plugin files have changed since
   SelectionRequest selection;
   bool json = false;
 };
@@ -24,10 +24,11 @@ struct RetryRequest {
 Form<RetryRequest> retry_form();
 
 struct RetryResult {
-  std::string nothing;  ///< the reason if there is nothing to do
-  std::optional<SessionResult> session;
+  std::string nothing;                   ///< the reason if there is nothing to do
+  std::optional<SessionResult> session;  ///< nothing if there is nothing to do
 };
 
+/// Throws ConfigErrors, UsageError and Error before anything is started, WorkError later.
 RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& events);
 
 }  // namespace encore::app

@@ -23,13 +23,15 @@ namespace encore::app {
 struct SessionRequest {
   std::optional<int> jobs;  ///< runs at once; not given: 1, or one for each device
   int threads = 0;          ///< of each worker; 0: its share
+  /// "ssh", "slurm" or a command; machines, separated by commas.
   std::optional<std::string> launcher, hosts;
-  std::optional<std::string> site;  ///< of Slurm
-  bool detach = false;              ///< return after the jobs of Slurm are submitted
-  std::optional<std::string> devices;
-  int retries = 0;
-  int step_timeout = 0;  ///< seconds; 0: none
+  std::optional<std::string> site;     ///< of Slurm
+  bool detach = false;                 ///< return after the jobs of Slurm are submitted
+  std::optional<std::string> devices;  ///< numbers of GPUs, separated by commas
+  int retries = 0;                     ///< attempts after a crash, for each run
+  int step_timeout = 0;                ///< seconds; 0: none
   RankRequest ranks;
+  /// The first is the default; the second ends the session after a failure.
   bool keep_going = false, fail_fast = false, quiet = false;
 
   bool uses_slurm() const { return launcher == "slurm"; }
@@ -72,15 +74,15 @@ struct TrialNews {
 };
 
 struct SessionResult {
-  std::size_t planned = 0;               ///< runs of the plan
-  std::vector<std::int64_t> ended = {};  ///< runs whose end is recorded, in the order of their tasks
-  std::vector<std::string> unrecorded = {};
-  std::size_t left = 0;  ///< not started
-  bool failed = false;
-  bool unfinished = false;  ///< a run can be resumed
-  bool gaps = false;        ///< the record of a complete run has gaps
-  bool detached = false;    ///< jobs of Slurm train the rest
-  std::size_t held = 0, submitted = 0;
+  std::size_t planned = 0;                   ///< runs of the plan
+  std::vector<std::int64_t> ended = {};      ///< runs whose end is recorded, in the order of their tasks
+  std::vector<std::string> unrecorded = {};  ///< names of runs whose end could not be stored
+  std::size_t left = 0;                      ///< not started
+  bool failed = false;                       ///< a run failed
+  bool unfinished = false;                   ///< a run can be resumed
+  bool gaps = false;                         ///< the record of a complete run has gaps
+  bool detached = false;                     ///< jobs of Slurm train the rest
+  std::size_t held = 0, submitted = 0;       ///< jobs of Slurm that are held, and those submitted
 
   /// Returns whether all planned runs are complete, with complete records.
   bool is_whole() const { return !failed && !unfinished && !gaps && left == 0; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the site file of a cluster and makes the settings of Slurm jobs, for run_session.cpp and
-// search_session.cpp. Read next: slurm_session.hpp.
+// The Slurm part of a session (--launcher slurm): reads the site file of a cluster (config/site_file.hpp) and
+// makes the place and the settings of jobs, for run_session.cpp and search_session.cpp. Everything that can
+// be wrong is refused here, before a row is stored. runner/slurm/ submits the jobs. Read next:
+// run_session.hpp.
 #include "app/slurm_session.hpp"
 
 #include <algorithm>
