@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the small curves of `exp show` with characters (draw_curve, called by show_scores.cpp). Read next:
-// curve.hpp.
+// draw_curve(): draws the small curves of `exp show` with characters, for show_scores.cpp. The drawing is for
+// people only and may change; tests/unit/cli/curve_test.cpp shows it. Read next: show_text.hpp.
 #include "cli/curve.hpp"
 
 #include <algorithm>

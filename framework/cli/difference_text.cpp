@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints differences between two runs as a table with short values, as CSV with complete ones, and as JSON,
-// for diff and explain. Read next: difference_text.hpp.
+// for diff_verb.cpp and explain_verb.cpp; and the drift of weights and losses as tables, for diff_verb.cpp
+// and verdict_text.cpp. JSON members and CSV columns keep their names; tables may change. Read next:
+// difference_text.hpp.
 #include "cli/difference_text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats times and numbers with a fixed number of digits, for the tables of all verbs. Read next:
-// format.hpp.
+// Formats times and numbers with a fixed number of digits, for the tables of all verbs. Never for JSON or
+// CSV, which need all digits. Read next: format.hpp.
 #include "cli/format.hpp"
 
 #include <cstdio>

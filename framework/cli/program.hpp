@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What exp and the programs that hold components of it (exp-report, exp-serve, exp-bench) share: they open
-// the standard streams, run one verb, and turn what it throws into one sentence and an exit code. Read next:
-// verbs.hpp for exp, components.hpp for the components.
+// run_program_of_exp() and run_component_of_exp(): the body of main() of exp (main.cpp) and of the programs
+// that hold components of it: exp-report, exp-serve and exp-bench (report_main.cpp and others). They open the
+// standard streams, run one verb, and turn what it throws into one sentence and an exit code: WorkError 1,
+// other errors of the request 2 (verbs.hpp has all codes, which never change). Read next: verbs.hpp for exp,
+// components.hpp for the components.
 #pragma once
 
 #include <functional>
@@ -16,8 +18,9 @@ namespace encore::cli {
 /// command that builds it.
 int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&, Console&)>& run);
 
-/// Runs the body of the main() of a component. Its arguments are the name of a verb ("db merge"), the schema
-/// version of the calling exp, and the arguments of the verb.
+/// Runs the body of the main() of a component, which has `verbs`. Its arguments are the name of a verb ("db
+/// merge"), the schema version of the calling exp, and the arguments of the verb; components.cpp passes them.
+/// Refuses another schema version, because the two programs would not agree about the database.
 int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs);
 
 }  // namespace encore::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints lists of runs as a table, CSV and JSON, for ls and db merge; status_verb.cpp and run_summary.cpp
-// print scores with its functions. Read next: run_list.hpp.
+// Prints lists of runs as a table, CSV and JSON, for ls_verb.cpp; score_text() and state_cell() format scores
+// and states for the tables of other verbs. CSV columns and JSON members are read by programs and keep their
+// names; the table may change. Read next: run_list.hpp.
 #include "cli/run_list.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ void print_csv(std::ostream& out, const app::RunList& list) {
   std::vector<std::string> head = {
       "name",   "id",      "state",   "backend", "seed", "dev" + measure, "test" + measure,
       "epochs", "seconds", "created", "select",  "best", "latest"};
-  // Programs read columns by name: what stands there already, such as the seed, does not stand there twice.
+  // Programs read columns by name, so a column that is there already, such as the seed, is not repeated.
   std::vector<const app::ListColumn*> more;
   for (const app::ListColumn& column : list.columns) {
     if (std::ranges::find(head, column.name) != head.end()) continue;

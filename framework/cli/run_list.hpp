@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints lists of runs (app/ls.hpp) with their scores as a table, CSV and JSON. ls_verb.cpp and db_merge.cpp
-// call it.
+// Prints lists of runs (app/ls.hpp) with their scores as a table, CSV and JSON, for ls_verb.cpp;
+// score_text(), score_title() and state_cell() format scores and states for the tables of all verbs
+// (status_verb.cpp, run_summary.cpp, bundle_text.cpp, show_text.cpp). CSV columns and JSON members are read
+// by programs and keep their names.
 #pragma once
 
 #include <iosfwd>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the events of a session of runs as lines, and chooses the exit code, for run, retry, import and
-// retrain. Read next: session_screen.hpp.
+// SessionScreen: prints the events of a session of runs as lines, and chooses the exit code, for run_verb.cpp
+// and retrain_verb.cpp. With --json only the answer goes to standard output. Exit codes are documented for
+// scripts; the lines may change. Read next: session_screen.hpp.
 #include "cli/session_screen.hpp"
 
 #include <ostream>

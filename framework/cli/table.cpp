@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out the columns of a table by the width of characters on terminals. All verbs with tables use it. Read
-// next: table.hpp.
+// Table: lays out the columns of a table by the width of characters on terminals, and prints the same rows as
+// CSV. All verbs with tables use it. The titles of CSV columns come from those of the table: a changed title
+// renames a column that programs read. Read next: table.hpp.
 #include "cli/table.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Table: text in aligned columns, and the same rows as CSV. All verbs with tables use it. The verbs make JSON
-// themselves, from typed values.
+// themselves, from typed values. A title is also the name of the CSV column, which programs read.
 #pragma once
 
 #include <iosfwd>
@@ -17,7 +17,7 @@ enum class Align { left, right };
 struct TableColumn {
   std::string title;
   Align align = Align::left;
-  bool optional = false;  ///< left out, the last one first, where a terminal is too narrow for all
+  bool optional = false;  ///< left out if the terminal is too narrow; of several, the last one first
 };
 
 struct Cell {
@@ -35,16 +35,17 @@ std::string heading_text(std::string text);
 class Table {
  public:
   explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+  /// Adds a row with one cell for each column.
   void add(std::vector<Cell> row);
   bool empty() const { return rows_.empty(); }
-  /// Two blanks between columns; `indent` blanks in front. No blanks at the end of a line. What is not a
-  /// terminal gets all columns.
+  /// Prints the table with two blanks between columns and `indent` blanks before each line, without blanks at
+  /// the end of a line. A file or a pipe gets all columns.
   void print(std::ostream& out, const Terminal& terminal, int indent = 0) const;
   /// Prints all columns, with the title "best_score" for "BEST SCORE". A cell "-" becomes empty.
   void print_csv(std::ostream& out) const;
 
  private:
-  /// Which columns there is room for, by their widths.
+  /// Returns the indices of the columns that fit, by their widths.
   std::vector<std::size_t> shown(const std::vector<int>& widths, const Terminal& terminal, int indent) const;
 
   std::vector<TableColumn> columns_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Terminal: finds the properties of a terminal, and draws live lines that are replaced. Console has one for
-// each stream. Read next: terminal.hpp.
+// Terminal: finds the properties of a terminal, wraps text to its width, and draws live lines that are
+// replaced. Console has one for each stream; binder.cpp and help_verb.cpp wrap help here. A file or a pipe
+// must get no escape codes. Read next: terminal.hpp.
 #include "cli/terminal.hpp"
 
 #include <langinfo.h>

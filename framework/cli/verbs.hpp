@@ -19,7 +19,7 @@ struct Verb {
   /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
   /// that nothing was started (exit 2).
   std::function<int(const Arguments&, Console&)> run;
-  std::function<app::FormFields()> form;
+  std::function<app::FormFields()> form;  ///< describes its options; help and completion read it
   std::string component =
       {};  ///< the program that does it, where exp itself has only its form (components.hpp)
   std::vector<Verb> actions = {};  ///< of a verb that has some: plugin ls, db check

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints verdicts of verifications as text, from the JSON of runner/verifier.cpp, which the database stores
-// too. verify and show call it. Read next: verdict_text.hpp.
+// too. verify_verb.cpp prints all lines, show_text.cpp the first. Stored verdicts may come from older
+// versions, so a missing member must not be an error. Read next: verify_screen.hpp.
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>
