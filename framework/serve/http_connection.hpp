@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reply and Connection: the types on which the coroutines of HttpServer wait: the reply that a handler fills,
-// and a socket with a clock. Only http_server.cpp includes it. Everything runs on the thread of the loop, so
-// nothing is locked.
+// and a socket with a clock. Only http_server.cpp includes this file, so nothing else depends on it.
+// Everything runs on the thread of the loop, so nothing is locked; a call from another thread is an error.
 #pragma once
 
 #include <chrono>
@@ -56,7 +56,7 @@ class Reply final : public HttpReply {
   }
   void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
 
-  /// Waits until there is a head; later until there are parts, or the end.
+  /// Waits until there is a head; in later calls, until there are parts or the end.
   asio::awaitable<void> wait() {
     error_code woken;
     while (!has_head || (in_parts && parts_.empty() && !ended)) co_await news_.async_wait(into(woken));

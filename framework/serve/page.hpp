@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ServePage: the page at `/` of a server, from which a user sends inputs to its models. service.cpp sends it.
-// It loads nothing from other servers. Its source is in page/.
+// serve_page(): the page at `/` of a server, from which a user sends inputs to its models. service.cpp sends
+// it. Place in the flow: CMake fills page_files.cpp.in with the files in page/ -> page.cpp joins them. They
+// are compiled in so that a server has its page without an installation, and so that no other user of the
+// machine can change the script that browsers get. The page loads nothing from other servers; keep that.
 #pragma once
 
 #include <string>

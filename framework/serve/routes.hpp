@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Route: a row of the table of routes of `exp serve`. From this table come the requests that the server
 // takes, the checks of bodies, the OpenAPI document and docs/reference/serving_api.md. service.cpp looks up
-// the route of a request. Read next: routes.cpp.
+// the route of a request; requests.cpp checks bodies by its fields. Paths and names are an interface for
+// clients: add, never rename. Read next: routes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 namespace encore::serve {
 
+/// What the server does for a route.
 enum class RouteWork : std::uint8_t {
   predict,
   embeddings,
@@ -33,7 +35,7 @@ struct RouteField {
   FieldType type;
   bool required;
   const char* help;
-  const char* neutral = "";  ///< a JSON array
+  const char* neutral = "";  ///< for FieldType::neutral: the accepted values, as a JSON array
 };
 
 struct Route {
@@ -46,6 +48,7 @@ struct Route {
   const char* answer = "";                        ///< what the answer is
 };
 
+/// Returns all routes, in the order of the documentation.
 const std::vector<Route>& routes();
 
 /// Returns the OpenAPI 3.0 document, as JSON.

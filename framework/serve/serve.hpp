@@ -26,7 +26,7 @@ struct ServedRun {
   std::vector<runner::WorkerPlace> places;
   std::string id = {};                     ///< of the run, for the records of its requests
   std::filesystem::path folder = {};       ///< the run's own
-  std::shared_ptr<const void> files = {};  ///< keeps the folder, as long as a worker may start
+  std::shared_ptr<const void> files = {};  ///< keeps an unpacked bundle on disk while a worker may start
 };
 
 struct ServeOptions {
@@ -38,11 +38,13 @@ struct ServeOptions {
   std::int64_t max_tokens = 4096;
   std::chrono::microseconds batch_wait{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
-  std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it must end
+  /// For the last answers after a request to end.
+  std::chrono::milliseconds drain = std::chrono::seconds(30);
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
-  double monitor_share = 0.0;      ///< of the requests to predict whose numbers are kept
+  double monitor_share = 0.0;      ///< share of the requests to predict whose numbers are stored
   double monitor_text_days = 0.0;  ///< number of days for which their inputs and answers are kept too
-  std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
+  std::function<void(const std::string& url)> listening = {};  ///< called once, before any model is ready
+  /// Called when every model has a worker: once at the start, and after each change of models.
   std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
   /// Called with a message for the operator, a sentence without a final stop. From any thread.
   std::function<void(const std::string& text)> noticed = {};

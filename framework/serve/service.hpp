@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Service: the layer between HTTP and the models: routes, tokens, limits, and the answer of each request.
-// Place in the flow: HttpServer passes whole requests to it; it submits jobs to a ModelPool and answers when
-// they are over. Everything except read() runs on the thread of the loop. Read next: routes.cpp,
-// requests.cpp, answers.cpp.
+// Place in the flow: serve.cpp makes it; HttpServer passes whole requests to it; it submits jobs to a
+// ModelPool and answers when they are over. Everything except read() runs on the thread of the loop. Each
+// request must be answered exactly once. Read next: routes.cpp, requests.cpp, answers.cpp.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,7 @@ namespace encore::serve {
 
 class Service {
  public:
+  /// `options` must outlive it.
   Service(boost::asio::io_context& loop, const ServeOptions& options, const std::vector<ServedRun>& runs);
 
   /// Starts the workers of every model. `cannot` is called if a model has no worker that could load it.
