@@ -19,10 +19,12 @@ struct BackendRequest {
   std::vector<std::string> plugin_path;  ///< folders, in the order of search
 };
 
-/// The options --backend and --plugin-path, for every verb that looks for plugins.
+/// Returns the options --backend and --plugin-path, which a verb's form includes (Form::include). Both are
+/// checked only when they are used.
 Form<BackendRequest> backend_options();
-/// Returns the backend of the request, else $ENCORE_BACKEND, else that of this build. Does not check that
-/// such a backend exists; the first use of its worker does.
+/// Returns the backend of the request, else $ENCORE_BACKEND, else that of this build (`programs` are those
+/// beside this program). Does not check that such a backend exists; starting its worker does, and then the
+/// message names the backends that are built.
 std::string backend_of(const std::optional<std::string>& written, const runner::Programs& programs);
 
 }  // namespace encore::app

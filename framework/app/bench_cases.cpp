@@ -3,7 +3,7 @@
 // and rejects combinations that cannot be measured before anything starts. cli/bench_verb.cpp calls it and
 // gives the workers to runner/bench_run.hpp. The names of the cases are stored with the measurement, and
 // --against matches by them, so they must not change. Read next: bench_requests.hpp.
-#include "app/bench_cases.hpp"
+#include "app/bench_requests.hpp"
 
 #include <algorithm>
 #include <charconv>

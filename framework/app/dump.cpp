@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/tensorboard.hpp"
 #include "document/escape.hpp"
 #include "record/run_paths.hpp"
 #include "world/atomic_file.hpp"

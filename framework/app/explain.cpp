@@ -8,7 +8,7 @@
 #include <set>
 
 #include "analysis/nearest_run.hpp"
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 
 namespace encore::app {
 

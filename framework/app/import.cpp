@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "base/nearest.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/folder_settings.hpp"

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/worker_answer.hpp"
 #include "base/json_text.hpp"
 #include "base/nearest.hpp"

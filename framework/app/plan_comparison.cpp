@@ -3,7 +3,7 @@
 // decides what `exp run` does with the run: start, resume, retry, skip or leave. run.cpp, plan.cpp,
 // explain.cpp, import.cpp, retrain.cpp, retry.cpp and planned_search.cpp call it after the file is read. `exp
 // plan` and `exp run` must decide alike, so no other file decides. Read next: planned_runs.hpp.
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 
 #include <cstddef>
 #include <map>

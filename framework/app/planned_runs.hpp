@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PlannedRuns: the runs of an experiment file, each with the action that `exp plan` shows and `exp run`
-// takes. This file reads and plans them; plan_comparison.hpp adds the facts of the database.
+// takes. read_plan() (planned_runs.cpp) reads and plans them; compare_with() (plan_comparison.cpp) then adds
+// what the database knows. run.cpp, plan.cpp, explain.cpp, retry.cpp, import.cpp and retrain.cpp use them. A
+// run is found again by its question (settings, data, seed), so nothing here may change a specification after
+// it was planned. Names of actions are read by programs.
 #pragma once
 
 #include <filesystem>
@@ -136,5 +139,17 @@ void record_descriptions(store::Store& store, const PlannedRuns& planned);
 std::int64_t add_sweep(store::Store& store, PlannedRuns& planned);
 /// Lets the worker check all runs that would start. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned, const App& app);
+
+// --- the comparison with the database (plan_comparison.cpp) ---
+
+/// Sets the action of each run from the facts of the database: which to start, resume, retry, skip or leave.
+/// Called after the plan is read.
+void compare_with(store::Store& store, PlannedRuns& planned, const App& app);
+/// Checks that each run resumes with the plugin files that wrote its checkpoint. Throws Error that lists all
+/// changed files of all runs, and says what to do.
+void require_same_plugins(const PlannedRuns& planned);
+/// Returns one line for each difference in plugins or build between now and the training of complete runs,
+/// which are kept nevertheless.
+std::vector<std::string> kept_though(const PlannedRuns& planned);
 
 }  // namespace encore::app

@@ -4,7 +4,7 @@
 // space, the options and the stored history alone, which `exp verify` repeats. Read next: planned_search.hpp.
 #include "app/planned_search.hpp"
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "config/fingerprint.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/programs.hpp"

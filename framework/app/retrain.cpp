@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/retrained_experiment.hpp"
 #include "app/run_plugins.hpp"
 #include "base/sha256.hpp"

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/run_plugins.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"

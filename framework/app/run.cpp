@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/plugin_passes.hpp"
 #include "app/run_plugins.hpp"
 #include "app/session_tasks.hpp"

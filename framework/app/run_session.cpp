@@ -9,7 +9,6 @@
 #include <set>
 
 #include "app/session_tasks.hpp"
-#include "app/slurm_session.hpp"
 #include "config/setting_text.hpp"
 #include "record/thread_adaptation.hpp"
 #include "runner/code_state.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A session trains planned runs: it writes their rows into the database, chooses places on this machine, on
-// others or in Slurm, and starts the runner. It reports to SessionEvents and needs neither a terminal nor a
-// command line. run.hpp, retry.hpp, import.hpp and retrain.hpp plan runs and call work_on().
+// work_on(): a session, which trains planned runs: it writes their rows into the database, chooses places on
+// this machine, on others or in Slurm, and starts the runner. run.cpp, retry.cpp, import.cpp and retrain.cpp
+// plan runs and call it; search_session.cpp has a loop of its own and uses the same places and events. It
+// reports to SessionEvents and needs neither a terminal nor a command line; keep it so, because tests and
+// other programs call it. Read next: session_tasks.hpp.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include "runner/places.hpp"
 #include "runner/runner.hpp"
 #include "runner/session_file.hpp"
+#include "runner/slurm/slurm_runner.hpp"
 #include "store/record_gaps.hpp"
 #include "store/store.hpp"
 
@@ -127,5 +130,17 @@ std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, c
 SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events,
                       store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                       const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
+
+// --- the session with --launcher slurm (slurm_session.cpp) ---
+
+/// Returns the place of a worker or its ranks in a job. Throws ConfigErrors for the site file, UsageError if
+/// the site file starts no ranks, Error without Slurm.
+runner::WorkerPlace slurm_place(const SessionRequest& request);
+/// Returns what submits the jobs of the session: it knows the folder of the runs, the program exp, the site
+/// and Slurm's limits. Throws ConfigErrors for the site file, Error without Slurm.
+runner::SlurmSubmitter slurm_submitter(const SessionRequest& request, const store::Store& store);
+/// Returns the settings of the runner of Slurm jobs. `session` must outlive them.
+runner::SlurmSettings slurm_settings(const SessionRequest& request, const runner::WorkerPlace& place,
+                                     const runner::SessionFile& session);
 
 }  // namespace encore::app

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "app/held_signals.hpp"
 #include "app/verify.hpp"
 #include "archive/bundled_run.hpp"
 #include "base/terminal_text.hpp"

@@ -3,7 +3,7 @@
 // makes the place and the settings of jobs, for run_session.cpp and search_session.cpp. Everything that can
 // be wrong is refused here, before a row is stored. runner/slurm/ submits the jobs. Read next:
 // run_session.hpp.
-#include "app/slurm_session.hpp"
+#include "app/run_session.hpp"
 
 #include <algorithm>
 

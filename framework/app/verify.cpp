@@ -78,7 +78,8 @@ std::vector<std::int64_t> runs_behind(const store::SearchRecord& record, const p
   return {trial.confirmations.begin(), trial.confirmations.begin() + static_cast<std::ptrdiff_t>(seeds)};
 }
 
-/// Returns whether two means differ by more than a different order of their sum explains.
+/// Returns whether two means differ by more than rounding, because their terms may have been added in another
+/// order.
 bool differ(double a, double b) {
   return std::fabs(a - b) > 1e-12 * std::max(std::fabs(a), std::fabs(b));
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/rank_scaling.hpp"
-#include "app/bench_cases.hpp"
+#include "app/bench_requests.hpp"
 #include "cli/bench_text.hpp"
 #include "cli/components.hpp"
 #include "cli/format.hpp"

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/plugin_passes.hpp"
 #include "cli/format.hpp"
 #include "cli/run_summary.hpp"

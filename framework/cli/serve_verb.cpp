@@ -10,7 +10,6 @@
 #include <limits>
 #include <mutex>
 
-#include "app/held_signals.hpp"
 #include "app/served_models.hpp"
 #include "base/load_file.hpp"
 #include "base/shell_word.hpp"

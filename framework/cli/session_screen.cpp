@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/run_json.hpp"
 #include "cli/run_summary.hpp"
