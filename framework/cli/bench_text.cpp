@@ -8,7 +8,6 @@
 #include <ostream>
 
 #include "analysis/rank_scaling.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 
 namespace encore::cli {

@@ -9,7 +9,6 @@
 #include "app/bench_requests.hpp"
 #include "cli/bench_text.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"

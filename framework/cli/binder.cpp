@@ -14,7 +14,7 @@
 
 #include "base/nearest.hpp"
 #include "base/terminal_filter.hpp"
-#include "cli/wrapped_text.hpp"
+#include "cli/terminal.hpp"
 #include "config/value.hpp"
 
 namespace encore::cli {

@@ -17,7 +17,7 @@ using Arguments = std::vector<std::string>;
 
 /// Returns the fields of the form, with --db and --help, which every verb has. These two have no slot.
 std::vector<app::FormField> fields_of(const app::FormFields& form);
-/// Prints the help of a verb, at most `width` columns wide. Commands stay on one line, so that they can be
+/// Returns the help of a verb, at most `width` columns wide. Commands stay on one line, so that they can be
 /// copied.
 std::string help_text(const app::FormFields& form, int width);
 

@@ -14,7 +14,6 @@
 #include "bundle/evidence.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_list.hpp"
-#include "cli/state_cell.hpp"
 #include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "record/source_record.hpp"

@@ -15,7 +15,6 @@
 #include "analysis/comparison.hpp"
 #include "app/document_requests.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "report/candidate_key.hpp"

@@ -16,7 +16,7 @@
 
 #include "app/form.hpp"
 #include "base/shell_word.hpp"
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 #include "world/lease_clock.hpp"
 
 namespace encore::cli {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/database.hpp"
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 #include "report/wording.hpp"
 

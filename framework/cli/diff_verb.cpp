@@ -5,7 +5,6 @@
 #include "app/diff.hpp"
 
 #include "cli/difference_text.hpp"
-#include "cli/drift_text.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore::cli {

@@ -17,9 +17,11 @@ namespace encore::cli {
 std::string evaluation_text(const std::string& run, const record::EvaluateAnswer& answer,
                             const Terminal& terminal);
 
-/// Returns the CSV lines of one run, without the head line. A measure over all labels has an empty label.
+/// Returns the CSV lines of one run, without the head line: each measure of the answer, with all its digits.
+/// A measure over all labels has an empty label.
 std::string evaluation_csv(const std::string& run, const record::EvaluateAnswer& answer);
-/// The head line of the CSV.
+/// The head line of the CSV, which the caller prints once before the lines of all runs. It ends with a line
+/// break.
 inline constexpr const char* evaluation_columns = "run,measure,label,value\n";
 
 /// Returns a table with a row for each of several runs, without measures of single labels.

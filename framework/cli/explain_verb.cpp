@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/difference_text.hpp"
-#include "cli/format.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore::cli {

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "cli/wrapped_text.hpp"
 
 namespace encore::cli {
 

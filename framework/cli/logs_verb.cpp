@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore::cli {

@@ -8,7 +8,6 @@
 
 #include "app/serving_requests.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "monitor/monitoring.hpp"
 #include "runner/worker_process.hpp"

@@ -4,7 +4,6 @@
 // plan_text.hpp.
 #include <ostream>
 
-#include "cli/format.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"

@@ -12,7 +12,6 @@
 
 #include "app/planned_runs.hpp"
 #include "app/plugin_passes.hpp"
-#include "cli/format.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/table.hpp"
 

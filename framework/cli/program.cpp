@@ -18,8 +18,8 @@
 
 #include "base/terminal_filter.hpp"
 #include "cli/become_worker.hpp"
-#include "cli/exit_code.hpp"
 #include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
 #include "config/error.hpp"
 #include "config/not_built.hpp"
 #include "runner/programs.hpp"

@@ -15,12 +15,16 @@ namespace encore::cli {
 
 /// Runs the body of a main(). `run` receives the words after the program's name and returns the exit code. If
 /// it throws NotBuilt, ./exp builds the component and calls exp again; without ./exp, the message names the
-/// command that builds it.
+/// command that builds it. If answers could not be written to their end, the code is that of a failure: a
+/// table that a full disk has cut must not look complete. Called once in a process, because it changes the
+/// standard streams.
 int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&, Console&)>& run);
 
 /// Runs the body of the main() of a component, which has `verbs`. Its arguments are the name of a verb ("db
 /// merge"), the schema version of the calling exp, and the arguments of the verb; components.cpp passes them.
-/// Refuses another schema version, because the two programs would not agree about the database.
+/// Refuses another schema version, because the two programs would not agree about the database. Prints errors
+/// and returns exit codes as run_program_of_exp() does; neither function throws, so a main() only returns
+/// what it gets.
 int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs);
 
 }  // namespace encore::cli

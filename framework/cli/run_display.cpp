@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/comparison.hpp"
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 #include "world/lease_clock.hpp"
 
 namespace encore::cli {

@@ -14,7 +14,8 @@
 
 namespace encore::cli {
 
-/// Returns the names and the state of a run: the first members in every list of runs.
+/// Returns the names and the state of a run: the first members in every list of runs, so that programs can
+/// read all lists alike.
 nlohmann::ordered_json run_head_json(const store::RunRow& run);
 
 /// Returns settings with their origin, all current points, attempts, checkpoints and artifacts. `run` is a

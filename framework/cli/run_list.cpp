@@ -11,9 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison.hpp"
-#include "cli/format.hpp"
 #include "cli/run_json.hpp"
-#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "config/setting_text.hpp"
 #include "world/lease_clock.hpp"
 
@@ -149,6 +148,29 @@ nlohmann::ordered_json score_json(const store::RunScore& score) {
   return {{"select", score.rule.text()},
           {"best", json_or_null(score.best)},
           {"latest", json_or_null(score.latest)}};
+}
+
+Cell state_cell(store::RunState state) {
+  switch (state) {
+    case store::RunState::completed:
+      return {store::name_of(state), Style::green};
+    case store::RunState::running:
+      return {store::name_of(state), Style::cyan};
+    case store::RunState::failed:
+      return {store::name_of(state), Style::red};
+    case store::RunState::interrupted:
+    case store::RunState::lost:
+    case store::RunState::stopped:
+    case store::RunState::pruned:
+      return {store::name_of(state), Style::yellow};
+    case store::RunState::pending:
+      break;
+  }
+  return {store::name_of(state), Style::dim};
+}
+
+Cell state_cell(store::RunState state, const std::optional<runner::SchedulerNote>& note) {
+  return note && !note->begun ? Cell{"queued", Style::dim} : state_cell(state);
 }
 
 }  // namespace encore::cli

@@ -15,9 +15,8 @@
 #include "analysis/selection_notice.hpp"
 #include "app/run_selection.hpp"
 #include "base/shell_word.hpp"
-#include "cli/format.hpp"
 #include "cli/run_list.hpp"
-#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "record/checkpoint.hpp"
 #include "store/run_score.hpp"
 

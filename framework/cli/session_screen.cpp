@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/planned_runs.hpp"
-#include "cli/exit_code.hpp"
 #include "cli/run_json.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/verbs.hpp"
 #include "store/run_score.hpp"
 
 namespace encore::cli {

@@ -13,8 +13,6 @@
 #include "analysis/comparison.hpp"
 #include "analysis/selection_notice.hpp"
 #include "base/host_measures.hpp"
-#include "cli/curve.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"

@@ -12,11 +12,10 @@
 
 #include "base/json_text.hpp"
 #include "base/terminal_filter.hpp"
-#include "cli/format.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_json.hpp"
 #include "cli/run_list.hpp"
-#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 #include "runner/slurm/job_name.hpp"
 

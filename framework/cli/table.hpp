@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Table: text in aligned columns, and the same rows as CSV. All verbs with tables use it. The verbs make JSON
+// Table: text in aligned columns, and the same rows as CSV. All verbs with tables use it, with time_text(),
+// fixed() and others for their cells (document/quantity.hpp has other formats). The verbs make JSON
 // themselves, from typed values. A title is also the name of the CSV column, which programs read.
 #pragma once
 
@@ -9,6 +10,7 @@
 
 #include "cli/terminal.hpp"
 #include "document/escape.hpp"
+#include "document/quantity.hpp"
 
 namespace encore::cli {
 
@@ -51,5 +53,16 @@ class Table {
   std::vector<TableColumn> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
+
+// --- times and numbers as cells ---
+
+/// Returns "2026-01-31 23:59:59", local time, from seconds since 1970.
+std::string time_text(double time);
+/// Returns "23:59:59", local time, from seconds since 1970.
+std::string clock_text(double time);
+/// Returns "12.34", with `digits` digits after the point.
+std::string fixed(double value, int digits);
+/// Returns "12.3", a share in percent without its sign.
+std::string percent(double share);
 
 }  // namespace encore::cli

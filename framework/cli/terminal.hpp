@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Terminal: the properties of a stream (width, height, colour, UTF-8), and live lines that are redrawn.
-// Console has one for each stream; tables, help and progress ask it.
+// Terminal: the properties of a stream (width, height, colour, UTF-8); wrapped(): text in lines that fit;
+// LiveLines: lines that are redrawn. Console has a Terminal for each stream; tables, help and progress use it
+// for width and colour. binder.cpp and help_verb.cpp wrap all help with wrapped(), so sources write a
+// paragraph as one line.
 #pragma once
 
 #include <cstdio>
@@ -65,5 +67,14 @@ class LiveLines {
   std::map<int, std::string> lines_;
   std::vector<std::string> shown_;
 };
+
+/// Returns the width of help on a stream, 40 to 100 columns: $COLUMNS, else the width of the terminal, else
+/// 100.
+int help_width(const Terminal& terminal);
+
+/// Breaks the lines of the text at spaces, so that no line is wider than `width`, except for a wider word.
+/// Line breaks of the text stay. A continued line is indented like its beginning plus `hanging` columns.
+/// Columns are counted as display_width() does.
+std::string wrapped(std::string_view text, int width, int hanging = 0);
 
 }  // namespace encore::cli

@@ -4,7 +4,6 @@
 // verb. Scripts read the exit code (3: different) and the JSON, so both stay.
 #include "app/planned_search.hpp"
 #include "cli/components.hpp"
-#include "cli/verdict_text.hpp"
 #include "cli/verify_screen.hpp"
 
 namespace encore::cli {
