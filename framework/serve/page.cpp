@@ -6,7 +6,6 @@
 #include "serve/page.hpp"
 
 #include "document/content_policy.hpp"
-#include "serve/page_files.hpp"
 
 namespace encore::serve {
 namespace {

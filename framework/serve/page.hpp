@@ -9,12 +9,21 @@
 
 namespace encore::serve {
 
+/// The page and the header that must be sent with it. Without the header, text of clients that the page shows
+/// could run as a script in the browser.
 struct ServePage {
-  std::string html;
-  std::string policy;  ///< its Content-Security-Policy
+  std::string html;    ///< with style and script in it
+  std::string policy;  ///< its Content-Security-Policy: allows only this style and this script
 };
 
-/// Returns the page. It sends its requests to the routes of its own server.
+/// Returns the page. It sends its requests to the routes of its own server. Made at the first call, and valid
+/// until the process ends.
 const ServePage& serve_page();
+
+// The files of page/ as strings of the program, which CMake makes of page_files.cpp.in. Only page.cpp uses
+// them: other code sends the page with its policy.
+extern const char* const page_frame;   ///< page.html, with {{style}} and {{script}}
+extern const char* const page_style;   ///< page.css
+extern const char* const page_script;  ///< answers.js and page.js
 
 }  // namespace encore::serve
