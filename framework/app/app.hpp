@@ -49,7 +49,7 @@ struct ProgressEnd {
 
 struct App {
   std::filesystem::path database;  ///< --db, $ENCORE_DB or encore.db; the file need not exist
-  Events& events;
+  Events& events;                  ///< the Console of the call
   /// The number of requests to stop: after the first, workers write a checkpoint and end; the second kills
   /// them. A signal handler may raise it.
   const std::atomic<int>& stop;

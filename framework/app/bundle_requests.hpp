@@ -14,13 +14,13 @@
 namespace encore::app {
 
 struct BundleRequest {
-  std::string output;                ///< NAME.tar.zst
-  bool data = false;                 ///< also pack the files that the runs read
-  bool take_private = false;         ///< also pack the data of runs with [data] private = true
-  std::string weights = "best";      ///< "none", "best" or "all" checkpoints
-  std::vector<std::string> sources;  ///< folders with the sources of plugins
-  std::optional<std::string> licence;
-  std::optional<std::string> author;  ///< names, separated by commas
+  std::string output;                  ///< NAME.tar.zst
+  bool data = false;                   ///< also pack the files that the runs read
+  bool take_private = false;           ///< also pack the data of runs with [data] private = true
+  std::string weights = "best";        ///< "none", "best" or "all" checkpoints
+  std::vector<std::string> sources;    ///< folders with the sources of plugins
+  std::optional<std::string> licence;  ///< "CC-BY-4.0"; not given: none
+  std::optional<std::string> author;   ///< names, separated by commas
   bool json = false;
   bool quiet = false;
   SelectionRequest selection;
@@ -33,7 +33,7 @@ struct BundleShowRequest {
   bool diff = false;    ///< print only the changes to the recorded commits
   std::vector<std::string> plugin_path;
   bool json = false;
-  std::string file;
+  std::string file;  ///< NAME.tar.zst
 };
 
 struct DbMergeRequest {

@@ -23,10 +23,10 @@ struct DiffRequest {
 Form<DiffRequest> diff_form();
 
 struct RunDifference {
-  store::RunRow a, b;
+  store::RunRow a, b;  ///< in the order of the command line
   bool a_told = true,
        b_told = true;  ///< false: the run has not started, so only settings and data are compared
-  std::vector<analysis::Difference> found;
+  std::vector<analysis::Difference> found;   ///< the value of a first
   std::optional<runner::DriftReport> drift;  ///< nothing without --drift
 };
 

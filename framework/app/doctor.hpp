@@ -24,11 +24,11 @@ enum class Health : std::uint8_t {
 const char* health_name(Health health);
 
 struct DoctorFinding {
-  std::string group;  ///< "build", "run", "cluster", "storage", "limits", "clock"
-  std::string what;
-  Health health = Health::good;
-  std::string found;   ///< the observed state
-  std::string advice;  ///< what to do; empty: nothing
+  std::string group;             ///< "build", "run", "cluster", "storage", "limits", "clock"
+  std::string what;              ///< subject of the check: "compiler"
+  Health health = Health::good;  ///< decides about colour and exit code
+  std::string found;             ///< the observed state
+  std::string advice;            ///< what to do; empty: nothing
 };
 
 struct DoctorRequest {

@@ -27,8 +27,8 @@ struct EvaluateRequest {
 Form<EvaluateRequest> evaluate_form();
 
 struct RunScores {
-  std::string run;  ///< name
-  record::EvaluateAnswer answer;
+  std::string run;                ///< name
+  record::EvaluateAnswer answer;  ///< as the worker gave it
 };
 struct EvaluateResult {
   std::vector<RunScores> runs;

@@ -31,18 +31,18 @@ struct NearestToIt {
 };
 
 struct ExplainedRun {
-  std::optional<store::RunRow> run = {};  ///< as the database has it
-  const PlannedRun* planned = nullptr;    ///< of an experiment file
-  std::string starts_from, learns_from;   ///< names of the runs that it needs; empty: none
-  std::optional<NearestToIt> nearest = {};
-  std::size_t replicates = 0;  ///< runs that differ from it in the seed alone
+  std::optional<store::RunRow> run = {};    ///< as the database has it
+  const PlannedRun* planned = nullptr;      ///< of an experiment file
+  std::string starts_from, learns_from;     ///< names of the runs that it needs; empty: none
+  std::optional<NearestToIt> nearest = {};  ///< nothing if the database has no other run
+  std::size_t replicates = 0;               ///< runs that differ from it in the seed alone
 };
 
 struct Explanation {
   std::vector<ExplainedRun> runs;
   bool one = false;                           ///< exactly one run was asked for
   std::unique_ptr<PlannedRuns> planned = {};  ///< of an experiment file
-  bool has_database = true;
+  bool has_database = true;                   ///< false: there is none, so every run of the file is new
 };
 
 Explanation explain(const ExplainRequest& request, const App& app);

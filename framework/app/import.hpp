@@ -24,8 +24,8 @@ struct ImportRequest {
 Form<ImportRequest> import_form();
 
 struct ImportResult {
-  std::optional<store::RunRow> known = {};  ///< the run that has this model already, or works on it
-  std::optional<SessionResult> session = {};
+  std::optional<store::RunRow> known = {};    ///< the run that has this model already, or works on it
+  std::optional<SessionResult> session = {};  ///< nothing if the run is known
 };
 
 ImportResult import(const ImportRequest& request, const App& app, SessionEvents& events);

@@ -22,10 +22,10 @@ namespace encore::app {
 
 /// A run of another experiment file, from which a run starts.
 struct PlannedParent {
-  config::ExperimentFile document;
-  plan::Plan plan;  ///< of the whole file
-  plan::RunPoint point;
-  std::vector<std::filesystem::path> plugin_folders;
+  config::ExperimentFile document;                    ///< the other experiment file
+  plan::Plan plan;                                    ///< of the whole file
+  plan::RunPoint point;                               ///< the run in this plan
+  std::vector<std::filesystem::path> plugin_folders;  ///< folders for the plugins of that file
 };
 
 class ParentRuns final : public plan::ParentSource {

@@ -37,7 +37,7 @@ Form<PlanVerbRequest> plan_form();
 
 /// The planned runs that are shown, with their expected times.
 struct PlanView {
-  PlannedRuns planned;
+  PlannedRuns planned;             ///< the whole plan
   std::vector<std::size_t> shown;  ///< indices of planned.runs
   std::vector<std::optional<TimeEstimate>>
       times;  ///< of every run of the plan; empty for a run that is not to do
@@ -53,7 +53,7 @@ PlanView plan_runs(const PlanVerbRequest& request, const App& app);
 
 /// What a model costs, with the names of its runs.
 struct SizedModel {
-  std::vector<std::string> runs;
+  std::vector<std::string> runs;  ///< names
   record::SizeAnswer size;
 };
 void list(auto& field, A<SizedModel> auto& model) {
@@ -70,9 +70,9 @@ std::vector<SizedModel> plan_sizes(const PlanVerbRequest& request, const App& ap
 /// reason why it cannot be trained, if any.
 struct NextDecision {
   plan::search::Decision decision;
-  plan::search::Trial trial = {};
-  std::string problem = {};
-  bool excluded = false;  ///< by a condition of the search itself
+  plan::search::Trial trial = {};  ///< the settings of a proposal
+  std::string problem = {};        ///< why it cannot be trained; empty: it can
+  bool excluded = false;           ///< by a condition of the search itself
 };
 
 struct SearchPreview {

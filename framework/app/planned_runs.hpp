@@ -32,6 +32,7 @@ enum class Action {
 const char* name_of(Action action);
 
 struct PlannedRun {
+  /// Everything that the worker needs; its question finds the run again.
   record::Specification specification;
   /// The settings of the sweep, as text: {"model.layers", "4"}.
   std::vector<std::pair<std::string, std::string>> varied = {};
@@ -48,7 +49,7 @@ struct PlannedRun {
   std::string starts_from = {};  ///< name of its parent in this plan or the database; empty: none
   /// The index of the run of this plan that it learns from ([distil] teacher).
   std::optional<std::size_t> teacher = {};
-  std::string learns_from = {};
+  std::string learns_from = {};                 ///< name of its teacher; empty: none
   std::optional<std::size_t> parent_file = {};  ///< for a parent: its file in PlannedRuns::parents
 
   /// Returns whether the run exists and is trained on, from a checkpoint if it has one.
@@ -61,10 +62,10 @@ struct PlannedRun {
 
 /// Another experiment file, which has a parent of a run.
 struct ParentFile {
-  plan::Plan plan;
+  plan::Plan plan;  ///< of the whole file
   std::filesystem::path file;
-  std::vector<config::SourceFile> sources;
-  std::optional<std::int64_t> sweep = {};  ///< its row, once it is stored
+  std::vector<config::SourceFile> sources;  ///< content of the file and its bases
+  std::optional<std::int64_t> sweep = {};   ///< its row, once it is stored
 };
 
 struct PlannedRuns {
@@ -73,14 +74,14 @@ struct PlannedRuns {
   std::vector<config::SourceFile> sources;  ///< content of the file and its bases
   std::vector<std::string> overrides;       ///< key=value, of the command line
   config::SweepTexts sweep;                 ///< --grid and --seeds
-  std::string backend;
-  std::filesystem::path worker;  ///< program that trains the runs
-  config::Catalogue catalogue;
-  std::string fingerprint;       ///< of the build that trains; may be empty (runner/programs.hpp)
-  std::vector<PlannedRun> runs;  ///< parents come first
-  std::vector<ParentFile> parents;
-  bool fresh = false;
-  bool changed = false;  ///< only train runs again whose plugin files have changed
+  std::string backend;                      ///< openmp, cuda or hip
+  std::filesystem::path worker;             ///< program that trains the runs
+  config::Catalogue catalogue;              ///< types of the plugins that the file may use
+  std::string fingerprint;                  ///< of the build that trains; may be empty (runner/programs.hpp)
+  std::vector<PlannedRun> runs;             ///< parents come first
+  std::vector<ParentFile> parents;          ///< other files, with runs that start runs of this one
+  bool fresh = false;                       ///< train complete runs again as new repeats
+  bool changed = false;                     ///< only train runs again whose plugin files have changed
 
   /// Returns the facts of the file from which the run comes.
   const plan::Plan& plan_of(const PlannedRun& run) const;
@@ -91,11 +92,11 @@ struct PlannedRuns {
 };
 
 struct PlanRequest {
-  std::string file = {};              ///< path of the experiment file
-  std::vector<std::string> set = {};  ///< key=value
-  std::optional<std::string> seed = {}, seeds = {};
-  std::vector<std::string> grid = {};  ///< key=a,b
-  std::optional<std::string> name = {};
+  std::string file = {};                             ///< path of the experiment file
+  std::vector<std::string> set = {};                 ///< key=value
+  std::optional<std::string> seed = {}, seeds = {};  ///< one number; a list such as "1-5"
+  std::vector<std::string> grid = {};                ///< key=a,b
+  std::optional<std::string> name = {};              ///< of the experiment
   BackendRequest backend = {};
   bool fresh = false;    ///< train complete runs again
   bool changed = false;  ///< train runs again whose plugin files have changed

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin check: runs the contract suite on a plugin, for cli/plugin_check.cpp. Workers run the checks as
-// child processes, so a plugin that crashes or hangs stops only its worker: one worker runs every check, two
-// more compute the digests with other numbers of threads. Every check of the suite is reported as passed,
-// failed or skipped.
+// check_plugin(): runs the contract suite on a plugin, for `exp plugin check` (cli/plugin_check.cpp). Workers
+// run the checks as child processes, so a plugin that crashes or hangs stops only its worker: one worker runs
+// every check, two more compute the digests with other numbers of threads. Every check of the suite is
+// reported as passed, failed or skipped; none may be left out.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct PluginCheckRequest {
   std::vector<std::string> settings;   ///< KEY=VALUE
   std::optional<int> width, length;    ///< instead of the suite's sizes
   bool json = false;
-  std::string file;
+  std::string file;  ///< the shared object
 };
 
 Form<PluginCheckRequest> plugin_check_form();
@@ -41,6 +41,7 @@ class CheckEvents {
 
 struct CheckResult {
   std::vector<nlohmann::json> checks;  ///< as CheckEvents::found() received them
+  /// Numbers of checks; `unchecked` ones passed without comparing anything.
   int failed = 0, skipped = 0, unchecked = 0;
   bool opened = false;  ///< the worker could open the plugin and list its checks
 };

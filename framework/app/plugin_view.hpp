@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin ls and plugin info: the plugins that runs can use, for cli/plugin_ls.cpp and cli/plugin_info.cpp.
-// They read manifests and load nothing. With --load the worker loads every plugin, to find errors that no
-// manifest shows.
+// list_plugins() and find_plugins(): the plugins that runs can use, for `exp plugin ls` and `exp plugin info`
+// (cli/plugin_ls.cpp, cli/plugin_info.cpp). They read manifests and load nothing. With --load the worker
+// loads every plugin, to find errors that no manifest shows. Programs read plugin_json(), so its members
+// never change.
 #pragma once
 
 #include <filesystem>
@@ -42,10 +43,10 @@ Form<PluginInfoRequest> plugin_info_form();
 
 struct PluginView {
   std::string backend;
-  std::vector<std::filesystem::path> folders;
-  config::Catalogue catalogue;
-  std::vector<record::RefusedFile> refused;  ///< files that are no usable plugins, with the reason
-  std::optional<double> load_milliseconds;   ///< the time in which the worker loaded all of them
+  std::vector<std::filesystem::path> folders;  ///< in the order of search
+  config::Catalogue catalogue;                 ///< all manifests, also those of refused files
+  std::vector<record::RefusedFile> refused;    ///< files that are no usable plugins, with the reason
+  std::optional<double> load_milliseconds;     ///< the time in which the worker loaded all of them
 
   /// Returns the plugins with a valid manifest that were not refused.
   std::vector<const config::Manifest*> usable() const;

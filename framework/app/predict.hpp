@@ -53,9 +53,9 @@ Form<GenerateTextRequest> generate_form();
 /// input.
 struct ModelCall {
   TrainedRun run;
-  std::vector<std::string> arguments;
-  std::string best_of = {};  ///< the measure that selected the run; empty: the user named it
-  std::string reader = {};   ///< the format of the run's data, if the answers are written in it; else empty
+  std::vector<std::string> arguments;  ///< of the worker: "predict --run-folder DIR ..."
+  std::string best_of = {};            ///< the measure that selected the run; empty: the user named it
+  std::string reader = {};  ///< the format of the run's data, if the answers are written in it; else empty
 };
 /// Throws UsageError, UnknownRun or Error; asks for consent to a plugin that is not trusted
 /// (run_plugins.hpp).

@@ -43,13 +43,13 @@ struct RetrainPlan {
   std::vector<std::string> with;  ///< files with new examples
   double held_out = 0.0;          ///< share of the new examples that is not trained on
   NewTest test;                   ///< examples on which both runs are scored now
-  Metric measure;
-  std::string rule;  ///< decides about the promotion, as the user gave it
+  Metric measure;                 ///< by which both runs are compared
+  std::string rule;               ///< decides about the promotion, as the user gave it
 };
 
 /// What `exp retrain` did. With --dry-run only parent and plan are set.
 struct RetrainResult {
-  store::RunRow parent;
+  store::RunRow parent;  ///< the old run
   RetrainPlan plan;
   std::optional<SessionResult> session = {};  ///< the training of this call
   /// Both are set if the run is complete and was compared.

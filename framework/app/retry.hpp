@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// retry: starts failed runs again from the start, and lost runs from their newest valid checkpoint.
-// cli/run_verb.cpp calls it. The runs come from an experiment file or from the database. In the second case
-// only the run's folder is read, so it works even if the file was changed or removed.
+// retry(): starts failed runs again from the start, and lost runs (without a process) from their newest valid
+// checkpoint. cli/run_verb.cpp calls it for `exp retry`. The runs come from an experiment file or from the
+// database. In the second case only the run's folder is read, so it works even if the file was changed or
+// removed; keep that.
 #pragma once
 
 #include <optional>

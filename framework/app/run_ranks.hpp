@@ -15,7 +15,7 @@
 namespace encore::app {
 
 struct RankRequest {
-  int ranks = 1;
+  int ranks = 1;                      ///< processes that train each run together; 1: none but the worker
   std::optional<std::string> mpirun;  ///< the command that starts them
 };
 

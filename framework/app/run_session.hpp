@@ -50,18 +50,18 @@ struct RunBegun {
   std::size_t task = 0;   ///< counts from 0
   std::size_t tasks = 0;  ///< of the session; 0: a search, whose number is unknown
   std::string name, id;
-  std::string select;  ///< the rule that chooses its checkpoint: "max dev/f1"
-  int retry = 0;       ///< 1 for the first attempt after a crash
-  Action action = Action::start;
-  bool from_start = false;  ///< without the checkpoints of earlier attempts
-  std::vector<store::RecordGap> gaps = {};
+  std::string select;                       ///< the rule that chooses its checkpoint: "max dev/f1"
+  int retry = 0;                            ///< 1 for the first attempt after a crash
+  Action action = Action::start;            ///< why the run is trained
+  bool from_start = false;                  ///< without the checkpoints of earlier attempts
+  std::vector<store::RecordGap> gaps = {};  ///< that earlier attempts have left in its record
 };
 
 /// An attempt has ended or could not begin (outcome.began).
 struct RunEnded {
   std::size_t task = 0, tasks = 0;  ///< as in RunBegun
   std::string name;
-  const runner::RunOutcome& outcome;
+  const runner::RunOutcome& outcome;        ///< valid during the call
   bool again = false;                       ///< another attempt follows
   std::optional<store::RunRow> run = {};    ///< the stored row of a run that has begun
   std::vector<store::RecordGap> gaps = {};  ///< of a complete run

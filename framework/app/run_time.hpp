@@ -17,7 +17,7 @@
 namespace encore::app {
 
 struct TimeEstimate {
-  double seconds = 0.0;
+  double seconds = 0.0;                ///< of the training that is left
   std::string run, run_id;             ///< the source run, the newest of equally near ones
   std::vector<std::string> different;  ///< settings of the model and the batches in which it differs
 };

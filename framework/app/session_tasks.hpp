@@ -19,8 +19,8 @@ namespace encore::app {
 
 struct SessionTasks {
   std::vector<const PlannedRun*> planned;  ///< the run of each task; points into the given plan
-  std::vector<runner::RunTask> tasks;
-  std::vector<std::string> names;  ///< the name of each task's run
+  std::vector<runner::RunTask> tasks;      ///< for the runner, which counts them from 0
+  std::vector<std::string> names;          ///< the name of each task's run
 };
 
 /// Adds known runs of the plan to the sweep of this experiment file, if another file trained them, so that

@@ -31,7 +31,7 @@ struct AskedRun {
     withdrawn,  ///< its job had not started it
     begun,      ///< its job has just started it; it is asked
   } how = How::asked;
-  runner::Inactivity inactivity = {};
+  runner::Inactivity inactivity = {};  ///< of its worker, for How::inactive
 };
 const char* name_of(AskedRun::How how);
 

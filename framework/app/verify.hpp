@@ -26,8 +26,8 @@ struct VerifyRequest {
   int threads = 0;                     ///< 0: all CPUs of this process
   std::optional<std::string> backend;  ///< not given: that of the run
   RankRequest ranks;
-  std::vector<std::string> plugin_path;
-  bool keep = false;  ///< keep the folder of the new training
+  std::vector<std::string> plugin_path;  ///< instead of the folders of the training
+  bool keep = false;                     ///< keep the folder of the new training
   // The members below are only for bundles.
   std::vector<std::string> data;      ///< folders with the data of the bundle
   std::optional<std::string> report;  ///< HTML file to write
@@ -71,7 +71,7 @@ VerificationEnd verify_runs(const VerifyRequest& request, const App& app, Verify
 
 /// The result of making every decision of a search again from its observations.
 struct SearchVerdict {
-  std::size_t decisions = 0, observations = 0;
+  std::size_t decisions = 0, observations = 0;      ///< numbers in the record of the search
   std::optional<std::size_t> first_different = {};  ///< counts from 0
   std::string stored = {}, recomputed = {};         ///< the stored and the new decision
   std::size_t seen = 0;                             ///< observations before this decision
