@@ -17,7 +17,7 @@ namespace encore::cli {
 enum class Align { left, right };
 
 struct TableColumn {
-  std::string title;
+  std::string title;  ///< "BEST SCORE"; in CSV "best_score"
   Align align = Align::left;
   bool optional = false;  ///< left out if the terminal is too narrow; of several, the last one first
 };
@@ -28,7 +28,7 @@ struct Cell {
   Cell(std::string content, Style look) : text(std::move(content)), style(look), has_style(true) {}
   std::string text;
   Style style = Style::bold;
-  bool has_style = false;
+  bool has_style = false;  ///< false: `style` is not used
 };
 
 /// Returns the title of a column: "TOKEN ACCURACY" for "token_accuracy", "DEV F1" for "dev/F1".

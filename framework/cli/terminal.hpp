@@ -20,8 +20,8 @@ struct Terminal {
   bool live = false;   ///< a terminal that can move its cursor; otherwise a file or a pipe
   bool color = false;  ///< off with $NO_COLOR
   bool utf8 = false;   ///< the user's locale is UTF-8
-  int width = 80;
-  int height = 24;
+  int width = 80;      ///< in columns
+  int height = 24;     ///< in lines
 };
 
 /// Returns the terminal of stdout or stderr. $COLUMNS and $LINES replace the terminal's own size.

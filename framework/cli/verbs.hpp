@@ -23,7 +23,7 @@ enum ExitCode : int {
 };
 
 struct Verb {
-  std::string name;
+  std::string name;     ///< "run"; of an action "ls"
   std::string summary;  ///< one line, no final stop
   /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
   /// that nothing was started (exit 2).
