@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batcher: the bounded queue of a model's inputs, and the choice of those that a worker computes together.
 // Place in the flow: model_pool.cpp adds inputs and takes batches. It reads no clock: each call gets the
-// time, so that tests are exact. The order of inputs is described at the class. Read next: batcher.cpp.
+// time, so that tests are exact. The order of inputs is described at the class; it protects short requests,
+// and tests/unit/serve holds it. Read next: batcher.cpp.
 #pragma once
 
 #include <algorithm>
@@ -37,6 +38,7 @@ struct Waiting {
   /// short ones if there are several.
   bool is_long() const { return job->work != record::ServeWork::writing && bytes() > long_text_bytes; }
 
+  /// Bytes from which an input is long.
   static constexpr std::size_t long_text_bytes = std::size_t{16} << 10;
 };
 

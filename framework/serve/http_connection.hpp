@@ -111,9 +111,9 @@ struct Connection : std::enable_shared_from_this<Connection> {
 
   tcp::socket socket;
   asio::steady_timer clock;
-  std::uint64_t phase = 0;
-  bool late = false;
-  bool idle = true;  ///< no request has begun on it
+  std::uint64_t phase = 0;  ///< counts the settings of `clock`, so that an old one does nothing
+  bool late = false;        ///< the last read or write took too long
+  bool idle = true;         ///< no request has begun on it
   /// The server waits for its client and has no work for it.
   bool waits_for_client = true;
   bool let_in = false;    ///< the head of its request was judged, and its body may come

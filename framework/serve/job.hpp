@@ -19,12 +19,13 @@ namespace encore::serve {
 using ServeClock = std::chrono::steady_clock;
 
 struct Job {
-  record::ServeWork work = record::ServeWork::answer;
+  record::ServeWork work = record::ServeWork::answer;  ///< what is computed for each input
   bool allowed = false;   ///< inputs that are too long are cut, or generated text is sent as it grows
   bool observed = false;  ///< the worker also reports the facts that the monitor stores
   bool scored = false;    ///< answers have probabilities
-  std::vector<std::string> texts = {};  ///< inputs, or prompts
-  ServeClock::time_point arrived = {};
+  /// The inputs; for ServeWork::writing one GenerateRequest with all prompts.
+  std::vector<std::string> texts = {};
+  ServeClock::time_point arrived = {};  ///< when the request was complete
   /// The job fails if it has not all answers by then.
   ServeClock::time_point deadline = ServeClock::time_point::max();
   std::vector<record::ServeAnswer> answers = {};  ///< by input

@@ -52,9 +52,9 @@ struct ServeMetrics {
   std::map<std::pair<std::string, int>, std::uint64_t> requests = {};
   /// The time from the whole request to its answer, by route.
   std::map<std::string, BucketHistogram> seconds = {};
-  std::map<std::string, ModelMetrics> models = {};
-  std::size_t connections = 0;            ///< open connections
-  std::uint64_t refused_connections = 0;  ///< connections beyond the limit
+  std::map<std::string, ModelMetrics> models = {};  ///< by name
+  std::size_t connections = 0;                      ///< open connections
+  std::uint64_t refused_connections = 0;            ///< connections beyond the limit
 
   void add_request(const std::string& route, int status, double seconds);
   /// Returns all counters in Prometheus' text format.

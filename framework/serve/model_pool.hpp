@@ -66,8 +66,8 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
  private:
   /// The place of one worker, which is started again when it ends.
   struct Seat {
-    ServeWorkerStart start;
-    std::unique_ptr<WorkerLink> link = {};
+    ServeWorkerStart start;                 ///< how its worker is started
+    std::unique_ptr<WorkerLink> link = {};  ///< to its worker; null: none runs now
     bool ready = false, answered = false;
     int failures = 0;  ///< starts without an answer, one after the other
     /// Inputs that its worker computes now, keyed by their id.
@@ -100,8 +100,8 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
 
   /// An input that has ended two workers.
   struct Ender {
-    std::string digest;
-    ServeClock::time_point until;
+    std::string digest;            ///< of the input
+    ServeClock::time_point until;  ///< end of the refusal
   };
 
   boost::asio::io_context& loop_;

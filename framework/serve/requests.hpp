@@ -16,8 +16,8 @@
 namespace encore::serve {
 
 struct ServeRequest {
-  std::string model = {};  ///< "": the request names none
-  record::ServeWork work = record::ServeWork::answer;
+  std::string model = {};                              ///< "": the request names none
+  record::ServeWork work = record::ServeWork::answer;  ///< what is computed for each input
   bool truncates = false;                       ///< inputs that are too long are cut instead of refused
   bool scored = false;                          ///< answers have probabilities
   std::vector<std::string> texts = {};          ///< inputs, or prompts
@@ -29,7 +29,7 @@ struct ServeRequest {
 
 /// The limits of one request. A larger one is refused with 413 or 400.
 struct RequestLimits {
-  std::size_t texts = 1024;
+  std::size_t texts = 1024;        ///< inputs of one request
   std::int64_t max_tokens = 4096;  ///< the largest max_tokens of a request
 };
 

@@ -34,15 +34,15 @@ struct RouteField {
   const char* name;
   FieldType type;
   bool required;
-  const char* help;
+  const char* help;          ///< for the OpenAPI document and the page
   const char* neutral = "";  ///< for FieldType::neutral: the accepted values, as a JSON array
 };
 
 struct Route {
   const char *method, *path;
   RouteWork work;
-  bool open;  ///< needs no token
-  const char* summary;
+  bool open;                                      ///< needs no token
+  const char* summary;                            ///< one line, for the OpenAPI document and the page
   std::vector<RouteField> fields = {};            ///< of the body; none: it has no body
   const char* content_type = "application/json";  ///< of the answer
   const char* answer = "";                        ///< what the answer is

@@ -58,10 +58,10 @@ class ServeMonitor {
  private:
   /// A file that is written for a few minutes.
   struct File {
-    const char* kind;  ///< begins the file's name: "served" or "texts"
-    std::optional<record::SpoolWriter> writer = {};
-    std::chrono::steady_clock::time_point opened = {};
-    int part = 0;
+    const char* kind;                                   ///< begins the file's name: "served" or "texts"
+    std::optional<record::SpoolWriter> writer = {};     ///< nothing before the first record
+    std::chrono::steady_clock::time_point opened = {};  ///< when `writer` was opened
+    int part = 0;                                       ///< counts the files of this kind
   };
   /// A record that cannot be made is lost as well: an answer of a worker may be invalid JSON.
   void append(File& file, const std::function<std::string()>& record_of);

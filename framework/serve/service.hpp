@@ -59,10 +59,10 @@ class Service {
   struct Call {
     const Route* route = nullptr;
     std::shared_ptr<HttpReply> reply;
-    ServeClock::time_point arrived;
-    std::uint64_t number = 0;  ///< of the request, from 1
-    std::string sampled = {};  ///< the request's id, if the monitor samples it
-    std::shared_ptr<ServeMonitor> monitor = {};
+    ServeClock::time_point arrived;              ///< when the request was complete
+    std::uint64_t number = 0;                    ///< of the request, from 1
+    std::string sampled = {};                    ///< the request's id, if the monitor samples it
+    std::shared_ptr<ServeMonitor> monitor = {};  ///< of its model; null: not sampled
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
     bool streaming = false;     ///< the head of a stream was sent

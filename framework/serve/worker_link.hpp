@@ -23,8 +23,8 @@ namespace encore::serve {
 /// How a worker of a model is started.
 struct ServeWorkerStart {
   std::filesystem::path program;
-  std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
-  runner::WorkerPlace place = {};
+  std::vector<std::string> arguments;      ///< "serve --run-folder DIR ..."
+  runner::WorkerPlace place = {};          ///< its cores, threads and device
   std::shared_ptr<const void> files = {};  ///< keeps an unpacked bundle on disk (serve.hpp)
 };
 
