@@ -2,7 +2,7 @@
 // `exp run` of an experiment file without a search (run(), called by cli/run_verb.cpp). The flow: SessionFile
 // (from now on `exp stop` finds the session) -> read_plan -> compare_with the database -> require_startable
 // -> work_on (run_session.hpp), which gives the runs to the Runner. Keep the order: all checks come before
-// the first row is stored. Read next: run.hpp.
+// the first run is added. Read next: run.hpp.
 #include "app/run.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run(): plans the runs of an experiment file, checks everything, then trains the missing ones, several at
 // once if asked. cli/run_verb.cpp calls it for `exp run`; a file with [search] goes to search_session.hpp
-// instead. Nothing is started or stored before all checks have passed. Read next: planned_runs.hpp,
-// run_session.hpp.
+// instead. No run is added to the database or started before all checks have passed; keep it so. Read next:
+// planned_runs.hpp, run_session.hpp.
 #pragma once
 
 #include <optional>
