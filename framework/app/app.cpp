@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// confirmed(): asks the user for consent before a verb removes something, such as in removal.cpp and
-// labels.cpp. Read next: app.hpp.
+// confirmed(): asks the user for consent before a verb removes or replaces something, for removal.cpp and
+// labels.cpp. Without a terminal and without -y it refuses, so that a script never removes something by
+// accident. Read next: app.hpp.
 #include "app/app.hpp"
 
 #include "app/form.hpp"

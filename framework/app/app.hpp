@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // App: what the function of each verb receives beside its request: the path of the database, the receiver of
-// its reports (Events), and whether the user asked to stop. cli/verbs.hpp makes one for each call. Read next:
-// form.hpp, then run.hpp for the largest verb.
+// its reports (Events), and whether the user asked to stop. run_bound() in cli/verbs.hpp makes one for each
+// call, with the Console as Events; tests pass events of their own. Nothing is stored: a new kind of report
+// is a virtual function with an empty body here. Read next: form.hpp, then run.hpp for the largest verb.
 #pragma once
 
 #include <atomic>
@@ -36,6 +37,7 @@ class Events {
   virtual void started() {}
   /// Returns whether the user agrees. Returns false if there is no user to ask.
   virtual bool agrees(const std::string& /*question*/) { return false; }
+  /// Returns whether there is a user who can answer a question, such as at a terminal.
   virtual bool can_ask() const { return false; }
 };
 
@@ -46,8 +48,8 @@ struct ProgressEnd {
 };
 
 struct App {
-  std::filesystem::path database;
-  Events& events;
+  std::filesystem::path database;  ///< --db, $ENCORE_DB or encore.db; the file need not exist
+  Events& events;                  ///< the Console of the call
   /// The number of requests to stop: after the first, workers write a checkpoint and end; the second kills
   /// them. A signal handler may raise it.
   const std::atomic<int>& stop;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Declares the options --backend and --plugin-path of several verbs, and chooses the backend of a call. The
-// forms of run, plan, retrain, import and plugin include these options. Read next: backend.hpp.
+// forms of run, plan, retrain, import and plugin include these options; their help may change, their names
+// may not. Read next: backend.hpp.
 #include "app/backend.hpp"
 
 #include <cstdlib>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the cases that `exp bench` measures from the lists of options in the request (bench_workers, called
-// by cli/bench_verb.cpp), and rejects combinations that cannot be measured. Read next: bench_cases.hpp.
-#include "app/bench_cases.hpp"
+// bench_workers(): makes the cases that `exp bench` measures, all combinations of the lists in the request,
+// and rejects combinations that cannot be measured before anything starts. cli/bench_verb.cpp calls it and
+// gives the workers to runner/bench_run.hpp. The names of the cases are stored with the measurement, and
+// --against matches by them, so they must not change. Read next: bench_requests.hpp.
+#include "app/bench_requests.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -58,7 +60,8 @@ struct Case {
   nlohmann::json settings;
 };
 
-/// Returns the run of the file that is measured. Runs that differ only in the seed count as one.
+/// Returns the run of the file that is measured. Runs that differ only in the seed count as one; throws
+/// UsageError if the file has several others.
 record::Specification the_run(const PlannedRuns& planned) {
   std::set<std::string> groups;
   for (const PlannedRun& run : planned.runs) groups.insert(run.specification.group);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of bench, bench ls and bench show, and their rules. exp reads the command line by them, and
-// exp-bench again. Read next: bench_requests.hpp.
+// The options of bench, bench ls and bench show, and their rules (Form, form.hpp). exp checks the command
+// line by these forms and then replaces itself by exp-bench, which reads the same words by the same forms
+// (cli/components.cpp, cli/bench_verb.cpp). Names of options must not change; help may. Read next:
+// bench_requests.hpp.
 #include "app/bench_requests.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of bundle, bundle show and db merge, and their rules. exp reads the command line by them, and
-// exp-report again. Read next: bundle_requests.hpp.
+// The options of bundle, bundle show and db merge, and their rules (Form, form.hpp). exp checks the command
+// line by these forms and then replaces itself by exp-report, which reads the same words by the same forms
+// (cli/components.cpp). Names of options must not change; help may. Read next: bundle_requests.hpp.
 #include "app/bundle_requests.hpp"
 
 #include "app/verify.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp db`: prints the path of the database, checks it and the files of its runs for damage, backs it up,
-// shrinks and upgrades it. cli/db_verb.cpp prints the results. Read next: database.hpp, store/store.hpp.
+// `exp db`: checks the database and the files of its runs for damage, backs it up and shrinks it; the forms
+// of these actions and of path and upgrade are here too. cli/db_verb.cpp calls the functions and prints the
+// results. A new check is added to look_through(); a finding is one sentence for the user. Read next:
+// database.hpp, store/store.hpp.
 #include "app/database.hpp"
 
 #include <sqlite3.h>

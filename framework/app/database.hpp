@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The requests, forms and results of `exp db path`, check, backup, vacuum and upgrade. cli/db_verb.cpp calls
-// the functions.
+// the functions and prints the results; store/upgrade.hpp does the upgrade itself. Only vacuum and upgrade
+// write the database, and no function here removes a record.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ struct DbPathRequest {
 };
 
 struct DbCheckRequest {
-  bool quick = false;
+  bool quick = false;  ///< do not compute the hashes of checkpoints and other files
   bool json = false;
 };
 
 struct DbBackupRequest {
-  std::string file;
+  std::string file;  ///< the copy to write; it must not exist
   bool json = false;
 };
 
@@ -42,18 +43,18 @@ Form<DbBackupRequest> db_backup_form();
 Form<DbVacuumRequest> db_vacuum_form();
 Form<DbUpgradeRequest> db_upgrade_form();
 
-/// Each entry is one sentence.
+/// What `exp db check` found. Each entry is one sentence.
 struct DatabaseFindings {
-  std::vector<std::string> faults;
-  std::vector<std::string> notes;  ///< damage on disk without loss of records
-  std::size_t runs = 0;            ///< of the database
+  std::vector<std::string> faults;  ///< damage that lost or changed a record; the exit code reports it
+  std::vector<std::string> notes;   ///< damage on disk without loss of records
+  std::size_t runs = 0;             ///< number of runs in the database
 };
 DatabaseFindings check_database(const DbCheckRequest& request, const App& app);
 
 struct Backup {
-  std::filesystem::path file;
+  std::filesystem::path file;  ///< the copy
   std::uint64_t bytes = 0;
-  std::size_t runs = 0;
+  std::size_t runs = 0;  ///< number of runs in the copy
 };
 Backup back_up(const DbBackupRequest& request, const App& app);
 

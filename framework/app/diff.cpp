@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp diff`: collects the facts of two runs and returns where they differ; with --drift also how far their
-// weights and losses are apart. Read next: diff.hpp, analysis/difference.hpp.
+// weights and losses are apart. cli/diff_verb.cpp calls diff(). Which facts exist is decided in
+// analysis/difference.hpp; nothing is stored. Read next: diff.hpp.
 #include "app/diff.hpp"
 
 #include <tuple>
@@ -11,7 +12,8 @@ namespace encore::app {
 
 namespace {
 
-/// Removes the fields that only one of the two runs has: all of them would look like differences.
+/// Keeps only settings and data. Called if one of the two runs has not started: it has no host and no build
+/// yet, so those of the other run would all look like differences.
 void keep_question(analysis::Facts& facts) {
   std::erase_if(facts, [](const analysis::Field& field) {
     return field.section != "configuration" && field.section != "data";

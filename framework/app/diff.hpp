@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// diff: compares two runs: settings, data, host, build, and the drift of their weights and losses.
-// cli/diff_verb.cpp prints the result.
+// diff(): compares two runs: settings, data, host, build, and with --drift how far their weights and losses
+// are apart. cli/diff_verb.cpp calls it and prints the result; analysis/difference.hpp finds the differences.
+// The result is not stored.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@
 namespace encore::app {
 
 struct DiffRequest {
-  bool drift = false;
-  std::optional<double> tolerance;  ///< relative; not written: default_tolerance
+  bool drift = false;               ///< also compare checkpoints and losses, which takes longer
+  std::optional<double> tolerance;  ///< relative; not given: runner/drift.hpp chooses it
   bool json = false, csv = false;
   SelectionRequest selection;
 };
@@ -22,13 +23,14 @@ struct DiffRequest {
 Form<DiffRequest> diff_form();
 
 struct RunDifference {
-  store::RunRow a, b;
+  store::RunRow a, b;  ///< in the order of the command line
   bool a_told = true,
        b_told = true;  ///< false: the run has not started, so only settings and data are compared
-  std::vector<analysis::Difference> found;
-  std::optional<runner::DriftReport> drift;  ///< none: not asked for
+  std::vector<analysis::Difference> found;   ///< the value of a first
+  std::optional<runner::DriftReport> drift;  ///< nothing without --drift
 };
 
+/// Throws UsageError or UnknownRun unless the request selects exactly two runs.
 RunDifference diff(const DiffRequest& request, const App& app);
 
 }  // namespace encore::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks of `exp doctor`, one group of functions for each part of the machine. cli/doctor_verb.cpp calls
-// examine(); a new check is added there. Read next: doctor.hpp.
+// examine(), which calls the groups; a new check is added to its group. A check must end by itself: a program
+// that hangs is stopped after answer_patience. Read next: doctor.hpp.
 #include "app/doctor.hpp"
 
 #include <fcntl.h>

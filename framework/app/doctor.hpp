@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor: checks whether a machine can build Encore, train and share runs, with advice for each finding.
-// cli/doctor_verb.cpp prints the findings. The checks start no training; the only write is a temporary file
-// in the database's folder.
+// examine(): checks for `exp doctor` whether a machine can build Encore, train and share runs, with advice
+// for each finding. cli/doctor_verb.cpp prints the findings. The checks start no training; the only write is
+// a temporary file in the database's folder. Programs read groups and states as JSON, so "build", "ok" and
+// the others keep their names; sentences may change.
 #pragma once
 
 #include <filesystem>
@@ -23,11 +24,11 @@ enum class Health : std::uint8_t {
 const char* health_name(Health health);
 
 struct DoctorFinding {
-  std::string group;  ///< "build", "run", "cluster", "storage", "limits", "clock"
-  std::string what;
-  Health health = Health::good;
-  std::string found;   ///< the observed state
-  std::string advice;  ///< what to do; empty: nothing
+  std::string group;             ///< "build", "run", "cluster", "storage", "limits", "clock"
+  std::string what;              ///< subject of the check: "compiler"
+  Health health = Health::good;  ///< decides about colour and exit code
+  std::string found;             ///< the observed state
+  std::string advice;            ///< what to do; empty: nothing
 };
 
 struct DoctorRequest {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of report, compare, attention and export, and their rules. exp reads the command line by them,
-// and exp-report again. Read next: document_requests.hpp.
+// The options of report, compare, attention and export, and their rules (Form, form.hpp). exp checks the
+// command line by these forms and then replaces itself by exp-report, which reads the same words by the same
+// forms (cli/components.cpp). Names of options must not change; help may. Read next: document_requests.hpp.
 #include "app/document_requests.hpp"
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp dump`: writes runs as CSV, JSON or TensorBoard files (tensorboard.hpp). Other programs read these, so
-// columns keep their names. Read next: dump.hpp.
+// `exp dump`: writes runs as CSV tables or TensorBoard files for other programs (cli/dump_verb.cpp calls it;
+// cli/run_json.cpp writes the JSON). Other programs read columns by name: a column may be added, none may be
+// renamed. Read next: dump.hpp.
 #include "app/dump.hpp"
 
 #include <cctype>
@@ -8,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/tensorboard.hpp"
 #include "document/escape.hpp"
 #include "record/run_paths.hpp"
 #include "world/atomic_file.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp embed`: asks the worker for vectors or neighbours, and replaces numbers of candidates by lines of the
-// corpus. Read next: embed.hpp.
+// `exp embed`: asks the worker for vectors or neighbours, and replaces the numbers of candidates in its
+// answer by line numbers of the corpus. cli/embed_verb.cpp calls embed(). The worker sees only the non-empty
+// lines, so Corpus keeps where each was. Read next: embed.hpp.
 #include "app/embed.hpp"
 
 #include <encore/lines.hpp>
@@ -53,8 +54,8 @@ std::string wrong_question(const EmbedTextRequest& request) {
   return "";
 }
 
-/// Replaces the numbers of candidates by line numbers of the corpus, and removes the numbers of words, which
-/// are rows of the vocabulary.
+/// Replaces the numbers of candidates by line numbers of the corpus. For words, removes these numbers, which
+/// are rows of the vocabulary and mean nothing to users.
 void name_places(record::EmbedAnswer& answer, const Corpus& corpus) {
   for (record::NearestTexts& nearest : answer.nearest)
     for (record::NearText& neighbour : nearest.neighbours) {

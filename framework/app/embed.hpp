@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// embed: vectors, nearest neighbours and analogies from a run's model. The worker computes them and answers
-// in JSON.
+// embed(): vectors, nearest neighbours and analogies from a run's model, for `exp embed`. cli/embed_verb.cpp
+// calls it and prints the answer. The worker computes it and answers in JSON (record/embed_request.hpp, a
+// contract with worker/embed_verb.cpp).
 #pragma once
 
 #include <string>
@@ -12,15 +13,15 @@
 namespace encore::app {
 
 struct EmbedTextRequest {
-  std::vector<std::string> near;
-  std::string texts;
-  std::vector<std::string> analogy;
-  int count = 10;
+  std::vector<std::string> near;  ///< words, or with `texts` inputs, whose neighbours are wanted
+  std::string texts;              ///< file with a corpus, one input a line; "-": standard input; empty: none
+  std::vector<std::string> analogy;  ///< three words A B C: what is to C as A is to B
+  int count = 10;                    ///< number of neighbours
   bool json = false, csv = false;
   ModelRequest model;
   SelectionRequest selection;
-  std::string run;
-  std::vector<std::string> text;
+  std::string run;                ///< the first argument: a word that selects one run
+  std::vector<std::string> text;  ///< inputs from the command line, whose vectors are printed
 };
 
 Form<EmbedTextRequest> embed_form();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp evaluate`: starts a worker for each run to score its model on the user's file (worker_answer.hpp).
-// cli/evaluate_verb.cpp prints the scores. Read next: evaluate.hpp.
+// cli/evaluate_verb.cpp calls evaluate() and prints the scores. The reference of a run's training must never
+// be replaced, since monitoring compares with it. Read next: evaluate.hpp.
 #include "app/evaluate.hpp"
 
 #include "app/worker_answer.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// evaluate: scores the best checkpoints of runs on a file. The worker computes the scores and answers in JSON
-// (worker_answer.hpp); cli/evaluate_verb.cpp prints them.
+// evaluate(): scores the best checkpoints of runs on a file, for `exp evaluate`. A worker computes the scores
+// of each run and answers in JSON (worker_answer.hpp, record/evaluate_answer.hpp); cli/evaluate_verb.cpp
+// prints them. Only --reference stores something: the file's numbers as the run's reference for `exp
+// monitor`.
 #pragma once
 
 #include <functional>
@@ -13,9 +15,9 @@
 namespace encore::app {
 
 struct EvaluateRequest {
-  std::vector<std::string> with;
-  int beam = 0;
-  bool reference = false;
+  std::vector<std::string> with;  ///< more files of the set
+  int beam = 0;                   ///< 0: that of the run's training
+  bool reference = false;         ///< also store the reference for `exp monitor`
   bool json = false;
   bool csv = false;
   ModelRequest model;
@@ -25,14 +27,15 @@ struct EvaluateRequest {
 Form<EvaluateRequest> evaluate_form();
 
 struct RunScores {
-  std::string run;  ///< name
-  record::EvaluateAnswer answer;
+  std::string run;                ///< name
+  record::EvaluateAnswer answer;  ///< as the worker gave it
 };
 struct EvaluateResult {
   std::vector<RunScores> runs;
-  bool one = false;  ///< exactly one was asked for
+  bool one = false;  ///< the user asked for exactly one run; --json then prints an object, not a list
 };
-/// Scores the selected runs, and calls `scored` after each.
+/// Scores the selected runs in order, and calls `scored` after each. Throws Error at the first worker that
+/// fails; the runs after it are not scored.
 EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
                         const std::function<void(const RunScores&)>& scored);
 

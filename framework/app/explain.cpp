@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp explain`: finds the nearest stored run of each run (analysis/nearest_run.hpp) and lists the
-// differences. cli/explain_verb.cpp prints them. Read next: explain.hpp.
+// differences. cli/explain_verb.cpp calls explain() and prints them. It only reads the database. Read next:
+// explain.hpp.
 #include "app/explain.hpp"
 
 #include <filesystem>
 #include <set>
 
 #include "analysis/nearest_run.hpp"
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 
 namespace encore::app {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// explain: why a run differs from all others, and what `exp run` would do with each run of an experiment
-// file. cli/explain_verb.cpp prints it. Read next: analysis/nearest_run.hpp.
+// explain(): why a run differs from all others, and what `exp run` would do with each run of an experiment
+// file. cli/explain_verb.cpp calls it and prints the result; nothing is stored. Read next:
+// analysis/nearest_run.hpp, which finds the nearest run.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@ struct ExplainRequest {
 
 Form<ExplainRequest> explain_form();
 
-/// The run with the most similar question, and the differences.
+/// The run with the most similar question (settings, data and seed), and the differences.
 struct NearestToIt {
   store::RunRow run;
   std::vector<analysis::Difference> found;  ///< the nearest run's value first
@@ -30,18 +31,18 @@ struct NearestToIt {
 };
 
 struct ExplainedRun {
-  std::optional<store::RunRow> run = {};  ///< as the database has it
-  const PlannedRun* planned = nullptr;    ///< of an experiment file
-  std::string starts_from, learns_from;   ///< names of the runs that it needs; empty: none
-  std::optional<NearestToIt> nearest = {};
-  std::size_t replicates = 0;  ///< runs that differ from it in the seed alone
+  std::optional<store::RunRow> run = {};    ///< as the database has it
+  const PlannedRun* planned = nullptr;      ///< of an experiment file
+  std::string starts_from, learns_from;     ///< names of the runs that it needs; empty: none
+  std::optional<NearestToIt> nearest = {};  ///< nothing if the database has no other run
+  std::size_t replicates = 0;               ///< runs that differ from it in the seed alone
 };
 
 struct Explanation {
   std::vector<ExplainedRun> runs;
   bool one = false;                           ///< exactly one run was asked for
   std::unique_ptr<PlannedRuns> planned = {};  ///< of an experiment file
-  bool has_database = true;
+  bool has_database = true;                   ///< false: there is none, so every run of the file is new
 };
 
 Explanation explain(const ExplainRequest& request, const App& app);

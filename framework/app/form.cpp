@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rules of a Form and check(), which applies them to a request. cli/binder.cpp calls check() after it has
-// read the command line. Read next: form.hpp.
+// read the command line, and before the verb starts; only the first violated rule is reported, so the order
+// of rules decides the message. Read next: form.hpp.
 #include "app/form.hpp"
 
 #include <algorithm>

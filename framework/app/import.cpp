@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp import`: writes the experiment of a pretrained run, one of zero epochs, for the model in a Hugging
 // Face folder, from the folder's config.json and the manifests of tasks. The experiment is then planned,
-// checked, recorded and verified like that of `exp run` (run.cpp). Read next: import.hpp.
+// checked, recorded and verified like that of `exp run` (run.cpp). cli/run_verb.cpp calls import(). Its
+// settings are part of the run's identity: changed defaults would make equal models new runs. Read next:
+// import.hpp.
 #include "app/import.hpp"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "base/nearest.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/folder_settings.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// import: makes a run from a Hugging Face folder, without training. cli/run_verb.cpp calls it and shows it
-// like a session of `exp run`.
+// import(): makes a run from a Hugging Face folder, without training. cli/run_verb.cpp calls it and shows it
+// like a session of `exp run`. The run is stored with its question like any other; importing an equal model
+// again finds this run. Read next: import.cpp, pretrained/hugging_face_folder.hpp.
 #pragma once
 
 #include <optional>
@@ -12,9 +13,9 @@
 namespace encore::app {
 
 struct ImportRequest {
-  std::string folder;
-  std::optional<std::string> name, task;
-  std::vector<std::string> set;  ///< key=value
+  std::string folder;                     ///< with config.json, weights and the tokenizer's files
+  std::optional<std::string> name, task;  ///< not given: by the folder's name and architecture
+  std::vector<std::string> set;           ///< key=value
   BackendRequest backend;
   SessionRequest session;
   bool json = false;
@@ -23,8 +24,8 @@ struct ImportRequest {
 Form<ImportRequest> import_form();
 
 struct ImportResult {
-  std::optional<store::RunRow> known = {};  ///< the run that has this model already, or works on it
-  std::optional<SessionResult> session = {};
+  std::optional<store::RunRow> known = {};    ///< the run that has this model already, or works on it
+  std::optional<SessionResult> session = {};  ///< nothing if the run is known
 };
 
 ImportResult import(const ImportRequest& request, const App& app, SessionEvents& events);

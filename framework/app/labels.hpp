@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tag and note: change and list the tags and notes of runs. cli/label_verbs.cpp prints them. They are not
-// part of a run's identity.
+// tag() and note(): change and list the tags and notes of runs. cli/label_verbs.cpp calls them and prints the
+// result. Tags and notes are not part of a run's identity, so they may change at any time.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct TagChange {
 };
 
 struct TagRequest {
-  std::vector<TagChange> changes;
+  std::vector<TagChange> changes;  ///< empty: only list the tags
   SelectionRequest selection;
   bool json = false;
 };
@@ -32,9 +32,9 @@ std::vector<TaggedRun> tag(const TagRequest& request, const App& app);
 
 struct NoteRequest {
   SelectionRequest selection;
-  bool yes = false;
+  bool yes = false;  ///< do not ask before notes are replaced
   bool json = false;
-  std::string run;
+  std::string run;                  ///< the first argument: a word that selects runs
   std::optional<std::string> text;  ///< not given: the note is only read; empty: it is removed
 };
 
@@ -43,7 +43,7 @@ Form<NoteRequest> note_form();
 struct NoteResult {
   std::vector<store::RunRow> runs;  ///< with their current notes
   bool written = false;             ///< false: they were only read, or the user did not agree
-  bool declined = false;
+  bool declined = false;            ///< the user answered no
 };
 NoteResult note(const NoteRequest& request, const App& app);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp logs`: reads the spools and log files of runs in their folders, and follows them. cli/logs_verb.cpp
-// prints each entry. Read next: logs.hpp.
+// calls read_logs() and prints each entry. A worker may be writing these files, so a record without its end
+// is read again later. Read next: logs.hpp.
 #include "app/logs.hpp"
 
 #include <algorithm>

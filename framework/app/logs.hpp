@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// logs: the logs of runs, attempt by attempt. They are read from the run folders, so they are available
-// before they are in the database. cli/logs_verb.cpp prints them.
+// read_logs(): the logs of runs, attempt by attempt, for `exp logs`. They are read from the spools and log
+// files in the run folders, so they are available before they are in the database. cli/logs_verb.cpp calls it
+// and prints the entries. It only reads. Read next: record/spool_reader.hpp.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@
 namespace encore::app {
 
 struct LogsRequest {
-  bool follow = false;
+  bool follow = false;  ///< continue until the runs have ended
   bool json = false;
   SelectionRequest selection;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp ls`: selects and sorts runs, and gathers their scores and columns. cli/ls_verb.cpp and
-// cli/run_list.cpp print them. Read next: ls.hpp.
+// list_runs(): selects and sorts runs for `exp ls`, and gathers their scores and columns. cli/ls_verb.cpp
+// calls it, cli/run_list.cpp prints the result. A database may have 100000 runs, so what is gathered for each
+// run must be limited or asked for in one query. Read next: ls.hpp.
 #include "app/ls.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ls: lists runs with their scores, the newest first or sorted by a column. cli/ls_verb.cpp prints the list;
-// cli/bundle_text.cpp uses varied_columns() to show in which options the runs of a bundle differ.
+// list_runs(): the runs with their scores, the newest first or sorted by a column, for `exp ls`.
+// cli/ls_verb.cpp calls it and cli/run_list.cpp prints the list; cli/bundle_text.cpp uses varied_columns() to
+// show in which options the runs of a bundle differ. It only reads. Names of columns are those that
+// conditions (--where) and CSV use, so they never change; titles may.
 #pragma once
 
 #include <map>
@@ -17,15 +19,15 @@ namespace encore::app {
 
 struct LsRequest {
   SelectionRequest selection = {};
-  std::optional<std::string> sort = {};
+  std::optional<std::string> sort = {};  ///< name of a column; not given: the newest first
   bool reverse = false;
   std::vector<std::string> columns = {};  ///< shown beside those that every list has
-  bool varied = false;
-  std::optional<std::string> name = {};
-  bool removed = false;
-  std::optional<int> number = {};  ///< 0: all; not written: 100, of an answer for programs all
-  bool all = false;
-  bool search = false;  ///< the searches instead of the runs
+  bool varied = false;                    ///< also show the options in which the runs differ
+  std::optional<std::string> name = {};   ///< a shell pattern
+  bool removed = false;                   ///< the runs that `exp rm` has hidden
+  std::optional<int> number = {};         ///< 0: all; not written: 100, of an answer for programs all
+  bool all = false;                       ///< short for number = 0
+  bool search = false;                    ///< the searches instead of the runs
   bool json = false, csv = false;
 };
 
@@ -50,7 +52,7 @@ struct LsResult {
   RunList list;
   bool complete = true;                      ///< there are no more runs than listed
   std::optional<std::int64_t> present = {};  ///< how many there are, where nothing was chosen among them
-  std::string why_empty = {};
+  std::string why_empty = {};                ///< the reason if no run is listed
 };
 
 /// Returns the list. Throws UsageError for a column that no run has.

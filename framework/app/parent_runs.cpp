@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the parents of runs in the database and in other experiment files, and refuses circles. Read next:
-// parent_runs.hpp.
+// ParentRuns: finds the parents of runs (the runs that they start from) in the database and in other
+// experiment files, and refuses circles of files. planned_runs.cpp and planned_search.cpp create it for
+// make_plan (plan/plan.hpp). A file's parents are planned before the file itself, so take() returns them
+// first. Read next: parent_runs.hpp.
 #include "app/parent_runs.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParentRuns: finds the runs that others start from ([model] from = { run = } or { experiment = }) in the
-// database and in other experiment files. Place in the flow: planned_runs.cpp passes it to make_plan, and
-// puts the parents that it found in front of the file's own runs.
+// ParentRuns: finds the parents of runs, the runs that they start from ([model] from = { run = } or {
+// experiment = }), in the database and in other experiment files. Place in the flow: planned_runs.cpp and
+// planned_search.cpp pass it to make_plan, and put the parents that it found in front of the file's own runs.
+// A parent is part of a run's question, so how it is found decides which runs count as equal.
 #pragma once
 
 #include <deque>
@@ -21,10 +22,10 @@ namespace encore::app {
 
 /// A run of another experiment file, from which a run starts.
 struct PlannedParent {
-  config::ExperimentFile document;
-  plan::Plan plan;  ///< of the whole file
-  plan::RunPoint point;
-  std::vector<std::filesystem::path> plugin_folders;
+  config::ExperimentFile document;                    ///< the other experiment file
+  plan::Plan plan;                                    ///< of the whole file
+  plan::RunPoint point;                               ///< the run in this plan
+  std::vector<std::filesystem::path> plugin_folders;  ///< folders for the plugins of that file
 };
 
 class ParentRuns final : public plan::ParentSource {
@@ -38,7 +39,11 @@ class ParentRuns final : public plan::ParentSource {
   ParentRuns(std::filesystem::path database, const std::filesystem::path& file, PluginFolders plugin_folders,
              std::string fingerprint);
 
+  /// Returns the run of the database that `word` selects, which must have weights. Valid as long as this
+  /// object. Throws Error.
   const plan::Parent& run(const std::string& word) override;
+  /// Plans `file` and returns its run `name`. Valid as long as this object. Throws ConfigErrors or Error,
+  /// also if the files form a circle.
   const plan::Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
 
   /// Returns the runs that experiment() found, parents first.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp plan`: what `exp run` would do, without writing anything. plan_runs(): read_plan -> compare_with the
-// database -> require_startable -> the expected time of each run (run_time.hpp). plan_search(): the next
-// decision of a search. Read next: plan.hpp.
+// database -> require_startable -> the expected time of each run (run_time.hpp). plan_sizes(): the worker
+// computes the cost of each distinct model. plan_search(): the next decisions of a search. cli/plan_verb.cpp
+// calls all three. The steps must stay those of run.cpp, or the plan would be wrong. Read next: plan.hpp.
 #include "app/plan.hpp"
 
 #include <fnmatch.h>
@@ -12,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/worker_answer.hpp"
 #include "base/json_text.hpp"
 #include "base/nearest.hpp"
@@ -60,7 +61,8 @@ std::vector<std::optional<TimeEstimate>> times_of(store::Store* store, const Pla
 
 // --- sizes ---
 
-/// Replaces the hash of a file that may be missing. Each path gets another value.
+/// Replaces the hash of a data file that may be missing, for --size, which reads no data. Each path gets
+/// another value.
 std::string hash_of_path(const std::filesystem::path& path) {
   return sha256(path.string());
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plan: shows what `exp run` would do, and writes nothing. cli/plan_verb.cpp calls it, cli/plan_text.cpp
-// prints it. Read next: planned_runs.hpp.
+// plan_runs(), plan_sizes() and plan_search(): what `exp run` would do with an experiment file, what its
+// models cost, and the next decisions of its search. They write nothing. cli/plan_verb.cpp calls them;
+// cli/plan_text.cpp and cli/plan_size.cpp print the results. Whatever decides about runs must stay in
+// planned_runs.hpp, which `exp run` uses too, so that the plan is true. Read next: planned_runs.hpp.
 #pragma once
 
 #include <memory>
@@ -17,16 +19,17 @@ namespace encore::app {
 /// The shape for which the cost of a model is computed.
 struct SizeRequest {
   bool size = false;  ///< show the cost instead of the plan
+  /// Tokens in a sequence, sequences in a batch, tokens in the vocabulary, labels. Not given: from the file.
   std::optional<int> length, batch, vocabulary, labels;
   std::optional<double> picked;  ///< share of the rows that the task picks for its head
 };
 
 struct PlanVerbRequest {
   PlanRequest plan;
-  std::string run;  ///< name or pattern of the runs that are shown; empty: all
-  bool values = false;
+  std::string run;      ///< name or pattern of the runs that are shown; empty: all
+  bool values = false;  ///< show every option with its value and origin
   SizeRequest size;
-  int jobs = 1;
+  int jobs = 1;  ///< number of runs at once, for the expected time
   bool json = false, csv = false;
 };
 
@@ -34,7 +37,7 @@ Form<PlanVerbRequest> plan_form();
 
 /// The planned runs that are shown, with their expected times.
 struct PlanView {
-  PlannedRuns planned;
+  PlannedRuns planned;             ///< the whole plan
   std::vector<std::size_t> shown;  ///< indices of planned.runs
   std::vector<std::optional<TimeEstimate>>
       times;  ///< of every run of the plan; empty for a run that is not to do
@@ -50,7 +53,7 @@ PlanView plan_runs(const PlanVerbRequest& request, const App& app);
 
 /// What a model costs, with the names of its runs.
 struct SizedModel {
-  std::vector<std::string> runs;
+  std::vector<std::string> runs;  ///< names
   record::SizeAnswer size;
 };
 void list(auto& field, A<SizedModel> auto& model) {
@@ -67,9 +70,9 @@ std::vector<SizedModel> plan_sizes(const PlanVerbRequest& request, const App& ap
 /// reason why it cannot be trained, if any.
 struct NextDecision {
   plan::search::Decision decision;
-  plan::search::Trial trial = {};
-  std::string problem = {};
-  bool excluded = false;  ///< by a condition of the search itself
+  plan::search::Trial trial = {};  ///< the settings of a proposal
+  std::string problem = {};        ///< why it cannot be trained; empty: it can
+  bool excluded = false;           ///< by a condition of the search itself
 };
 
 struct SearchPreview {

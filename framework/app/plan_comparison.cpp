@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks up the question of each planned run in the database and decides what `exp run` does with the run.
-// Read next: plan_comparison.hpp.
-#include "app/plan_comparison.hpp"
+// compare_with(): looks up the question of each planned run in the database (its settings, data and seed) and
+// decides what `exp run` does with the run: start, resume, retry, skip or leave. run.cpp, plan.cpp,
+// explain.cpp, import.cpp, retrain.cpp, retry.cpp and planned_search.cpp call it after the file is read. `exp
+// plan` and `exp run` must decide alike, so no other file decides. Read next: planned_runs.hpp.
+#include "app/planned_runs.hpp"
 
 #include <cstddef>
 #include <map>
@@ -28,6 +30,7 @@ void name_parent(store::Store& store, const PlannedRuns& planned, PlannedRun& ru
     run.learns_from = teacher->name;
 }
 
+/// Returns what to do with a run in this state; a worker that is alive is left alone.
 Action action_for(store::RunState state) {
   switch (state) {
     case store::RunState::completed:
@@ -86,7 +89,7 @@ void compare_with(store::Store& store, PlannedRuns& planned, const App& app) {
     run.action = action_for(run.before->state);
     compare_origin(store, planned, files, run);
     if (planned.changed && !run.parent_file) keep_to_changed(run);
-    // An unfinished repeat is resumed: otherwise an interrupted --fresh would never end. A repeat whose //
+    // An unfinished repeat is resumed: otherwise an interrupted --fresh would never end. A repeat whose
     // plugins have changed cannot be resumed.
     const bool stuck = run.goes_on() && !run.changed_plugins.empty();
     if (planned.fresh && !run.parent_file && (run.action == Action::skip || stuck)) {
@@ -112,7 +115,7 @@ void require_same_plugins(const PlannedRuns& planned) {
 }
 
 std::vector<std::string> kept_though(const PlannedRuns& planned) {
-  std::map<std::string, std::vector<std::string>> runs;  // by what is different about them
+  std::map<std::string, std::vector<std::string>> runs;  // names of runs, keyed by their difference
   for (const PlannedRun& run : planned.runs) {
     if (run.action != Action::skip) continue;
     for (const PluginChange& change : run.changed_plugins) runs[change.text()].push_back(run.before->name);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads an experiment file and plans its runs, parents first (read_plan), for run, plan, explain and retry.
-// plan_comparison.hpp then compares them with the database. Read next: planned_runs.hpp.
+// Reads an experiment file and plans its runs, parents first (read_plan), for run, plan, explain, retry and
+// bench; import and retrain plan a document instead (plan_document). plan_comparison.cpp then compares the
+// runs with the database. context_of() makes JSON that the database stores for each experiment file: members
+// may be added, none renamed. Read next: planned_runs.hpp.
 #include "app/planned_runs.hpp"
 
 #include <algorithm>
@@ -97,6 +99,7 @@ void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
   }
 }
 
+/// Returns the base files of an experiment file, which follow it in `sources`, with their content.
 nlohmann::json files_behind_first(const std::vector<config::SourceFile>& sources) {
   nlohmann::json files = nlohmann::json::array();
   for (std::size_t i = 1; i < sources.size(); ++i)
@@ -104,7 +107,8 @@ nlohmann::json files_behind_first(const std::vector<config::SourceFile>& sources
   return files;
 }
 
-/// Returns the other inputs that planning the file again needs, as JSON (see the table sweep).
+/// Returns the other inputs that planning the file again needs, as JSON: base files, overrides, --grid,
+/// --seeds and files of parents. store/schema.sql has it in the table sweep.
 std::string context_of(const PlannedRuns& planned) {
   nlohmann::json context = {{"bases", files_behind_first(planned.sources)},
                             {"overrides", planned.overrides},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PlannedRuns: the runs of an experiment file, each with the action that `exp plan` shows and `exp run`
-// takes. This file reads and plans them; plan_comparison.hpp adds the facts of the database.
+// takes. read_plan() (planned_runs.cpp) reads and plans them; compare_with() (plan_comparison.cpp) then adds
+// what the database knows. run.cpp, plan.cpp, explain.cpp, retry.cpp, import.cpp and retrain.cpp use them. A
+// run is found again by its question (settings, data, seed), so nothing here may change a specification after
+// it was planned. Names of actions are read by programs.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +22,7 @@
 namespace encore::app {
 
 enum class Action {
-  start,      ///< a new question
+  start,      ///< a question (settings, data, seed) that the database does not have
   resume,     ///< it was interrupted, lost or stopped
   retry,      ///< it failed
   skip,       ///< it is complete
@@ -29,13 +32,14 @@ enum class Action {
 const char* name_of(Action action);
 
 struct PlannedRun {
+  /// Everything that the worker needs; its question finds the run again.
   record::Specification specification;
   /// The settings of the sweep, as text: {"model.layers", "4"}.
   std::vector<std::pair<std::string, std::string>> varied = {};
   Action action = Action::start;
   std::optional<store::RunRow> before = {};  ///< its row in the database, if any
-  bool new_repeat = false;                   ///< --fresh: in addition to existing repeats
-  bool from_start = false;      ///< without the checkpoints of earlier attempts (exp retry --failed)
+  bool new_repeat = false;      ///< another run of the same question, beside existing ones (--fresh)
+  bool from_start = false;      ///< begins without the checkpoints of earlier attempts (exp retry --failed)
   bool has_checkpoint = false;  ///< for a run to resume: false means that it starts again
   /// The plugin files and the build of its last attempt, if they differ from the current ones.
   std::vector<PluginChange> changed_plugins = {};
@@ -45,11 +49,12 @@ struct PlannedRun {
   std::string starts_from = {};  ///< name of its parent in this plan or the database; empty: none
   /// The index of the run of this plan that it learns from ([distil] teacher).
   std::optional<std::size_t> teacher = {};
-  std::string learns_from = {};
+  std::string learns_from = {};                 ///< name of its teacher; empty: none
   std::optional<std::size_t> parent_file = {};  ///< for a parent: its file in PlannedRuns::parents
 
-  /// Returns whether it continues from where the last attempt stopped.
+  /// Returns whether the run exists and is trained on, from a checkpoint if it has one.
   bool goes_on() const { return action == Action::resume || action == Action::retry; }
+  /// Returns whether `exp run` would train the run.
   bool to_do() const { return action == Action::start || goes_on(); }
   /// Returns its stored or planned name.
   const std::string& name() const { return before ? before->name : specification.name; }
@@ -57,39 +62,41 @@ struct PlannedRun {
 
 /// Another experiment file, which has a parent of a run.
 struct ParentFile {
-  plan::Plan plan;
+  plan::Plan plan;  ///< of the whole file
   std::filesystem::path file;
-  std::vector<config::SourceFile> sources;
-  std::optional<std::int64_t> sweep = {};  ///< its row, once it is stored
+  std::vector<config::SourceFile> sources;  ///< content of the file and its bases
+  std::optional<std::int64_t> sweep = {};   ///< its row, once it is stored
 };
 
 struct PlannedRuns {
   plan::Plan plan;
-  std::filesystem::path file;
+  std::filesystem::path file;               ///< the experiment file
   std::vector<config::SourceFile> sources;  ///< content of the file and its bases
   std::vector<std::string> overrides;       ///< key=value, of the command line
   config::SweepTexts sweep;                 ///< --grid and --seeds
-  std::string backend;
-  std::filesystem::path worker;
-  config::Catalogue catalogue;
-  std::string fingerprint;       ///< of the build that trains; may be empty (runner/programs.hpp)
-  std::vector<PlannedRun> runs;  ///< parents come first
-  std::vector<ParentFile> parents;
-  bool fresh = false;
-  bool changed = false;  ///< only train runs again whose plugin files have changed
+  std::string backend;                      ///< openmp, cuda or hip
+  std::filesystem::path worker;             ///< program that trains the runs
+  config::Catalogue catalogue;              ///< types of the plugins that the file may use
+  std::string fingerprint;                  ///< of the build that trains; may be empty (runner/programs.hpp)
+  std::vector<PlannedRun> runs;             ///< parents come first
+  std::vector<ParentFile> parents;          ///< other files, with runs that start runs of this one
+  bool fresh = false;                       ///< train complete runs again as new repeats
+  bool changed = false;                     ///< only train runs again whose plugin files have changed
 
   /// Returns the facts of the file from which the run comes.
   const plan::Plan& plan_of(const PlannedRun& run) const;
+  /// Returns the number of runs with this action.
   std::size_t count(Action action) const;
+  /// Returns the number of runs that `exp run` would train.
   std::size_t to_do() const;
 };
 
 struct PlanRequest {
-  std::string file = {};
-  std::vector<std::string> set = {};  ///< key=value
-  std::optional<std::string> seed = {}, seeds = {};
-  std::vector<std::string> grid = {};  ///< key=a,b
-  std::optional<std::string> name = {};
+  std::string file = {};                             ///< path of the experiment file
+  std::vector<std::string> set = {};                 ///< key=value
+  std::optional<std::string> seed = {}, seeds = {};  ///< one number; a list such as "1-5"
+  std::vector<std::string> grid = {};                ///< key=a,b
+  std::optional<std::string> name = {};              ///< of the experiment
   BackendRequest backend = {};
   bool fresh = false;    ///< train complete runs again
   bool changed = false;  ///< train runs again whose plugin files have changed
@@ -102,6 +109,7 @@ Form<PlanRequest> plan_options();
 Form<PlanRequest> plan_arguments();
 /// Returns settings, seed and name of the request as key=value.
 std::vector<std::string> overrides_of(const PlanRequest& request);
+/// Returns --grid and --seeds of the request.
 config::SweepTexts sweep_of(const PlanRequest& request);
 /// Returns the specification of a point, and removes config and origin from the point: in a plan of many runs
 /// they need most of the memory.
@@ -132,5 +140,17 @@ void record_descriptions(store::Store& store, const PlannedRuns& planned);
 std::int64_t add_sweep(store::Store& store, PlannedRuns& planned);
 /// Lets the worker check all runs that would start. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned, const App& app);
+
+// --- the comparison with the database (plan_comparison.cpp) ---
+
+/// Sets the action of each run from the facts of the database: which to start, resume, retry, skip or leave.
+/// Called after the plan is read.
+void compare_with(store::Store& store, PlannedRuns& planned, const App& app);
+/// Checks that each run resumes with the plugin files that wrote its checkpoint. Throws Error that lists all
+/// changed files of all runs, and says what to do.
+void require_same_plugins(const PlannedRuns& planned);
+/// Returns one line for each difference in plugins or build between now and the training of complete runs,
+/// which are kept nevertheless.
+std::vector<std::string> kept_though(const PlannedRuns& planned);
 
 }  // namespace encore::app

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads an experiment file with [search] and finds this search in the database, for `exp plan` and `exp run`.
-// Read next: planned_search.hpp.
+// Reads an experiment file with [search] and finds this search in the database, for `exp plan` (plan.cpp) and
+// `exp run` (search_session.cpp). It decides nothing: decisions are made by plan/search/decide.hpp from the
+// space, the options and the stored history alone, which `exp verify` repeats. Read next: planned_search.hpp.
 #include "app/planned_search.hpp"
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "config/fingerprint.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/programs.hpp"
@@ -12,6 +13,7 @@ namespace encore::app {
 
 namespace {
 
+/// Throws UsageError for --fresh and --changed, which only a file without [search] takes.
 void refuse_options_of_sweeps(const PlanRequest& request) {
   if (!request.fresh && !request.changed) return;
   throw UsageError(std::string(request.fresh ? "--fresh" : "--changed") +

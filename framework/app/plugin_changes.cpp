@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the plugin files that a run was trained with, as the database has them, with those on disk.
-// plan_comparison.cpp calls it. Read next: plugin_changes.hpp.
+// plugin_changes(): compares the plugin files that a run was trained with, as the database has them, with
+// those on disk. plan_comparison.cpp calls it for each known run, and cli/run_json.cpp and cli/show_text.cpp
+// print recorded changes. Only the SHA-256 decides: a plugin of an equal version with other bytes has
+// changed. Read next: plugin_changes.hpp.
 #include "app/plugin_changes.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the plugins of a run whose files have changed since its training. plan_comparison.cpp calls this for
-// every known run; `exp run` then refuses to resume it, and `exp plan` reports it.
+// plugin_changes(): finds the plugins of a run whose files have changed since its training, by their SHA-256.
+// plan_comparison.cpp calls it for every known run; `exp run` then refuses to resume the run, and `exp plan`
+// reports it. json() is stored with the run as an event, so its members never change.
 #pragma once
 
 #include <filesystem>

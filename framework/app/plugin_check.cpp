@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plugin check`: starts workers with a plugin and reads the results of its checks, line by line. Read
-// next: plugin_check.hpp.
+// `exp plugin check`: starts workers with a plugin and reads the results of its checks, line by line.
+// cli/plugin_check.cpp calls check_plugin(). The lines are JSON, a contract with
+// worker/check_plugin_verb.cpp; other lines come from the plugin and are skipped. A crash or a hang must
+// never end this process or skip a check silently. Read next: plugin_check.hpp.
 #include "app/plugin_check.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin check: runs the contract suite on a plugin, for cli/plugin_check.cpp. Workers run the checks as
-// child processes, so a plugin that crashes or hangs stops only its worker: one worker runs every check, two
-// more compute the digests with other numbers of threads. Every check of the suite is reported as passed,
-// failed or skipped.
+// check_plugin(): runs the contract suite on a plugin, for `exp plugin check` (cli/plugin_check.cpp). Workers
+// run the checks as child processes, so a plugin that crashes or hangs stops only its worker: one worker runs
+// every check, two more compute the digests with other numbers of threads. Every check of the suite is
+// reported as passed, failed or skipped; none may be left out.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@
 namespace encore::app {
 
 struct PluginCheckRequest {
-  std::optional<std::string> backend;
-  int timeout = 300;
-  std::vector<std::string> data;      ///< files of one set
-  std::vector<std::string> settings;  ///< KEY=VALUE
-  std::optional<int> width, length;   ///< instead of the suite's sizes
+  std::optional<std::string> backend;  ///< of the worker; not given: see backend.hpp
+  int timeout = 300;                   ///< seconds without output after which a check fails
+  std::vector<std::string> data;       ///< files of one set
+  std::vector<std::string> settings;   ///< KEY=VALUE
+  std::optional<int> width, length;    ///< instead of the suite's sizes
   bool json = false;
-  std::string file;
+  std::string file;  ///< the shared object
 };
 
 Form<PluginCheckRequest> plugin_check_form();
 
-/// The reports of a check while it runs.
+/// The reports of a check while it runs. `check` is such as `layer "highway", gradients`.
 class CheckEvents {
  public:
   virtual ~CheckEvents() = default;
@@ -40,12 +40,14 @@ class CheckEvents {
 };
 
 struct CheckResult {
-  std::vector<nlohmann::json> checks;
+  std::vector<nlohmann::json> checks;  ///< as CheckEvents::found() received them
+  /// Numbers of checks; `unchecked` ones passed without comparing anything.
   int failed = 0, skipped = 0, unchecked = 0;
   bool opened = false;  ///< the worker could open the plugin and list its checks
 };
 
-/// Stores a pass (plugin_passes.hpp). Throws Error if the plugin does not exist.
+/// Runs all checks and stores a pass if none failed (plugin_passes.hpp). Throws Error if the plugin does not
+/// exist.
 CheckResult check_plugin(const PluginCheckRequest& request, CheckEvents& events);
 
 }  // namespace encore::app

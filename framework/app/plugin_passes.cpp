@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores in the cache folder which plugin files passed `exp plugin check`, and finds those that did not.
-// run.cpp and cli/plan_text.cpp warn about them. Read next: plugin_passes.hpp.
+// Stores in the cache folder which plugin files passed `exp plugin check` (note_pass, called by
+// plugin_check.cpp), and finds those that did not: run.cpp and cli/plan_text.cpp warn about them. A missing
+// or read-only cache must never stop a run. Read next: plugin_passes.hpp.
 #include "app/plugin_passes.hpp"
 
 #include <algorithm>
@@ -18,11 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Returns the file of a pass; empty if there is no cache folder.
 fs::path pass_file(const std::string& sha256) {
   const fs::path cache = record::cache_folder();
   return cache.empty() ? fs::path() : cache / "plugin_checks" / (sha256 + ".json");
 }
 
+/// Returns whether the plugin lies in the folder of the plugins that come with Encore.
 bool ships(const config::Manifest& manifest, const fs::path& built_in) {
   std::error_code failure;
   return fs::equivalent(manifest.file.parent_path(), built_in, failure);

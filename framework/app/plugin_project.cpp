@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin new` copies a template of plugins/template with a new name, `exp plugin build` runs CMake on a
-// project. cli/plugin_project.cpp prints the result. Read next: plugin_project.hpp.
+// project. cli/plugin_project.cpp calls new_plugin() and build_plugin() and prints the results. Names become
+// folders, CMake targets and C++ namespaces, so require_good_name() must stay as strict as each of these.
+// Read next: plugin_project.hpp.
 #include "app/plugin_project.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin new and plugin build: make a plugin project from a template, and build its shared object.
-// cli/plugin_project.cpp prints the files. The template is in plugins/template.
+// new_plugin() and build_plugin(): make a plugin project from a template, and build its shared object.
+// cli/plugin_project.cpp calls them and prints the files. The templates are in plugins/template; their names
+// my_plugin and MyPlugin are replaced.
 #pragma once
 
 #include <filesystem>
@@ -16,15 +17,15 @@
 namespace encore::app {
 
 struct PluginNewRequest {
-  std::string kind = "layer";
-  std::string into = ".";
-  std::string name;
+  std::string kind = "layer";  ///< "layer", "task" and others: a folder of plugins/template
+  std::string into = ".";      ///< folder in which the project's folder is made
+  std::string name;            ///< of the plugin: "my_layers"
   bool json = false;
 };
 
 struct PluginBuildRequest {
   std::optional<std::string> backend;
-  std::string folder;
+  std::string folder;  ///< of the project
   bool json = false;
 };
 
@@ -42,7 +43,7 @@ PluginProject new_plugin(const PluginNewRequest& request);
 
 struct BuiltPlugins {
   std::filesystem::path folder;
-  std::vector<config::Manifest> manifests;
+  std::vector<config::Manifest> manifests;  ///< of the plugins that were built
 };
 /// Configures and builds a project with CMake, for the build or installation of this program (see
 /// cmake/encore_plugin.cmake). `step` receives "configuring" and "building" with the folder. Throws

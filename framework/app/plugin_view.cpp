@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp plugin ls` and `exp plugin info`: searches the plugin folders for manifests, and loads plugins only on
-// request. cli/plugin_ls.cpp and cli/plugin_info.cpp print them. Read next: plugin_view.hpp.
+// request. cli/plugin_ls.cpp and cli/plugin_info.cpp call list_plugins() and find_plugins() and print the
+// results. A manifest is data, a plugin is code: without --load no code of a plugin may run. Read next:
+// plugin_view.hpp.
 #include "app/plugin_view.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin ls and plugin info: the plugins that runs can use, for cli/plugin_ls.cpp and cli/plugin_info.cpp.
-// They read manifests and load nothing. With --load the worker loads every plugin, to find errors that no
-// manifest shows.
+// list_plugins() and find_plugins(): the plugins that runs can use, for `exp plugin ls` and `exp plugin info`
+// (cli/plugin_ls.cpp, cli/plugin_info.cpp). They read manifests and load nothing. With --load the worker
+// loads every plugin, to find errors that no manifest shows. Programs read plugin_json(), so its members
+// never change.
 #pragma once
 
 #include <filesystem>
@@ -26,16 +27,16 @@ Form<PluginViewRequest> plugin_view_options();
 
 struct PluginLsRequest {
   PluginViewRequest view;
-  std::optional<std::string> kind;  ///< "layer"
-  bool load = false;
+  std::optional<std::string> kind;  ///< "layer"; list only plugins with a type of this kind
+  bool load = false;  ///< let the worker load every plugin
   bool json = false, csv = false;
 };
 
 struct PluginInfoRequest {
   PluginViewRequest view;
   bool json = false, csv = false;
-  bool markdown = false;
-  std::string name;
+  bool markdown = false;  ///< as a page of docs/reference/plugins
+  std::string name;       ///< of a plugin or of one of its types
 };
 
 Form<PluginLsRequest> plugin_ls_form();
@@ -43,11 +44,11 @@ Form<PluginInfoRequest> plugin_info_form();
 
 struct PluginView {
   std::string backend;
-  std::vector<std::filesystem::path> folders;
-  config::Catalogue catalogue;
-  std::vector<record::RefusedFile> refused;
-  std::optional<double> load_milliseconds;  ///< the time in which the worker loaded all of them
-  std::optional<Kind> kind;                 ///< the kind that is listed; without it every kind
+  std::vector<std::filesystem::path> folders;  ///< in the order of search
+  config::Catalogue catalogue;                 ///< all manifests, also those of refused files
+  std::vector<record::RefusedFile> refused;    ///< files that are no usable plugins, with the reason
+  std::optional<double> load_milliseconds;     ///< the time in which the worker loaded all of them
+  std::optional<Kind> kind;                    ///< the kind that is listed; without it every kind
 
   /// Returns the plugins with a valid manifest that were not refused and that offer a type of `kind`.
   std::vector<const config::Manifest*> usable() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp predict` and `exp generate`: choose the run, check the request, and build the worker's arguments. Read
-// next: predict.hpp.
+// `exp predict` and `exp generate`: choose the run, check the request, and build the worker's arguments and
+// input. cli/predict_verb.cpp calls predict_call() and generate_call(). The arguments are a contract with
+// worker/predict_verb.cpp and worker/generate_verb.cpp, which may be of another build (--backend). Read next:
+// predict.hpp.
 #include "app/predict.hpp"
 
 #include "base/utf8.hpp"
@@ -9,6 +11,7 @@ namespace encore::app {
 
 namespace {
 
+/// Returns the format of the run's data (data.type), such as "conll".
 std::string reader_of(store::Store& store, const store::RunRow& run) {
   for (const store::ParamRow& param : store.read_params(run.number))
     if (param.key == "data.type" && param.value.is_string()) return param.value.get<std::string>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp quantize`: starts a worker for each run that writes its weights as integers (worker_answer.hpp).
-// cli/quantize_verb.cpp prints the results. Read next: quantize.hpp.
+// `exp quantize`: starts a worker for each run that writes its weights as integers into a file of their own
+// (worker_answer.hpp). cli/quantize_verb.cpp calls quantize() and prints the results. The arguments are a
+// contract with worker/quantize_verb.cpp. Read next: quantize.hpp.
 #include "app/quantize.hpp"
 
 #include "app/worker_answer.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quantize: writes the weights of runs as integers. The worker does the work and answers in JSON
-// (worker_answer.hpp); cli/quantize_verb.cpp prints the effect on size and scores.
+// quantize(): writes weights_int8.safetensors or its 4-bit form, rounded to integers of 8 or 4 bits, into the
+// folder of each selected run, beside the trained weights, which stay unchanged. cli/quantize_verb.cpp calls
+// it and prints the effect on size and scores. The worker does the work and answers in JSON
+// (worker_answer.hpp, record/quantize_answer.hpp).
 #pragma once
 
 #include <functional>
@@ -13,11 +15,13 @@
 namespace encore::app {
 
 struct QuantizeRequest {
-  int bits = 8;
+  int bits = 8;  ///< 8 or 4
+  /// Largest relative growth of the development loss (0.01: 1 %), or with `texts` the largest change of a
+  /// vector (1 - cosine). A matrix that exceeds it is not rounded.
   double tolerance = 0.01;
-  int examples = 1000;
-  std::string texts;
-  std::vector<std::string> keep;
+  int examples = 1000;            ///< number of examples by which each matrix is judged
+  std::string texts;              ///< file with inputs, whose vectors decide instead of the loss; empty: none
+  std::vector<std::string> keep;  ///< parameters or parts of the model ("head") that are not rounded
   bool json = false;
   bool csv = false;
   ModelRequest model;
@@ -32,9 +36,10 @@ struct QuantizedRun {
 };
 struct QuantizeResult {
   std::vector<QuantizedRun> runs;
-  bool one = false;  ///< exactly one was asked for
+  bool one = false;  ///< the user asked for exactly one run; --json then prints an object, not a list
 };
-/// Quantizes the selected runs, and calls `written` after each.
+/// Quantizes the selected runs in order, and calls `written` after each. Throws Error at the first run that
+/// fails; runs before it keep their new file.
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
                         const std::function<void(const QuantizedRun&)>& written);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp query`: runs one SQL statement on a read-only connection and passes its rows to the writer of
-// cli/query_verb.cpp. Read next: query.hpp.
+// cli/query_verb.cpp, which calls answer_query(). Nothing here may write: the statement comes from the user.
+// Users also rely on the types of value(). Read next: query.hpp.
 #include "app/query.hpp"
 
 #include <sqlite3.h>
@@ -43,7 +44,7 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  /// Returns the names of the columns. Equal names get a number.
+  /// Returns the names of the columns. A repeated name gets a number: name, name_2.
   const std::vector<std::string>& names() const { return names_; }
 
   bool next() {
@@ -133,7 +134,8 @@ Form<QueryRequest> query_form() {
 void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer) {
   const auto database = store::open_encore_database(app.database, store::OpenMode::read);
   database->execute("PRAGMA query_only = ON");
-  const store::Unguarded own_question(*database);  // Query allows only reading
+  // Lifts the guard against SQL that Encore does not know: Query refuses what writes.
+  const store::Unguarded own_question(*database);
   app.events.started();
   constexpr int steps = 10000;  // of SQLite's virtual machine between two checks: well below a millisecond
   sqlite3_progress_handler(database->handle(), steps, is_stopped, const_cast<std::atomic<int>*>(&app.stop));

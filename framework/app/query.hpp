@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// query: runs one SQL query of the user. The connection is read-only, and statements that write are refused
-// before they start. cli/query_verb.cpp prints the rows.
+// answer_query(): runs one SQL query of the user for `exp query`. The connection is read-only, and statements
+// that write are refused before they start; both must stay, because the text comes from the user.
+// cli/query_verb.cpp calls it and prints the rows.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ namespace encore::app {
 struct QueryRequest {
   bool csv = false;
   bool json = false;
-  std::string sql;
+  std::string sql;  ///< one statement
 };
 
 Form<QueryRequest> query_form();

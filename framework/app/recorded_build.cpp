@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp verify BUNDLE --build`: builds a recorded commit of Encore in a separate work tree. Read next:
+// `exp verify BUNDLE --build`: builds a recorded commit of Encore in a separate work tree, for
+// cli/bundle_verify.cpp. Commit and diff come from a bundle, that is from anybody: each is checked before git
+// sees it, and a diff is applied only with --with-diff. These checks must stay. Read next:
 // recorded_build.hpp.
 #include "app/recorded_build.hpp"
 

@@ -15,8 +15,8 @@ namespace encore::app {
 
 struct RecordedBuild {
   std::filesystem::path clone;  ///< of Encore; empty: the tree in which this program was built
-  std::string backend;
-  bool with_diff = false;  ///< apply the recorded changes
+  std::string backend;          ///< for which it is built
+  bool with_diff = false;       ///< apply the recorded changes
 };
 
 /// Returns the commit and diff of Encore that trained these runs, or empty ones if none is recorded. Throws

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp rm`, `exp undelete` and `exp gc`: remove runs and garbage, and ask before dangerous steps. Read next:
-// removal.hpp.
+// The verbs rm, undelete and gc: hide, purge and restore runs, and remove garbage. cli/rm_verb.cpp and
+// cli/gc_verb.cpp call them. They ask before anything is deleted for good, and refuse to remove a run that
+// another one needs for `exp verify`; both must stay. Read next: removal.hpp.
 #include "app/removal.hpp"
 
 #include <algorithm>
@@ -22,13 +23,15 @@ std::string list_of(const std::vector<store::RunRow>& runs) {
          (runs.size() > 1 ? "," : "");
 }
 
+/// Returns the selection of the request among present runs, hidden runs or both.
 store::RunSelection with_sight(const SelectionRequest& request, store::Sight sight) {
   store::RunSelection selection = selection_from(request);
   selection.sight = sight;
   return selection;
 }
 
-/// Throws Error if a run that stays starts or learns from one of these.
+/// Throws Error, unless --force, if a run that is kept starts from one of these or learns from it (its
+/// teacher).
 void require_unneeded(const RmRequest& request, store::Store& store, const std::vector<store::RunRow>& runs) {
   if (request.force) return;
   std::string text;
@@ -57,8 +60,8 @@ RmResult purge(const RmRequest& request, const App& app, store::Store& store) {
   return result;
 }
 
-/// Returns the garbage of all runs and of folders without a run. Returns an empty list if the user answers
-/// no.
+/// Removes the garbage of all runs and of folders without a run, and returns it. Returns std::nullopt if the
+/// user answers no.
 std::optional<std::vector<store::Garbage>> collect_all(const GcRequest& request, const App& app,
                                                        store::Store& store) {
   std::vector<store::Garbage> list = store::find_garbage(store);
@@ -76,6 +79,7 @@ std::optional<std::vector<store::Garbage>> collect_all(const GcRequest& request,
   return store::remove_garbage(store, folders > 0);
 }
 
+/// As collect_all(), for the runs of the request if it selects any.
 std::optional<std::vector<store::Garbage>> collect(const GcRequest& request, const App& app,
                                                    store::Store& store) {
   store::RunSelection selection = selection_from(request.selection);

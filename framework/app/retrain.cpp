@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp retrain`: trains a run again on old and new data. The flow: the run's experiment as a document
-// (retrained_experiment.hpp) -> planned, checked and trained as `exp run` does -> compared with its parent
-// (retraining_comparison.hpp) -> the rule of promotion (analysis/promotion_rule.hpp) -> recorded
-// (store/lineage.hpp). Read next: retrain.hpp.
+// `exp retrain`: trains a run again on old and new data (retrain(), called by cli/retrain_verb.cpp). The
+// flow: the run's experiment as a document (retrained_experiment.hpp) -> planned, checked and trained as `exp
+// run` does -> compared with its parent (retraining_comparison.hpp) -> the rule of promotion
+// (analysis/promotion_rule.hpp) -> recorded (store/lineage.hpp). The order must stay: each step finds what an
+// earlier call finished, so the same command resumes. Read next: retrain.hpp.
 #include "app/retrain.hpp"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/retrained_experiment.hpp"
 #include "app/run_plugins.hpp"
 #include "base/sha256.hpp"

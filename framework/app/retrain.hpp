@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// retrain: trains a run again on its data and new data, and decides whether the new run replaces it.
-// cli/retrain_verb.cpp prints the plan and the result.
+// retrain(): trains a run again on its data and new data, compares it with its parent, and decides by a rule
+// whether the new run is promoted, that is whether it replaces its parent wherever --promoted selects runs.
+// cli/retrain_verb.cpp calls it and prints plan and result; store/lineage.hpp stores parent, comparison and
+// promotion. Read next: retrain.cpp.
 #pragma once
 
 #include <optional>
@@ -15,16 +17,16 @@
 namespace encore::app {
 
 struct RetrainRequest {
-  std::string run;
+  std::string run;                    ///< the first argument: a word that selects the parent
   std::vector<std::string> with;      ///< files with new examples
   std::vector<std::string> new_test;  ///< compare on these; empty: on a share of the new examples
   std::optional<double> hold_out;     ///< that share
-  bool from_scratch = false;
-  std::string promote_if = analysis::default_promotion_rule;
-  std::optional<std::string> measure, name;
-  std::vector<std::string> set;  ///< key=value
+  bool from_scratch = false;          ///< do not start from the parent's weights
+  std::string promote_if = analysis::default_promotion_rule;  ///< the rule (analysis/promotion_rule.hpp)
+  std::optional<std::string> measure, name;  ///< not given: that of the parent; made of its name
+  std::vector<std::string> set;              ///< key=value
   std::optional<std::string> seed;
-  bool dry_run = false;
+  bool dry_run = false;  ///< return the plan only
   bool json = false, csv = false;
   BackendRequest backend;
   SessionRequest session;
@@ -35,18 +37,19 @@ Form<RetrainRequest> retrain_form();
 
 /// The plan of a retraining.
 struct RetrainPlan {
-  std::string run;  ///< name of the new run
-  Action action = Action::start;
+  std::string run;                ///< name of the new run
+  Action action = Action::start;  ///< of the new run, as in `exp plan`
   bool from_scratch = false;
-  std::vector<std::string> with;
-  double held_out = 0.0;
-  NewTest test;
-  Metric measure;
-  std::string rule;
+  std::vector<std::string> with;  ///< files with new examples
+  double held_out = 0.0;          ///< share of the new examples that is not trained on
+  NewTest test;                   ///< examples on which both runs are scored now
+  Metric measure;                 ///< by which both runs are compared
+  std::string rule;               ///< decides about the promotion, as the user gave it
 };
 
+/// What `exp retrain` did. With --dry-run only parent and plan are set.
 struct RetrainResult {
-  store::RunRow parent;
+  store::RunRow parent;  ///< the old run
   RetrainPlan plan;
   std::optional<SessionResult> session = {};  ///< the training of this call
   /// Both are set if the run is complete and was compared.
@@ -58,9 +61,12 @@ struct RetrainResult {
 /// Receives the events of the session of a retraining, and before them its beginning.
 class RetrainEvents : public SessionEvents {
  public:
+  /// Called when the new run `run` is planned, before its session begins.
   virtual void retrains(const std::string& run, const store::RunRow& parent, bool from_scratch) = 0;
 };
 
+/// Trains the new run unless it is complete, compares it unless that comparison is stored, and stores the
+/// result. Throws ConfigErrors, UsageError and Error before anything is started, WorkError later.
 RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEvents& events);
 
 }  // namespace encore::app

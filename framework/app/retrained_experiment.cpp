@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the resolved settings of a run as the TOML of an experiment file, for `exp retrain`. JSON and TOML
-// have the same syntax for strings, numbers, booleans and lists of them. Read next: retrained_experiment.hpp.
+// retrained_text(): writes the resolved settings of a run as the TOML of an experiment file, for retrain.cpp.
+// JSON and TOML have the same syntax for strings, numbers, booleans and lists of them. The text decides the
+// question of the new run, so equal wishes must give equal text. Read next: retrained_experiment.hpp.
 #include "app/retrained_experiment.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 
+/// Returns a key of TOML, in quotes if it needs them.
 std::string key_text(const std::string& key) {
   const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char letter) {
     return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
@@ -71,6 +73,8 @@ json same_start(store::Store& store, const store::RunRow& run, const json& from)
   return {{"run", parent->run->id}};
 }
 
+/// Returns [model] of the new run: from the old run's weights, or with `from_scratch` from where the old run
+/// started.
 json model_table(store::Store& store, const store::RunRow& run, const json& model, bool from_scratch) {
   if (!from_scratch) return {{"from", {{"run", run.id}}}, {"head", model.at("head")}};
   json table = model;
@@ -78,7 +82,7 @@ json model_table(store::Store& store, const store::RunRow& run, const json& mode
   return table;
 }
 
-/// `set`: new options beside those of the run.
+/// Puts an option into the tables and marks it as written by the user, so that it is not taken for a default.
 void put_option(json& config, config::Origins& origins, const std::string& table, const std::string& option,
                 json value) {
   config[table][option] = std::move(value);

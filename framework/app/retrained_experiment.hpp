@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RetrainedExperiment: the experiment of a run with more data, as the text of an experiment file. It has the
+// retrained_text(): the experiment of a run with more data, as the text of an experiment file. It has the
 // settings of the run's file, base files, overrides and sweep; defaults are left out, so that they count as
-// defaults again. `exp retrain` plans it as `exp run` plans a file.
+// defaults again. retrain.cpp calls it and plans the text as `exp run` plans a file. The text decides the
+// question of the new run: after a change, old retrainings are not found again.
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@
 
 namespace encore::app {
 
+/// What the new run has in place of the old run's settings.
 struct RetrainWishes {
   std::string name;                           ///< of the new run
   std::vector<std::string> with;              ///< absolute paths
@@ -25,6 +27,8 @@ double held_out_share(const record::Specification& specification);
 /// Returns the files of its data.more.
 std::vector<std::string> added_files(const record::Specification& specification);
 
+/// Returns the experiment file. `specification` is that of `run`, the parent. Throws Error if the new run
+/// should start where the parent did, and that run is no longer in the database.
 std::string retrained_text(store::Store& store, const store::RunRow& run,
                            const record::Specification& specification, const RetrainWishes& wishes);
 

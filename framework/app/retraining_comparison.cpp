@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares a retrained run with its parent, from stored predictions and from answers of workers that score
-// both now. retrain.cpp calls it after the training. Read next: retraining_comparison.hpp.
+// both now. retrain.cpp calls compare_with_parent() after the training. Both runs must be scored on equal
+// examples in equal order, since the test pairs them. Read next: retraining_comparison.hpp.
 #include "app/retraining_comparison.hpp"
 
 #include <algorithm>

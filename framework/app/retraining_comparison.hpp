@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The comparison of `exp retrain` after the new run is complete: the run and its parent on the set on which
-// both were scored at their end, and on a new set, which workers score now. Read next:
-// analysis/retraining.hpp.
+// compare_with_parent(): the comparison of `exp retrain` after the new run is complete: the run and its
+// parent on the set on which both were scored at their end, and on a new set, which workers score now.
+// retrain.cpp calls it and stores the result (store/lineage.hpp), so an equal comparison is not made twice.
+// Read next: analysis/retraining.hpp.
 #pragma once
 
 #include "analysis/retraining.hpp"
@@ -10,7 +11,7 @@
 
 namespace encore::app {
 
-/// The source of the new set.
+/// The source of the new set: files with examples that neither run was trained on.
 struct NewTest {
   std::vector<record::DataFile> files;
   double held_out = 0.0;  ///< this share of them; 0: all

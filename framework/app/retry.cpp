@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp retry`: chooses the failed or lost runs to start again and trains them (run_session.hpp).
-// cli/run_verb.cpp calls it. Read next: retry.hpp.
+// cli/run_verb.cpp calls retry(). Runs of the database are retried from the specification in their folder
+// alone, so retry works even if their file has changed; this must stay. Read next: retry.hpp.
 #include "app/retry.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/run_plugins.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"

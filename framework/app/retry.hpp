@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// retry: starts failed runs again from the start, and lost runs from their newest valid checkpoint.
-// cli/run_verb.cpp calls it. The runs come from an experiment file or from the database. In the second case
-// only the run's folder is read, so it works even if the file was changed or removed.
+// retry(): starts failed runs again from the start, and lost runs (without a process) from their newest valid
+// checkpoint. cli/run_verb.cpp calls it for `exp retry`. The runs come from an experiment file or from the
+// database. In the second case only the run's folder is read, so it works even if the file was changed or
+// removed; keep that.
 #pragma once
 
 #include <optional>
@@ -15,8 +16,8 @@ namespace encore::app {
 struct RetryRequest {
   PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
   SessionRequest session;
-  bool failed = false, lost = false;
-  bool accept_plugin_change = false;
+  bool failed = false, lost = false;  ///< which runs; at least one is true
+  bool accept_plugin_change = false;  ///< resume runs whose plugin files have changed since
   SelectionRequest selection;
   bool json = false;
 };
@@ -24,10 +25,11 @@ struct RetryRequest {
 Form<RetryRequest> retry_form();
 
 struct RetryResult {
-  std::string nothing;  ///< the reason if there is nothing to do
-  std::optional<SessionResult> session;
+  std::string nothing;                   ///< the reason if there is nothing to do
+  std::optional<SessionResult> session;  ///< nothing if there is nothing to do
 };
 
+/// Throws ConfigErrors, UsageError and Error before anything is started, WorkError later.
 RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& events);
 
 }  // namespace encore::app

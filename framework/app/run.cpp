@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp run` of an experiment file without a search. The flow: SessionFile (from now on `exp stop` finds the
-// session) -> read_plan -> compare_with the database -> require_startable -> work_on (run_session.hpp), which
-// gives the runs to the Runner. Read next: run.hpp.
+// `exp run` of an experiment file without a search (run(), called by cli/run_verb.cpp). The flow: SessionFile
+// (from now on `exp stop` finds the session) -> read_plan -> compare_with the database -> require_startable
+// -> work_on (run_session.hpp), which gives the runs to the Runner. Keep the order: all checks come before
+// the first run is added. Read next: run.hpp.
 #include "app/run.hpp"
 
 #include <algorithm>
 #include <memory>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/plugin_passes.hpp"
 #include "app/run_plugins.hpp"
 #include "app/session_tasks.hpp"

@@ -38,9 +38,9 @@ Form<ModelRequest> weights_options();
 
 /// A run whose folder holds a model, and its worker.
 struct TrainedRun {
-  std::string name;
+  std::string name;  ///< of the run
   std::filesystem::path folder;
-  std::filesystem::path worker;
+  std::filesystem::path worker;  ///< program of the run's backend
 };
 
 /// `backend` replaces that of the run. Throws Error if the run has no checkpoint yet.

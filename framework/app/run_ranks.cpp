@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks --ranks and makes the command that starts the ranks of a run. run_session.cpp and verify.cpp call
-// it. Read next: run_ranks.hpp.
+// Checks --ranks and makes the command that starts the ranks of a run. run_session.cpp, slurm_session.cpp,
+// verify.cpp and bench_cases.cpp call it. Ranks never change a run's bits, so they must divide the gradient
+// shards (train.gradient_shards); the placeholders {ranks} and {cpus} are documented for users. Read next:
+// run_ranks.hpp.
 #include "app/run_ranks.hpp"
 
 #include <unistd.h>
@@ -43,6 +45,7 @@ bool is_there(const std::string& program) {
   return false;
 }
 
+/// Returns the numbers of ranks that fit, for a message: "1, 2, 4".
 std::string divisors_of(std::int64_t shards) {
   std::string list;
   for (std::int64_t ranks = 1; ranks <= shards; ++ranks)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks of `exp run`, `exp retry` and `exp verify`: how many processes train each run together, and the
-// command that starts them. session_places (run_session.hpp) and slurm_place (slurm_session.hpp) set the
-// ranks of each place; the runner starts the launcher instead of a worker.
+// command that starts them. session_places and slurm_place (run_session.hpp) set the ranks of each place; the
+// runner starts the launcher instead of a worker. Ranks never change the bits of a run, so they are not part
+// of its identity.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,7 @@
 namespace encore::app {
 
 struct RankRequest {
-  int ranks = 1;
+  int ranks = 1;                      ///< processes that train each run together; 1: none but the worker
   std::optional<std::string> mpirun;  ///< the command that starts them
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resolves the words and options that select runs, and explains an empty selection. Read next:
-// run_selection.hpp.
+// Resolves the words and options that select runs, and explains an empty selection; every verb that takes
+// runs calls it. What a word means is defined in store/selection.cpp and documented in
+// docs/guides/selecting_runs.md; here are only the options and the messages. Read next: run_selection.hpp.
 #include "app/run_selection.hpp"
 
 #include "base/nearest.hpp"

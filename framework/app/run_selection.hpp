@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words and options by which all verbs select runs. store/selection.hpp finds the run of a word;
-// docs/guides/selecting_runs.md explains them to users.
+// SelectionRequest: the words and options by which all verbs select runs (their forms include run_arguments()
+// or run_options()). store/selection.hpp finds the runs of a word; docs/guides/selecting_runs.md explains the
+// words to users, whose scripts depend on them.
 #pragma once
 
 #include <optional>
@@ -14,11 +15,11 @@
 namespace encore::app {
 
 struct SelectionRequest {
-  std::vector<std::string> runs;  ///< words that select runs
-  std::vector<std::string> states, tags, sweeps;
-  std::optional<std::string> where;
-  bool promoted = false;
-  std::optional<std::string> best;
+  std::vector<std::string> runs;                  ///< words that select runs
+  std::vector<std::string> states, tags, sweeps;  ///< each list: any of them
+  std::optional<std::string> where;  ///< a condition on fields, settings and measures: "test/f1 > 0.5"
+  bool promoted = false;  ///< the promoted run of the lineage (exp retrain) instead of the run itself
+  std::optional<std::string> best;  ///< only the best run by this measure
 };
 
 /// The options --state, --tag, --sweep, --where, --promoted and --best, for a verb whose arguments are not

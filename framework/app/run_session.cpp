@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trains planned runs (work_on, called by run, retry, import and retrain): makes their tasks -> gives them to
-// the runner on this machine or in Slurm -> returns the results. Read next: run_session.hpp.
+// work_on(): trains planned runs, for run.cpp, retry.cpp, import.cpp and retrain.cpp: makes their tasks
+// (session_tasks.hpp) -> gives them to the runner on this machine or in Slurm -> returns the results. It
+// reports to SessionEvents from its own thread only. A run's row is stored before its worker starts, so that
+// a kill loses no run. Read next: run_session.hpp.
 #include "app/run_session.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "app/session_tasks.hpp"
-#include "app/slurm_session.hpp"
 #include "config/setting_text.hpp"
 #include "record/thread_adaptation.hpp"
 #include "runner/code_state.hpp"

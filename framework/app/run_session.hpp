@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A session trains planned runs: it writes their rows into the database, chooses places on this machine, on
-// others or in Slurm, and starts the runner. It reports to SessionEvents and needs neither a terminal nor a
-// command line. run.hpp, retry.hpp, import.hpp and retrain.hpp plan runs and call work_on().
+// work_on(): a session, which trains planned runs: it writes their rows into the database, chooses places on
+// this machine, on others or in Slurm, and starts the runner. run.cpp, retry.cpp, import.cpp and retrain.cpp
+// plan runs and call it; search_session.cpp has a loop of its own and uses the same places and events. It
+// reports to SessionEvents and needs neither a terminal nor a command line; keep it so, because tests and
+// other programs call it. Read next: session_tasks.hpp.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include "runner/places.hpp"
 #include "runner/runner.hpp"
 #include "runner/session_file.hpp"
+#include "runner/slurm/slurm_runner.hpp"
 #include "store/record_gaps.hpp"
 #include "store/store.hpp"
 
@@ -23,13 +26,15 @@ namespace encore::app {
 struct SessionRequest {
   std::optional<int> jobs;  ///< runs at once; not given: 1, or one for each device
   int threads = 0;          ///< of each worker; 0: its share
+  /// "ssh", "slurm" or a command; machines, separated by commas.
   std::optional<std::string> launcher, hosts;
-  std::optional<std::string> site;  ///< of Slurm
-  bool detach = false;              ///< return after the jobs of Slurm are submitted
-  std::optional<std::string> devices;
-  int retries = 0;
-  int step_timeout = 0;  ///< seconds; 0: none
+  std::optional<std::string> site;     ///< of Slurm
+  bool detach = false;                 ///< return after the jobs of Slurm are submitted
+  std::optional<std::string> devices;  ///< numbers of GPUs, separated by commas
+  int retries = 0;                     ///< attempts after a crash, for each run
+  int step_timeout = 0;                ///< seconds; 0: none
   RankRequest ranks;
+  /// The first is the default; the second ends the session after a failure.
   bool keep_going = false, fail_fast = false, quiet = false;
 
   bool uses_slurm() const { return launcher == "slurm"; }
@@ -45,18 +50,18 @@ struct RunBegun {
   std::size_t task = 0;   ///< counts from 0
   std::size_t tasks = 0;  ///< of the session; 0: a search, whose number is unknown
   std::string name, id;
-  std::string select;  ///< the rule that chooses its checkpoint: "max dev/f1"
-  int retry = 0;       ///< 1 for the first attempt after a crash
-  Action action = Action::start;
-  bool from_start = false;  ///< without the checkpoints of earlier attempts
-  std::vector<store::RecordGap> gaps = {};
+  std::string select;                       ///< the rule that chooses its checkpoint: "max dev/f1"
+  int retry = 0;                            ///< 1 for the first attempt after a crash
+  Action action = Action::start;            ///< why the run is trained
+  bool from_start = false;                  ///< without the checkpoints of earlier attempts
+  std::vector<store::RecordGap> gaps = {};  ///< that earlier attempts have left in its record
 };
 
 /// An attempt has ended or could not begin (outcome.began).
 struct RunEnded {
   std::size_t task = 0, tasks = 0;  ///< as in RunBegun
   std::string name;
-  const runner::RunOutcome& outcome;
+  const runner::RunOutcome& outcome;        ///< valid during the call
   bool again = false;                       ///< another attempt follows
   std::optional<store::RunRow> run = {};    ///< the stored row of a run that has begun
   std::vector<store::RecordGap> gaps = {};  ///< of a complete run
@@ -72,15 +77,15 @@ struct TrialNews {
 };
 
 struct SessionResult {
-  std::size_t planned = 0;               ///< runs of the plan
-  std::vector<std::int64_t> ended = {};  ///< runs whose end is recorded, in the order of their tasks
-  std::vector<std::string> unrecorded = {};
-  std::size_t left = 0;  ///< not started
-  bool failed = false;
-  bool unfinished = false;  ///< a run can be resumed
-  bool gaps = false;        ///< the record of a complete run has gaps
-  bool detached = false;    ///< jobs of Slurm train the rest
-  std::size_t held = 0, submitted = 0;
+  std::size_t planned = 0;                   ///< runs of the plan
+  std::vector<std::int64_t> ended = {};      ///< runs whose end is recorded, in the order of their tasks
+  std::vector<std::string> unrecorded = {};  ///< names of runs whose end could not be stored
+  std::size_t left = 0;                      ///< not started
+  bool failed = false;                       ///< a run failed
+  bool unfinished = false;                   ///< a run can be resumed
+  bool gaps = false;                         ///< the record of a complete run has gaps
+  bool detached = false;                     ///< jobs of Slurm train the rest
+  std::size_t held = 0, submitted = 0;       ///< jobs of Slurm that are held, and those submitted
 
   /// Returns whether all planned runs are complete, with complete records.
   bool is_whole() const { return !failed && !unfinished && !gaps && left == 0; }
@@ -125,5 +130,17 @@ std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, c
 SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events,
                       store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                       const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);
+
+// --- the session with --launcher slurm (slurm_session.cpp) ---
+
+/// Returns the place of a worker or its ranks in a job. Throws ConfigErrors for the site file, UsageError if
+/// the site file starts no ranks, Error without Slurm.
+runner::WorkerPlace slurm_place(const SessionRequest& request);
+/// Returns what submits the jobs of the session: it knows the folder of the runs, the program exp, the site
+/// and Slurm's limits. Throws ConfigErrors for the site file, Error without Slurm.
+runner::SlurmSubmitter slurm_submitter(const SessionRequest& request, const store::Store& store);
+/// Returns the settings of the runner of Slurm jobs. `session` must outlive them.
+runner::SlurmSettings slurm_settings(const SessionRequest& request, const runner::WorkerPlace& place,
+                                     const runner::SessionFile& session);
 
 }  // namespace encore::app

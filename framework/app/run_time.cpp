@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Estimates the time of planned runs for `exp plan`: finds the complete run with the fewest different
-// settings, and scales its time. Read next: run_time.hpp.
+// RunTimes: estimates the time of planned runs for `exp plan` (plan.cpp): finds the complete run with the
+// fewest different settings, and scales its time. An estimate is only shown, never stored, so the rules may
+// change; run_time.hpp states them for readers and must be changed with them.
 #include "app/run_time.hpp"
 
 #include <algorithm>
@@ -153,6 +154,7 @@ RunTimes::Load RunTimes::load_of(store::Store& store, std::int64_t run) const {
   return load;
 }
 
+/// Returns the time for one epoch or step of the nearest run, scaled to `load`.
 std::optional<TimeEstimate> RunTimes::per(Unit unit, const Load& load, const std::string& train_data) const {
   std::optional<TimeEstimate> best;
   for (const Past& past : past_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunTimes: the expected time of a planned run, from the most similar complete run. `exp plan` asks for every
-// run to do, after plan_comparison.hpp has compared the file with the database. Without a comparable run
-// there is no estimate.
+// RunTimes: the expected time of a planned run, from the most similar complete run. `exp plan` (plan.cpp)
+// asks for every run to do, after compare_with() in planned_runs.hpp; cli/plan_text.cpp prints the time.
+// Without a comparable run there is no estimate. Estimates are not stored, so the rules may change.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace encore::app {
 
 struct TimeEstimate {
-  double seconds = 0.0;
+  double seconds = 0.0;                ///< of the training that is left
   std::string run, run_id;             ///< the source run, the newest of equally near ones
   std::vector<std::string> different;  ///< settings of the model and the batches in which it differs
 };

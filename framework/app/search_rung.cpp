@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the length of a rung from epochs to a step (rung_step, called by search_session.cpp). The database
-// has only steps: an epoch ends where dev was scored and the parameters were digested. Epochs have nearly
-// equal numbers of steps (they vary with train.batch_tokens), so the epoch end that is nearest to its share
-// of all steps is taken. Read next: search_session.hpp.
+// rung_step() and ends_by(): convert the length of a rung (the number of epochs after which a search compares
+// its trials) to a step, for search_session.cpp. The database has only steps: an epoch ends where dev was
+// scored and the parameters were digested. Epochs have nearly equal numbers of steps (they vary with
+// train.batch_tokens), so the epoch end that is nearest to its share of all steps is taken. The step decides
+// which score a search sees: a changed rule makes stored searches continue differently. Read next:
+// search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <cmath>

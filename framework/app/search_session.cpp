@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One session of a search (run_search, called by cli/run_verb.cpp): plans it, asks for decisions, trains
-// their runs, and stores both until the search is over or the user stops it. Read next: search_session.hpp.
+// run_search(): one session of a search, called by cli/run_verb.cpp: plans it, asks for decisions
+// (plan/search/decide.hpp), trains their runs, and stores both until the search is over or the user stops it.
+// A decision is stored before its runs start, and an observation after they have ended; `exp verify` makes
+// all decisions again from this record, so the order must not change. Read next: search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <fcntl.h>
@@ -11,8 +13,8 @@
 #include <limits>
 #include <map>
 
-#include "app/plan_comparison.hpp"
-#include "app/slurm_session.hpp"
+#include "app/planned_runs.hpp"
+#include "app/run_session.hpp"
 #include "record/run_paths.hpp"
 #include "runner/check.hpp"
 #include "runner/code_state.hpp"
@@ -74,7 +76,7 @@ class SearchSession final : public runner::RunnerObserver {
   /// A trial in training, with the ends of its runs so far.
   struct Work {
     std::int64_t epochs = 0;
-    bool confirms = false;                             // with fresh seeds
+    bool confirms = false;                             // it trains the trial with fresh seeds
     std::size_t open = 0;                              // runs that have not ended
     bool unfinished = false;                           // one was interrupted: the trial resumes later
     std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
@@ -117,7 +119,7 @@ class SearchSession final : public runner::RunnerObserver {
   std::vector<Task> tasks_;
   std::map<std::size_t, Work> work_;  // by trial
   bool resumed_ = false;
-  bool asked_ = false;       // since anything has changed
+  bool asked_ = false;       // no decision is due before the next observation
   bool unfinished_ = false;  // a trial resumes later
 };
 

@@ -12,12 +12,13 @@
 namespace encore::app {
 
 struct SearchResult {
-  std::unique_ptr<PlannedSearch> planned;
-  bool was_over = false;  ///< there was nothing to do
-  bool is_over = false;
-  bool any_complete = false;  ///< a trial was trained to its end
+  std::unique_ptr<PlannedSearch> planned;  ///< the search after the session
+  bool was_over = false;                   ///< there was nothing to do
+  bool is_over = false;                    ///< no further decision will be made
+  bool any_complete = false;               ///< a trial was trained to its end
 };
 
+/// Trains the search of `plan`'s file until it is over, the user stops it or a run fails with --fail-fast.
 /// Throws ConfigErrors, UsageError or Error before work starts, WorkError after.
 SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, bool accept_plugin_change,
                         const App& app, SessionEvents& events);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the models of `exp serve`. Folders and bundles need no database. Their plugins come only from the
-// build and from --plugin-path, never from the folders in their specifications. Read next: served_models.hpp.
+// served_models(): finds the models of `exp serve`, for cli/serve_verb.cpp at its start and at each SIGHUP.
+// Folders and bundles need no database. Their plugins come only from the build and from --plugin-path, never
+// from the folders in their specifications, because a bundle may come from anybody; this must stay. Read
+// next: served_models.hpp.
 #include "app/served_models.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "app/held_signals.hpp"
 #include "app/verify.hpp"
 #include "archive/bundled_run.hpp"
 #include "base/terminal_text.hpp"

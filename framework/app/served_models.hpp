@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The models of `exp serve`: each word of its command line is a run of the database, a folder with a run, or
-// a bundle. cli/serve_verb.cpp calls this at its start and at each SIGHUP, and passes the models to
-// serve/serve.hpp.
+// served_models(): the models of `exp serve`: each word of its command line is a run of the database, a
+// folder with a run, or a bundle. cli/serve_verb.cpp calls it at its start and at each SIGHUP, and passes the
+// models to serve/serve.hpp; while it unpacks bundles, HeldSignals keeps a signal from leaving their folders
+// behind. A name selects a model in requests of clients, so a run keeps its own name.
 #pragma once
+
+#include <signal.h>
 
 #include <string>
 #include <vector>
@@ -19,5 +22,36 @@ std::vector<serve::ServedRun> served_models(const ServingRequest& request, const
 
 /// Returns the names, such as "tiny, other".
 std::string names_of(const std::vector<serve::ServedRun>& models);
+
+/// Blocks the signals that would end this process while it has temporary files and no signal handler yet.
+/// cli/serve_verb.cpp holds them while bundles are unpacked; served_models() asks waiting() before each and
+/// throws Error if a signal has come.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    ::sigemptyset(&held_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&held_, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+  }
+  /// Delivers the signals that arrived meanwhile.
+  ~HeldSignals() { release(); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// Releases the signals. Called after a handler is set.
+  void release() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  /// Returns whether a blocked signal is pending for this process.
+  static bool waiting() {
+    sigset_t pending;
+    ::sigpending(&pending);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+      if (::sigismember(&pending, signal) == 1) return true;
+    return false;
+  }
+
+ private:
+  sigset_t held_ = {}, before_ = {};
+};
 
 }  // namespace encore::app

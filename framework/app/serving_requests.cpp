@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of serve and monitor, and their rules. exp reads the command line by them, and exp-serve again.
-// Read next: serving_requests.hpp.
+// The options of serve and monitor, and their rules (Form, form.hpp). exp checks the command line by these
+// forms and then replaces itself by exp-serve, which reads the same words by the same forms
+// (cli/components.cpp). Names of options must not change; help may. Read next: serving_requests.hpp.
 #include "app/serving_requests.hpp"
 
 #include <limits>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds the planned runs to the database and makes the task of each for the runner (make_session_tasks, called
-// by run_session.cpp). Read next: session_tasks.hpp.
+// make_session_tasks(): adds the planned runs to the database and makes the task of each for the runner, for
+// run_session.cpp. add_known_runs() puts runs of another file into this file's sweep, for run.cpp. A run's
+// row must exist before its task is given away. Read next: session_tasks.hpp.
 #include "app/session_tasks.hpp"
 
 #include <algorithm>

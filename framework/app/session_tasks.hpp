@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SessionTasks: the planned runs that a session trains, as rows of the database and as tasks for the runner.
-// run_session.cpp makes them and gives them to the Runner on this machine, or to jobs of Slurm.
+// make_session_tasks() is called by run_session.cpp, which gives the tasks to the Runner on this machine or
+// to jobs of Slurm; add_known_runs() is called by run.cpp. Tasks stand in the order of the plan, parents
+// first, because the runner refers to a parent by its index.
 #pragma once
 
 #include <chrono>
@@ -16,9 +18,9 @@
 namespace encore::app {
 
 struct SessionTasks {
-  std::vector<const PlannedRun*> planned;  ///< of each task; of the plan that was given
-  std::vector<runner::RunTask> tasks;
-  std::vector<std::string> names;
+  std::vector<const PlannedRun*> planned;  ///< the run of each task; points into the given plan
+  std::vector<runner::RunTask> tasks;      ///< for the runner, which counts them from 0
+  std::vector<std::string> names;          ///< the name of each task's run
 };
 
 /// Adds known runs of the plan to the sweep of this experiment file, if another file trained them, so that

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp show`: decides whether the words of the request mean runs or a search, and selects them.
-// cli/show_verb.cpp prints everything about the result. Read next: show.hpp.
+// show(): decides for `exp show` whether the words of the request mean runs or a search, and selects them.
+// cli/show_verb.cpp calls it and prints everything about the result. A run comes before a search with its
+// name; scripts depend on this order. Read next: show.hpp.
 #include "app/show.hpp"
 
 #include "app/planned_search.hpp"

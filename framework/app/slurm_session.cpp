@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the site file of a cluster and makes the settings of Slurm jobs, for run_session.cpp and
-// search_session.cpp. Read next: slurm_session.hpp.
-#include "app/slurm_session.hpp"
+// The Slurm part of a session (--launcher slurm): reads the site file of a cluster (config/site_file.hpp) and
+// makes the place and the settings of jobs, for run_session.cpp and search_session.cpp. Everything that can
+// be wrong is refused here, before a run is added to the database. runner/slurm/ submits the jobs. Read next:
+// run_session.hpp.
+#include "app/run_session.hpp"
 
 #include <algorithm>
 
@@ -25,7 +27,7 @@ config::SlurmSite site_of(const SessionRequest& request) {
 
 runner::WorkerPlace slurm_place(const SessionRequest& request) {
   const config::SlurmSite site = site_of(request);
-  runner::read_limits();  // throws without Slurm, before anything is stored
+  runner::read_limits();  // throws without Slurm, before a run is added
   runner::WorkerPlace place;
   place.threads = request.threads > 0 ? request.threads : site.cpus;
   place.ranks = request.ranks.ranks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp status`: reads the progress of the selected runs and finds runs whose process is gone.
-// cli/status_verb.cpp prints them, also repeatedly. Read next: status.hpp.
+// status(): reads the progress of the selected runs and finds runs whose process is gone. cli/status_verb.cpp
+// calls it, also repeatedly, so it must stay cheap and must not write. Read next: status.hpp.
 #include "app/status.hpp"
 
 #include "world/lease_clock.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// status: the progress of runs in training, and the runs whose process is gone. cli/status_verb.cpp prints
-// it.
+// status(): the progress of runs in training, and the runs whose process is gone. cli/status_verb.cpp calls
+// it, with --watch every second, and prints the result. It only reads the database and the run folders.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 namespace encore::app {
 
 struct StatusRequest {
-  bool watch = false;
+  bool watch = false;  ///< repeat until no run is training
   bool json = false, csv = false;
   SelectionRequest selection;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp stop`: sends requests to stop to runs in training, waiting jobs and sessions. cli/stop_verb.cpp prints
-// who was asked. Read next: stop.hpp.
+// stop(): sends requests to stop to runs in training, waiting jobs and sessions, for cli/stop_verb.cpp, which
+// prints who was asked. Sessions are asked before runs, so that no run starts between the two; this order
+// must stay. Read next: stop.hpp.
 #include "app/stop.hpp"
 
 #include <algorithm>

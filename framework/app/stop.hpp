@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stop: asks the workers and sessions of a run, of a sweep or of the whole database to write a checkpoint and
-// end, or kills the workers, on this machine or on another that shares the folder. It also asks an `exp run`
-// that is still planning. cli/stop_verb.cpp prints who was asked.
+// stop(): asks the workers and sessions of a run, of a sweep or of the whole database to write a checkpoint
+// and end, or kills the workers, on this machine or on another that shares the folder. A session is one `exp
+// run` or similar call; one that is still planning is asked too. cli/stop_verb.cpp calls stop() and prints
+// who was asked; the requests are files (runner/session_file.hpp).
 #pragma once
 
 #include <vector>
@@ -13,8 +14,8 @@
 namespace encore::app {
 
 struct StopRequest {
-  bool all = false;
-  bool kill = false;
+  bool all = false;   ///< everything in the database, without words
+  bool kill = false;  ///< kill workers at once, without a checkpoint
   bool json = false;
   SelectionRequest selection;
 };
@@ -30,7 +31,7 @@ struct AskedRun {
     withdrawn,  ///< its job had not started it
     begun,      ///< its job has just started it; it is asked
   } how = How::asked;
-  runner::Inactivity inactivity = {};
+  runner::Inactivity inactivity = {};  ///< of its worker, for How::inactive
 };
 const char* name_of(AskedRun::How how);
 
@@ -40,6 +41,7 @@ struct StopResult {
   std::vector<runner::OpenSession> sessions;  ///< sessions that were asked, without those of these runs
 };
 
+/// Sends the requests and returns at once; it does not wait for the ends.
 StopResult stop(const StopRequest& request, const App& app);
 
 }  // namespace encore::app

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes scalars as TensorBoard's event files for `exp dump` (dump.cpp): checksums, and the wire format of
-// protobuf. TensorBoard defines every byte. Read next: tensorboard.hpp.
-#include "app/tensorboard.hpp"
+// protobuf. TensorBoard defines every byte, so nothing here may change; tests/unit/cli/tensorboard_test.cpp
+// holds the bytes. Read next: dump.hpp.
+#include "app/dump.hpp"
 
 #include <array>
 #include <bit>

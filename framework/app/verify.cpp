@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp verify`: for each run, a Verifier checks the request, trains and compares; the verdict is then stored
-// and reported. Read next: verify.hpp, runner/verifier.hpp.
+// `exp verify`: for each run, a Verifier (runner/verifier.hpp) checks the request, trains and compares; the
+// verdict is then stored and reported. cli/verify_verb.cpp and cli/bundle_verify.cpp call verify_runs() and
+// verify_search(). A verification must never write into the run itself. Read next: verify.hpp.
 #include "app/verify.hpp"
 
 #include <algorithm>
@@ -64,8 +65,9 @@ runner::VerificationTask task_of(const VerifyRequest& request, const App& app, s
   return task;
 }
 
-/// Returns the existing runs whose mean is an observation: those of the trial, or those of its confirmation
-/// number `nth`. Returns none if the record of the runs does not show them.
+/// Returns the existing runs whose mean is the observation `one`: those of the trial, or those of its
+/// confirmation number `nth` (a confirmation trains the trial with fresh seeds). Returns none if the record
+/// does not show them.
 std::vector<std::int64_t> runs_behind(const store::SearchRecord& record, const plan::search::Observation& one,
                                       const plan::search::TrialState& state, std::size_t nth) {
   const store::TrialRow& trial = record.trials[one.trial];
@@ -76,7 +78,8 @@ std::vector<std::int64_t> runs_behind(const store::SearchRecord& record, const p
   return {trial.confirmations.begin(), trial.confirmations.begin() + static_cast<std::ptrdiff_t>(seeds)};
 }
 
-/// Returns whether two means differ by more than a different order of their sum explains.
+/// Returns whether two means differ by more than rounding, because their terms may have been added in another
+/// order.
 bool differ(double a, double b) {
   return std::fabs(a - b) > 1e-12 * std::max(std::fabs(a), std::fabs(b));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verify: trains runs again, compares digests bit by bit, and stores the verdicts. For a search, it makes
-// every decision again. cli/verify_verb.cpp prints the verdicts; for a bundle, exp-report unpacks it first
-// (cli/bundle_verify.cpp).
+// verify_runs(): trains runs again, compares digests bit by bit, and stores the verdicts; verify_search()
+// makes every decision of a search again. cli/verify_verb.cpp calls them and prints the verdicts; for a
+// bundle, exp-report unpacks it first (cli/bundle_verify.cpp). "Equal" is the promise of the project: no
+// comparison may be weakened. Read next: runner/verifier.hpp.
 #pragma once
 
 #include <functional>
@@ -19,19 +20,20 @@
 namespace encore::app {
 
 struct VerifyRequest {
+  /// Steps of the training; not given: all, from the start, no kill.
   std::optional<std::int64_t> steps, from_checkpoint, kill_at;
-  bool scores = false;
-  int threads = 0;
-  std::optional<std::string> backend;
+  bool scores = false;                 ///< train to the end and compare every score
+  int threads = 0;                     ///< 0: all CPUs of this process
+  std::optional<std::string> backend;  ///< not given: that of the run
   RankRequest ranks;
-  std::vector<std::string> plugin_path;
-  bool keep = false;
+  std::vector<std::string> plugin_path;  ///< instead of the folders of the training
+  bool keep = false;                     ///< keep the folder of the new training
   // The members below are only for bundles.
-  std::vector<std::string> data;
-  std::optional<std::string> report;
-  bool build = false;
-  std::optional<std::string> clone;
-  bool with_diff = false;
+  std::vector<std::string> data;      ///< folders with the data of the bundle
+  std::optional<std::string> report;  ///< HTML file to write
+  bool build = false;                 ///< build the recorded commit and verify with it
+  std::optional<std::string> clone;   ///< of Encore, for `build`
+  bool with_diff = false;             ///< apply the recorded changes, which are code of the bundle's author
 
   bool json = false, quiet = false;
   SelectionRequest selection;
@@ -40,6 +42,7 @@ struct VerifyRequest {
   bool names_bundle() const;
 };
 
+/// The ending by which verify, serve and bundle recognise a bundle.
 inline constexpr const char* bundle_ending = ".tar.zst";
 
 Form<VerifyRequest> verify_form();
@@ -68,7 +71,7 @@ VerificationEnd verify_runs(const VerifyRequest& request, const App& app, Verify
 
 /// The result of making every decision of a search again from its observations.
 struct SearchVerdict {
-  std::size_t decisions = 0, observations = 0;
+  std::size_t decisions = 0, observations = 0;      ///< numbers in the record of the search
   std::optional<std::size_t> first_different = {};  ///< counts from 0
   std::string stored = {}, recomputed = {};         ///< the stored and the new decision
   std::size_t seen = 0;                             ///< observations before this decision

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp version`: reads the versions of the libraries of exp, and on request asks the worker for its own.
-// cli/version_verb.cpp prints them. Read next: version.hpp.
+// versions(): reads the versions of the libraries of exp, and on request asks the worker for its own (verb
+// version of worker/main.cpp). cli/version_verb.cpp calls it and prints them. Programs read the members of
+// the JSON, so none is renamed. Read next: version.hpp.
 #include "app/version.hpp"
 
 #include <sqlite3.h>

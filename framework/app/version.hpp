@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// version: the versions of the control program, and of a worker with its numeric environment.
-// cli/version_verb.cpp prints them.
+// versions(): the versions of the control program, and on request those of a worker with its numeric
+// environment. cli/version_verb.cpp calls it and prints them; bug reports and scripts read its JSON, so
+// members keep their names.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@
 namespace encore::app {
 
 struct VersionRequest {
-  bool worker = false;
-  std::optional<std::string> backend;
+  bool worker = false;                 ///< also ask the worker
+  std::optional<std::string> backend;  ///< of the worker; not given: see backend.hpp
   bool json = false;
 };
 
@@ -24,6 +25,7 @@ struct Versions {
   std::string encore, backend, sqlite;
   nlohmann::ordered_json worker;  ///< its own description; null: not requested
 };
+/// Throws Error if the worker is asked and cannot answer.
 Versions versions(const VersionRequest& request);
 
 }  // namespace encore::app

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a worker that answers in JSON, and relays the progress before its answer. embed, evaluate, quantize,
-// retrain, attention and export call it. Read next: worker_answer.hpp.
+// worker_answer_text(): runs a worker that answers in JSON, and relays the progress before its answer.
+// embed.cpp, evaluate.cpp, quantize.cpp, plan.cpp, plugin_view.cpp and retraining_comparison.cpp call it, as
+// do cli/attention_verb.cpp and cli/export_verb.cpp. Lines of progress are defined in
+// record/answer_progress.hpp and shared with workers of other builds. Read next: worker_answer.hpp.
 #include "app/worker_answer.hpp"
 
 #include "record/answer_progress.hpp"

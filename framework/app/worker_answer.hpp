@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // worker_answer() starts a worker with arguments about a trained model, relays its progress, and returns its
-// answer: JSON on the worker's standard output. embed, evaluate, quantize and retrain call it.
+// answer: JSON on the worker's standard output. embed, evaluate, quantize, retrain, plan --size, plugin ls,
+// attention and export call it. The struct of each answer is in record/, which the worker writes by; a worker
+// of an older build may lack a member, and that is an error here.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp attention: shows the attention weights of a run's model for a text, as a page, a picture or numbers.
-// The worker computes them and answers in JSON (record/attention.hpp). Linked into the component exp-report.
-// Read next: app/document_requests.hpp, components.hpp.
+// exp-report calls it (report_main.cpp); the worker computes the weights and answers in JSON
+// (record/attention.hpp), which --json copies, so its members keep their names. Pages and pictures may
+// change. Read next: app/document_requests.hpp, components.hpp.
 #include <filesystem>
 
 #include <nlohmann/json.hpp>

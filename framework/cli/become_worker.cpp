@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces this process by another program: by a worker for predict and generate, or by a component of exp
-// (components.cpp). Read next: become_worker.hpp.
+// Replaces this process by another program: by a worker for predict and generate (predict_verb.cpp), or by a
+// component of exp (components.cpp). The process keeps its id, standard streams and signals, so that Ctrl-C
+// and exit codes reach the user's shell; it must not become a child process. Read next: become_worker.hpp.
 #include "cli/become_worker.hpp"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // become_worker() and become_program(): replace exp by another program in the same process, which then has
 // exp's standard streams and receives its signals. predict_verb.cpp starts a worker so, components.cpp a
-// component.
+// component. Nothing after the call runs, so files must be closed and locks released before it.
 #pragma once
 
 #include <cstdint>

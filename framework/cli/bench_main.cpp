@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // main() of exp-bench, a component of exp: measurements of this machine. exp replaces itself by it
-// (components.hpp).
+// (components.hpp). It only names its verbs; what all components share is in program.cpp.
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

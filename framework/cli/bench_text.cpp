@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints a measurement of `exp bench` and its comparison with an earlier one as tables, from
-// analysis/bench_summary.hpp. bench_verb.cpp calls it. Read next: bench_text.hpp.
+// analysis/bench_summary.hpp. bench_verb.cpp calls print_bench() and print_comparison(). The tables are for
+// people and may change; programs read the JSON of bench_verb.cpp. Read next: bench_text.hpp.
 #include "cli/bench_text.hpp"
 
 #include <cstdio>
 #include <ostream>
 
 #include "analysis/rank_scaling.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 
 namespace encore::cli {

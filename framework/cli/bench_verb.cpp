@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp bench: measures this machine and a training step, and compares with an earlier measurement. The flow:
-// bench_workers (app/bench_cases.hpp) -> run_bench -> store -> summarize -> print and compare. Linked into
-// the component exp-bench.
+// exp bench, bench ls and bench show: measure this machine and a training step, store the samples, and
+// compare with an earlier measurement. The flow: bench_workers (app/bench_requests.hpp) -> run_bench -> store
+// -> summarize -> print and compare. exp-bench calls it (bench_main.cpp). --against reads the JSON of --json,
+// also of older versions, so its members never change; exit code 1 means a regression.
 #include <stdlib.h>
 
 #include "analysis/rank_scaling.hpp"
-#include "app/bench_cases.hpp"
+#include "app/bench_requests.hpp"
 #include "cli/bench_text.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/roofline.hpp"
 #include "runner/places.hpp"

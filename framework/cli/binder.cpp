@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fills a verb's request from the words of a command line, and prints its help, by the verb's form.
-// run_bound() in verbs.hpp calls it for every verb. Read next: binder.hpp, app/form.hpp.
+// run_bound() in verbs.hpp calls read_request() for every verb. Only this file knows Boost.Program_options. A
+// new type of member needs a line in Setter and one in usual_text(). Read next: binder.hpp, app/form.hpp.
 #include "cli/binder.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 #include "base/nearest.hpp"
 #include "base/terminal_filter.hpp"
-#include "cli/wrapped_text.hpp"
+#include "cli/terminal.hpp"
 #include "config/value.hpp"
 
 namespace encore::cli {
@@ -24,7 +25,7 @@ namespace po = boost::program_options;
 
 using Words = std::vector<std::string>;
 
-/// Returns the default for the help.
+/// Returns the default value of a field as the help shows it; empty if there is none.
 std::string usual_text(const app::FormField& field, const app::FormFields& form) {
   if (!field.usual.empty() || !field.place) return field.usual;
   const app::FieldSlot usual = form.usual(field);
@@ -35,7 +36,8 @@ std::string usual_text(const app::FormField& field, const app::FormFields& form)
   return "";
 }
 
-/// Declares every value as text to Boost; the slots know the types and report invalid values.
+/// Declares every value as text to Boost; Setter converts it to the member's type and reports an invalid
+/// value.
 const po::value_semantic* semantic_of(const app::FormField& field, const app::FormFields& form) {
   if (field.value.empty() && !field.is_argument) return po::bool_switch();
   const std::string usual = usual_text(field, form);
@@ -61,7 +63,8 @@ po::options_description visible_options(const app::FormFields& form, int width) 
   return options;
 }
 
-/// Rewrites the errors of Boost, whose messages show internal quoting.
+/// Returns our own message for an unknown option and for too many arguments, and Boost's message for every
+/// other error.
 std::string message_of(const po::error& error, const app::FormFields& form) {
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
     Words names;
@@ -177,7 +180,7 @@ bool read_request(const app::FormFields& form, const Arguments& arguments, void*
     const Words words = words_of(values, field);
     if (words.empty()) continue;
     std::visit(Setter{form, field, words}, field.place.value().in(request));
-    // What a program reads is data, whose bytes no filter may change.
+    // JSON and CSV are read by programs, so the filter for terminals must not change their bytes.
     if (field.name == "json" || field.name == "csv") pass_all(console.out);
   }
   form.check(request);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The binder fills a request from a command line and prints help, by the verb's form (app/form.hpp).
-// verbs.hpp calls read_request() for every verb, completion.cpp asks for the fields. Only binder.cpp uses the
-// parsing library.
+// read_request() and help_text(): fill a verb's request from a command line and print its help, by the verb's
+// form (app/form.hpp). run_bound() in verbs.hpp calls read_request() for every verb, completion_verb.cpp asks
+// for the fields. Only binder.cpp uses the parsing library, so that another one could replace it.
 #pragma once
 
 #include <string>
@@ -12,11 +12,12 @@
 
 namespace encore::cli {
 
+/// The words of a command line after the name of the verb.
 using Arguments = std::vector<std::string>;
 
 /// Returns the fields of the form, with --db and --help, which every verb has. These two have no slot.
 std::vector<app::FormField> fields_of(const app::FormFields& form);
-/// Prints the help of a verb, at most `width` columns wide. Commands stay on one line, so that they can be
+/// Returns the help of a verb, at most `width` columns wide. Commands stay on one line, so that they can be
 /// copied.
 std::string help_text(const app::FormFields& form, int width);
 

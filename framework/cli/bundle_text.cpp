@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opens bundles for bundle show, verify and db merge, and prints their contents with the evidence of each
-// value. Values of a bundle are untrusted, so they are printed through base/terminal_text.hpp. Read next:
-// bundle_text.hpp.
+// value. Values of a bundle are untrusted, so they are printed through base/terminal_text.hpp; that must hold
+// for every new line. Programs read the JSON: members may be added, none renamed. Read next: bundle_text.hpp.
 #include "cli/bundle_text.hpp"
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 #include "bundle/evidence.hpp"
 #include "cli/report_formats.hpp"
 #include "cli/run_list.hpp"
-#include "cli/state_cell.hpp"
 #include "cli/table.hpp"
 #include "document/quantity.hpp"
 #include "record/source_record.hpp"

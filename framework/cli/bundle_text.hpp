@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a bundle with a progress line, and prints its values in the three classes of bundle/evidence.hpp.
-// Used by bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp.
+// OpenedBundle: opens a bundle with a progress line; print_bundle() and bundle_json(): its values in the
+// three classes of bundle/evidence.hpp. bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp
+// use them. A value must never be shown in a better class than it has: "recomputed" means on this machine.
 #pragma once
 
 #include <iosfwd>
@@ -46,8 +47,8 @@ class OpenedBundle {
 std::vector<store::PluginRow> plugins_of(store::Store& store, const store::RunRow& run);
 /// The recorded states of Encore and of the repositories of experiment files, each once.
 struct AllCode {
-  std::vector<record::SourceVersion> sources;
-  std::vector<store::CodeVersion> repositories;
+  std::vector<record::SourceVersion> sources;    ///< of Encore
+  std::vector<store::CodeVersion> repositories;  ///< of experiment files: commit and diff
 };
 AllCode all_code(store::Store& store, const std::vector<store::RunRow>& runs);
 /// Returns, for example, "run quickstart, 12 files, 1.2 MB".

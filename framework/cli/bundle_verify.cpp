@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder
-// like the user's own runs. Nothing of the bundle is executed; its data are only read. The flow: unpack and
-// check -> select the runs -> find their data, plugins and code -> list what is missing, or verify. Linked
-// into the component exp-report.
+// like the user's own runs. verify_verb.cpp calls it through exp-report. The flow: unpack and check -> select
+// the runs -> find their data, plugins and code -> list what is missing, or verify. Nothing of the bundle is
+// executed, its data are only read; both must stay, because a bundle may come from anybody.
 #include <algorithm>
 
 #include "app/planned_search.hpp"
@@ -102,7 +102,7 @@ class Missing {
 store::SelectedRuns meant_runs(store::Store& store, const store::RunSelection& selection) {
   store::SelectedRuns selected = store::select_runs(store, selection);
   if (selected.runs.empty()) throw store::UnknownRun(app::none_text(store, selection, selected));
-  // What was never trained has nothing to compare with.
+  // A run that was never trained has nothing to compare with.
   const bool named = selected.named;
   std::erase_if(selected.runs,
                 [&](const store::RunRow& run) { return !named && store.read_digests(run.number).empty(); });

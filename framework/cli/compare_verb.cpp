@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp compare: prints the comparison of candidates over their seeds (analysis/comparison.hpp): intervals,
-// tests of every pair, and a ranking if the seeds distinguish all pairs. Linked into the component
-// exp-report.
+// tests of every pair, and a ranking if the seeds distinguish all pairs. exp-report calls it
+// (report_main.cpp). All numbers come from analysis/; here they are only printed. Programs read JSON and CSV
+// by the names of members and columns, so these stay.
 #include <cctype>
 #include <cmath>
 #include <iosfwd>
@@ -14,7 +15,6 @@
 #include "analysis/comparison.hpp"
 #include "app/document_requests.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "report/candidate_key.hpp"

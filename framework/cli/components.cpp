@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verbs that components do, as exp has them: reads and checks the request, then replaces exp by the
-// component. verbs() lists these verbs like all others. Read next: components.hpp.
+// component, which reads the same words again. verbs() in help_verb.cpp lists these verbs like all others;
+// main.cpp runs them. The words of the call (verb, schema version, arguments) are a contract with
+// program.cpp. Read next: components.hpp.
 #include "cli/components.hpp"
 
 #include <algorithm>

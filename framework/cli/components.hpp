@@ -20,6 +20,7 @@ std::string component_of(const std::string& verb);
 /// (report_main.cpp, serve_main.cpp, bench_main.cpp).
 std::vector<Verb> verbs_of_serve();
 std::vector<Verb> verbs_of_bench();
+/// These functions return the verbs of exp-report, which names them in report_main.cpp.
 Verb report_of_component();
 Verb compare_of_component();
 Verb attention_of_component();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Console: standard streams, progress line, questions to the user, and the handler of Ctrl-C. All verbs print
-// through it. Read next: console.hpp.
+// through it. Answers go to standard output, everything else to standard error, so that scripts can read
+// answers; a question is never asked if there is no terminal. Read next: console.hpp.
 #include "cli/console.hpp"
 
 #include <signal.h>
@@ -15,7 +16,7 @@
 
 #include "app/form.hpp"
 #include "base/shell_word.hpp"
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 #include "world/lease_clock.hpp"
 
 namespace encore::cli {

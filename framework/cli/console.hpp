@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Console: the output of exp and its questions to the user. Only this class uses the standard streams; a test
-// passes its own. Verbs write answers to `out`; notices and progress go to `err`.
+// passes its own. run_bound() in verbs.hpp gives it to every verb. Verbs write answers to `out`; notices and
+// progress go to `err`, so that scripts can read answers.
 #pragma once
 
 #include <iosfwd>
@@ -21,7 +22,7 @@ class ProgressLine;
 class Console final : public app::Events {
  public:
   /// Makes a console on these streams. Neither stream is a terminal, and there is no user to ask.
-  Console(std::ostream& out, std::ostream& err);
+  Console(std::ostream& out, std::ostream& err);  ///< notices, progress and questions
   /// Makes the console on the standard streams of this process.
   Console();
   ~Console() override;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the small curves of `exp show` with characters (draw_curve, called by show_scores.cpp). Read next:
-// curve.hpp.
-#include "cli/curve.hpp"
+// draw_curve(): draws the small curves of `exp show` with characters, for show_scores.cpp. The drawing is for
+// people only and may change; tests/unit/cli/curve_test.cpp shows it. Read next: show_text.hpp.
+#include "cli/show_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 
 namespace encore::cli {
 

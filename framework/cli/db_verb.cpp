@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp db: prints the path of the database and the results of path, check, backup, vacuum and upgrade.
-// app/database.cpp does the work. The list of these actions is at the end.
+// exp db: prints the path of the database and the results of check, backup, vacuum and upgrade.
+// app/database.cpp and store/upgrade.hpp do the work; help_verb.cpp lists the verb. A new action is added to
+// the list at the end. Programs read the JSON: members may be added, none renamed.
 #include <nlohmann/json.hpp>
 
 #include "app/database.hpp"
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 #include "report/wording.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp diff: prints the differences of two runs, and with --drift how far their weights and losses are apart.
-// app/diff.cpp finds them.
+// app/diff.cpp finds them, difference_text.hpp prints the tables; help_verb.cpp lists the verb. Programs read
+// the JSON and CSV: members and columns keep their names.
 #include "app/diff.hpp"
 
 #include "cli/difference_text.hpp"
-#include "cli/drift_text.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore::cli {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints differences between two runs (analysis/difference.hpp) as a table, CSV and JSON. diff_verb.cpp and
-// explain_verb.cpp call it.
+// print_differences(): differences between two runs (analysis/difference.hpp) as a table, CSV and JSON, for
+// diff_verb.cpp and explain_verb.cpp; print_drift(): how far two trainings drift apart (runner/drift.hpp) as
+// tables, for diff_verb.cpp and verdict_text.cpp. Programs read JSON and CSV, so their names never change;
+// tables may.
 #pragma once
 
 #include <iosfwd>
@@ -11,6 +13,7 @@
 
 #include "analysis/difference.hpp"
 #include "cli/terminal.hpp"
+#include "runner/drift.hpp"
 
 namespace encore::cli {
 
@@ -25,5 +28,10 @@ std::string csv_text(const nlohmann::json& value);
 void print_differences_csv(std::ostream& out, const std::vector<analysis::Difference>& differences);
 /// Returns [{"section", "key", "a", "b", "origin_a", "origin_b"}].
 nlohmann::ordered_json differences_json(const std::vector<analysis::Difference>& differences);
+
+/// Prints one row for each step and layer, then one for each curve of a loss; a line replaces an empty table.
+/// Used if the bits of two trainings need not agree.
+void print_drift(std::ostream& out, const Terminal& terminal, const runner::DriftReport& drift,
+                 int indent = 0);
 
 }  // namespace encore::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp doctor: prints the findings about this machine, with advice. app/doctor.cpp makes the checks. A finding
-// that prevents every training makes the exit code a failure.
+// exp doctor: prints the findings about this machine, with advice. app/doctor.cpp makes the checks;
+// help_verb.cpp lists the verb. A finding that prevents every training makes the exit code a failure.
+// Programs read JSON and CSV: members and columns keep their names.
 #include "app/doctor.hpp"
 
 #include <algorithm>

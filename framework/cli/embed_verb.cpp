@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp embed: prints vectors and nearest neighbours of inputs or words. app/embed.cpp gets them from the
-// worker. Read next: app/embed.hpp.
+// worker; help_verb.cpp lists the verb. --json prints the worker's answer (record/embed_request.hpp), whose
+// members keep their names. Read next: app/embed.hpp.
 #include "app/embed.hpp"
 
 #include "base/load_file.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp evaluate: prints the scores of models on a file. app/evaluate.cpp gets them from workers,
-// evaluation_text.hpp prints them.
+// evaluation_text.hpp prints them; help_verb.cpp lists the verb. --json prints the worker's answer
+// (record/evaluate_answer.hpp), whose members keep their names.
 #include "app/evaluate.hpp"
 
 #include "cli/evaluation_text.hpp"

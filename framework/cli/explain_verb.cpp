@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp explain: prints the differences of a run from others, and why `exp run` would start, resume or skip it.
-// app/explain.cpp finds them.
+// app/explain.cpp finds them, difference_text.hpp prints them; help_verb.cpp lists the verb. Programs read
+// the JSON: members may be added, none renamed.
 #include "app/explain.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "cli/difference_text.hpp"
-#include "cli/format.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 #include "document/escape.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp gc: prints which garbage was removed, or would be removed. app/removal.cpp finds and removes it. Read
-// next: app/removal.hpp.
+// exp gc: prints which garbage was removed, or would be removed. app/removal.cpp finds and removes it;
+// help_verb.cpp lists the verb. Programs read JSON and CSV: members and columns keep their names. Read next:
+// app/removal.hpp.
 #include "app/removal.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp help: prints the list of verbs, or the help of one. verbs() is defined here: a new verb is added to its
-// list.
+// exp help: prints the list of verbs, or the help of one. verbs() is defined here: main.cpp, help and
+// completion find every verb in it, and a new verb is added to it, at the place where users should meet it.
+// Names of verbs never change, because scripts call them.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "cli/wrapped_text.hpp"
 
 namespace encore::cli {
 

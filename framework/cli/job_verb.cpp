@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp job: the command of a launcher starts it on the machine that trains a run. Its arguments are orders of
-// `exp run` (runner/job_files.hpp). No list of verbs contains it, because users do not call it; main.cpp
-// finds it by its name.
+// exp job: trains the runs of a job on the machine where a launcher (Slurm, ssh) has started it. Its
+// arguments are files with orders that `exp run` has written (runner/job_files.hpp); an older exp may have
+// written them. No list of verbs contains it, because users do not call it; main.cpp finds it by its name.
 #include <signal.h>
 
 #include "cli/verbs.hpp"

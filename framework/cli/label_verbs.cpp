@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp tag and exp note: print the tags and notes of runs. app/labels.cpp changes them. This file also
-// separates tags such as -draft from options.
+// exp tag and exp note: print the tags and notes of runs. app/labels.cpp changes them; help_verb.cpp lists
+// the verbs. This file also separates tags such as -draft from options, before the form reads the words.
+// Programs read the JSON: members keep their names.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp logs: prints the logs of runs, attempt by attempt. app/logs.cpp reads and follows them. Read next:
-// app/logs.hpp.
+// exp logs: prints the logs of runs, attempt by attempt. app/logs.cpp reads and follows them; help_verb.cpp
+// lists the verb. --json prints one object on each line; its members keep their names. Lines for people may
+// change. Read next: app/logs.hpp.
 #include "app/logs.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "cli/format.hpp"
 #include "cli/run_display.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
 namespace encore::cli {
@@ -68,7 +69,7 @@ void print_entry_json(std::ostream& out, const store::RunRow& run, const app::Lo
 }
 
 int logs_verb(const app::LogsRequest& request, app::App& app, Console& console) {
-  std::string last;  // id of the run that was written last
+  std::string last;  // id of the run whose entry was printed last
   app::read_logs(request, app, [&](const store::RunRow& run, const app::LogEntry& entry) {
     if (request.json) return print_entry_json(console.out, run, entry);
     const std::string text = text_of(run, entry);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// main() of exp, the control program: finds the verb and runs it. It starts at once, without Kokkos and
-// without loading a plugin. Read next: verbs.hpp, then run_verb.cpp.
+// main() of exp, the control program: finds the verb of the first word and runs it. It starts at once,
+// without Kokkos and without loading a plugin, so that listing runs stays fast; exp must never link a kernel.
+// Read next: verbs.hpp, then run_verb.cpp.
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp monitor: compares the numbers that servers stored about the inputs of a run's model with the
-// development set. An alert sets the exit code and runs the user's command. Linked into the component
-// exp-serve.
+// development set (monitor/). exp-serve calls it (serve_main.cpp). An alert sets exit code 3 and runs the
+// user's command with the JSON as its input; scripts depend on both, so members keep their names.
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "app/serving_requests.hpp"
 #include "cli/components.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "monitor/monitoring.hpp"
 #include "runner/worker_process.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the costs of models for `exp plan --size` as tables (print_sizes, called by plan_verb.cpp). Read
-// next: plan_text.hpp.
+// print_sizes(): prints the costs of models for `exp plan --size` as tables, for plan_verb.cpp, which prints
+// the JSON itself (record/size_answer.hpp). The tables are for people and may change. Read next:
+// plan_text.hpp.
 #include <ostream>
 
-#include "cli/format.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints planned runs as tables, CSV and JSON, for plan_verb.cpp and retrain_verb.cpp. Read next:
-// plan_text.hpp.
+// Prints planned runs as tables, CSV and JSON, for plan_verb.cpp. The reasons are sentences and may change;
+// JSON members, CSV columns and names of actions are read by programs and may not. Read next: plan_text.hpp.
 #include "cli/plan_text.hpp"
 
 #include <algorithm>
@@ -10,9 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
+#include "app/planned_runs.hpp"
 #include "app/plugin_passes.hpp"
-#include "cli/format.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/table.hpp"
 
@@ -77,7 +76,7 @@ void add_once(std::vector<std::string>& texts, std::string text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
 
-/// A complete run that is the source of estimates, with the runs that use it.
+/// A complete run whose time is the source of estimates, with the number of planned runs that use it.
 struct TimeSource {
   std::string run, run_id;
   std::vector<std::string> different;  ///< in what it differs from any of them
@@ -102,7 +101,8 @@ std::vector<TimeSource> sources_of(const std::vector<std::optional<app::TimeEsti
   return sources;
 }
 
-/// Prints the points of the sweep without a run.
+/// Returns how many points of the sweep have no run of their own, with the reason: ", 2 points excluded".
+/// Returns "" if there are none.
 std::string points_without_runs(const plan::Plan& plan) {
   std::string text;
   const auto add = [&](std::size_t count, const std::string& what) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp plan: prints what `exp run` would do. app/plan.cpp makes the plan, plan_text.hpp and plan_size.cpp
-// print it. Read next: app/plan.hpp.
+// exp plan: prints what `exp run` would do, or with --size what its models cost. app/plan.cpp makes the plan,
+// plan_text.hpp and plan_size.cpp print it; help_verb.cpp lists the verb. Programs read the JSON: members
+// keep their names. Read next: app/plan.hpp.
 #include "app/plan.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp plugin ls: prints the usable and the refused plugins of the plugin folders. app/plugin_view.cpp finds
-// them.
+// them; plugin_verb.cpp lists the action. Programs read JSON and CSV: members and columns keep their names.
 #include <nlohmann/json.hpp>
 
 #include "app/plugin_view.hpp"

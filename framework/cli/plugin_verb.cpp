@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp plugin: the verb with the actions ls, info, check, new and build, each of which has a file beside this
-// one.
+// one. help_verb.cpp lists the verb. A new action is a line here and a declaration in verbs.hpp.
 #include "cli/verbs.hpp"
 
 namespace encore::cli {

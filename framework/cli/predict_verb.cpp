@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp predict and exp generate: replace exp by the worker of a run (become_worker.hpp), with the arguments
 // from app/predict.cpp. Text flows directly through the worker, line by line, so exp adds no cost for each
-// sentence.
+// sentence; exp must therefore print nothing to standard output. help_verb.cpp lists the verbs;
+// worker/predict_verb.cpp prints the answers.
 #include <unistd.h>
 
 #include <encore/lines.hpp>
@@ -26,7 +27,7 @@ void read_from(const std::string& file) {
 }
 
 int predict_verb(const app::PredictRequest& request, app::App& app, Console& console) {
-  // Before the standard input becomes the text: somebody may have to be asked.
+  // Before the standard input becomes the text, because the user may be asked about a plugin.
   const app::ModelCall call = app::predict_call(request, app);
   if (!call.best_of.empty())
     console.noticed("the best of these runs by " + call.best_of + " is " + call.run.name);
@@ -67,7 +68,7 @@ std::vector<std::string> prompts_of(const app::GenerateTextRequest& request, Con
 }
 
 int generate_verb(const app::GenerateTextRequest& request, app::App& app, Console& console) {
-  // Before the standard input becomes the request: somebody may have to be asked.
+  // Before the standard input becomes the request, because the user may be asked about a plugin.
   const app::ModelCall call = app::generate_call(request, app);
   use_text_as_input(app::generate_input(request, prompts_of(request, console)));
   become_worker(call.run.worker, call.arguments, ThreadWait::briefly);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a verb for the main() of exp and of its components: opens the standard streams, prints errors, chooses
-// the exit code, and lets ./exp build a missing component. Read next: program.hpp.
+// run_program_of_exp() and run_component_of_exp(): run a verb for the main() of exp and of its components:
+// open the standard streams, print errors, choose the exit code, and let ./exp build a missing component.
+// main.cpp, report_main.cpp, serve_main.cpp and bench_main.cpp call them. Which exception gives which exit
+// code is documented for scripts and never changes. Read next: program.hpp.
 #include "cli/program.hpp"
 
 #include <fcntl.h>
@@ -16,8 +18,8 @@
 
 #include "base/terminal_filter.hpp"
 #include "cli/become_worker.hpp"
-#include "cli/exit_code.hpp"
 #include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
 #include "config/error.hpp"
 #include "config/not_built.hpp"
 #include "runner/programs.hpp"
@@ -87,6 +89,7 @@ int build_and_call_again(const config::NotBuilt& missing, const Arguments& words
   become_program(script, again);
 }
 
+/// Returns the exit code of `run`, or prints the error that it throws and returns the code for it.
 int run_reporting(const Arguments& words, Console& console, const std::function<int()>& run) {
   const auto fail = [&](const std::string& text, int exit_code) {
     console.noticed(text);

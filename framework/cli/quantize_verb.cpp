@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp quantize: prints the effect of integer weights on size and scores. app/quantize.cpp starts the workers.
-// Read next: app/quantize.hpp.
+// exp quantize: prints the effect of integer weights on size and scores. app/quantize.cpp starts the workers;
+// help_verb.cpp lists the verb. --json prints the worker's answer (record/quantize_answer.hpp); its members
+// and the CSV columns keep their names. Read next: app/quantize.hpp.
 #include "app/quantize.hpp"
 
 #include <cmath>
@@ -67,7 +68,8 @@ void print_scores(std::ostream& out, const Terminal& terminal, const record::Qua
   table.print(out, terminal, 2);
 }
 
-/// Returns the measurement that decided.
+/// Returns the line with the measurement by which matrices were rounded or kept: the loss before and after,
+/// or how far vectors have moved.
 std::string cost_text(const record::QuantizeAnswer& answer) {
   const std::string after = document::number_text(answer.cost.after);
   const std::string sample = std::to_string(answer.sample);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of report formats, found by name or by the extension of a file, for report_verb.cpp and
-// bundle_verb.cpp. A new format is added to this list. Read next: report_formats.hpp.
+// bundle_verb.cpp. A new format is a line in report_formats() and a writer in document/; names and extensions
+// never change. Read next: report_formats.hpp.
 #include "cli/report_formats.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formats of reports: one list for the verb, its help and its messages. report_verb.cpp makes the
-// document, gets its files from here, and writes them.
+// ReportFormat: the formats of reports as one list for the verb, its help and its messages. report_verb.cpp
+// and bundle_verb.cpp make the document (report/report.hpp), find the format here, get its files, and write
+// them.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp report: writes a document about a run, a sweep or all runs, in one of several formats
-// (report_formats.hpp). report/report.hpp makes the document. Linked into the component exp-report.
+// (report_formats.hpp). report/report.hpp makes the document; exp-report calls this verb (report_main.cpp).
+// Equal databases must give equal bytes, so nothing of the present (time, host, user) may get into a file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ nlohmann::ordered_json json_of(const report::Checklist& checklist) {
 
 int report(const app::ReportRequest& request, app::App& app, Console& console) {
   fs::path output = request.output;
-  // A checklist is read in the terminal too.
+  // A checklist alone is printed as text, because people read it in the terminal.
   const bool plain = request.checklist && output.empty() && !request.format;
   const ReportFormat& format = find_report_format(plain ? "md" : request.format.value_or(""), output);
   if (!output.has_filename()) output = output.parent_path();
@@ -128,7 +129,7 @@ int report(const app::ReportRequest& request, app::App& app, Console& console) {
       throw app::UsageError(format.name + " is written as " + std::to_string(files.size()) +
                             " files; choose a folder with -o" +
                             (format.tabular ? ", or one table with --table" : ""));
-    if (::isatty(STDOUT_FILENO) == 0) pass_all(console.out);  // what a file or a program gets is data
+    if (::isatty(STDOUT_FILENO) == 0) pass_all(console.out);  // a file or a program gets unfiltered bytes
     console.out << files.front().bytes;
     return exit_done;
   }

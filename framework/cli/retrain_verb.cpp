@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp retrain: prints the plan of a retraining, its training (session_screen.hpp) and its result.
-// app/retrain.cpp does the work.
+// app/retrain.cpp does the work; help_verb.cpp lists the verb. Scripts read exit code 4 (not promoted) and
+// the JSON, so both stay.
 #include <filesystem>
 #include <iosfwd>
 #include <ostream>

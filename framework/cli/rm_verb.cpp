@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp rm and exp undelete: print which runs were hidden, removed or restored. app/removal.cpp does it. Read
-// next: app/removal.hpp.
+// exp rm and exp undelete: print which runs were hidden, removed or restored. app/removal.cpp does it and
+// asks first; help_verb.cpp lists the verbs. Programs read the JSON: members keep their names. Read next:
+// app/removal.hpp.
 #include <nlohmann/json.hpp>
 
 #include "app/removal.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shows a run in training as one live line, or as lines with a time, for session_screen.cpp and
-// verify_screen.hpp. Read next: run_display.hpp.
+// RunDisplay: shows a run in training as one live line, or as lines with a time, for session_screen.cpp and
+// verify_verb.cpp. Words before numbers stay as they are, because users search logs for them. Read next:
+// run_display.hpp.
 #include "cli/run_display.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <utility>
 
 #include "analysis/comparison.hpp"
-#include "cli/format.hpp"
+#include "cli/table.hpp"
 #include "world/lease_clock.hpp"
 
 namespace encore::cli {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunDisplay: shows a run of `exp run` while it trains: one live line on a terminal, beside those of other
-// runs, or lines with a time elsewhere. Each dev score has a line in both cases.
+// runs, or lines with a time elsewhere. Each dev score has a line in both cases. session_screen.cpp and
+// verify_verb.cpp make one for each run; the runner calls it with the worker's events, from the session's
+// thread.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes everything that the database has about a run as JSON, for show, dump and others. Programs read the
-// names of the members: add members, but never rename one. Read next: run_json.hpp.
+// Writes everything that the database has about a run as JSON, for show_verb.cpp, dump_verb.cpp and other
+// verbs with lists of runs. Programs read the names of the members: add members, but never rename one. Read
+// next: run_json.hpp.
 #include "cli/run_json.hpp"
 
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints lists of runs as a table, CSV and JSON, for ls and db merge; status_verb.cpp and run_summary.cpp
-// print scores with its functions. Read next: run_list.hpp.
+// Prints lists of runs as a table, CSV and JSON, for ls_verb.cpp; score_text() and state_cell() format scores
+// and states for the tables of other verbs. CSV columns and JSON members are read by programs and keep their
+// names; the table may change. Read next: run_list.hpp.
 #include "cli/run_list.hpp"
 
 #include <algorithm>
@@ -10,9 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison.hpp"
-#include "cli/format.hpp"
 #include "cli/run_json.hpp"
-#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "config/setting_text.hpp"
 #include "world/lease_clock.hpp"
 
@@ -90,7 +90,7 @@ void print_csv(std::ostream& out, const app::RunList& list) {
   std::vector<std::string> head = {
       "name",   "id",      "state",   "backend", "seed", "dev" + measure, "test" + measure,
       "epochs", "seconds", "created", "select",  "best", "latest"};
-  // Programs read columns by name: what stands there already, such as the seed, does not stand there twice.
+  // Programs read columns by name, so a column that is there already, such as the seed, is not repeated.
   std::vector<const app::ListColumn*> more;
   for (const app::ListColumn& column : list.columns) {
     if (std::ranges::find(head, column.name) != head.end()) continue;
@@ -148,6 +148,29 @@ nlohmann::ordered_json score_json(const store::RunScore& score) {
   return {{"select", score.rule.text()},
           {"best", json_or_null(score.best)},
           {"latest", json_or_null(score.latest)}};
+}
+
+Cell state_cell(store::RunState state) {
+  switch (state) {
+    case store::RunState::completed:
+      return {store::name_of(state), Style::green};
+    case store::RunState::running:
+      return {store::name_of(state), Style::cyan};
+    case store::RunState::failed:
+      return {store::name_of(state), Style::red};
+    case store::RunState::interrupted:
+    case store::RunState::lost:
+    case store::RunState::stopped:
+    case store::RunState::pruned:
+      return {store::name_of(state), Style::yellow};
+    case store::RunState::pending:
+      break;
+  }
+  return {store::name_of(state), Style::dim};
+}
+
+Cell state_cell(store::RunState state, const std::optional<runner::SchedulerNote>& note) {
+  return note && !note->begun ? Cell{"queued", Style::dim} : state_cell(state);
 }
 
 }  // namespace encore::cli

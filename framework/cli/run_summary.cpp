@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the end of a run or sweep for session_screen.cpp: score, place, and next commands, with the measures
-// from the database. Read next: run_summary.hpp.
+// Prints the end of a run or sweep for session_screen.cpp: score, place among other runs, and next commands,
+// with the measures from the database. The text is for people; `exp run --json` has the same facts for
+// programs. A suggested command must run as it is printed. Read next: run_summary.hpp.
 #include "cli/run_summary.hpp"
 
 #include <algorithm>
@@ -14,9 +15,8 @@
 #include "analysis/selection_notice.hpp"
 #include "app/run_selection.hpp"
 #include "base/shell_word.hpp"
-#include "cli/format.hpp"
 #include "cli/run_list.hpp"
-#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "record/checkpoint.hpp"
 #include "store/run_score.hpp"
 

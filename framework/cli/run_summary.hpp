@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the end of a run or a sweep of `exp run`: the score, its place among other runs, and the next
-// commands. session_screen.cpp calls it after each run.
+// print_completed() and others: the end of a run or a sweep of `exp run`: the score, its place among other
+// runs, and the next commands. session_screen.cpp calls them after each run; plan_text.cpp, run_verb.cpp,
+// explain_verb.cpp and stop_verb.cpp use single lines. The text is for people and may change, but a suggested
+// command must work.
 #pragma once
 
 #include <iosfwd>

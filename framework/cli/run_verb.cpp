@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp run, exp retry and exp import: print the session of runs (session_screen.hpp), and the cases without
-// work. app/run.cpp, app/retry.cpp, app/import.cpp and app/search_session.cpp do the work.
+// work. app/run.cpp, app/retry.cpp, app/import.cpp and app/search_session.cpp do the work; help_verb.cpp
+// lists the verbs. Scripts read the exit code and the JSON, so both stay.
 #include "app/run.hpp"
 
 #include <nlohmann/json.hpp>

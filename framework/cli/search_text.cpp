@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints searches as tables and JSON, from analysis/search_view.hpp. show_verb.cpp, ls_verb.cpp and
-// run_verb.cpp call it. Read next: search_text.hpp.
+// run_verb.cpp call it. JSON members are read by programs and keep their names; tables may change. Read next:
+// search_text.hpp.
 #include "cli/search_text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // main() of exp-serve, a component of exp: models behind HTTP, and monitoring of their inputs. exp replaces
-// itself by it (components.hpp).
+// itself by it (components.hpp). It only names its verbs; what all components share is in program.cpp.
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp serve: serves models over HTTP until a signal. app/served_models.hpp finds the models, serve/serve.hpp
-// answers requests. Linked into the component exp-serve.
+// answers requests; exp-serve calls this verb (serve_main.cpp). The token must never come from or get into a
+// command line, a log or a message.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <limits>
 #include <mutex>
 
-#include "app/held_signals.hpp"
 #include "app/served_models.hpp"
 #include "base/load_file.hpp"
 #include "base/shell_word.hpp"
@@ -98,7 +98,7 @@ serve::ServeOptions options_of(const app::ServingRequest& request) {
 
 int serve_models(const app::ServingRequest& request, app::App& app, Console& console) {
   serve::ServeOptions options = options_of(request);
-  app::HeldSignals signals;  // bundles are unpacked into folders that must not stay
+  app::HeldSignals signals;  // a signal now would leave the folders of unpacked bundles behind
   std::vector<serve::ServedRun> models = app::served_models(request, app);
   if (options.monitor_text_days > 0.0) warn_where_others_read(console, app.database);
   std::string names = app::names_of(models);
@@ -112,7 +112,7 @@ int serve_models(const app::ServingRequest& request, app::App& app, Console& con
     console.noticed(text);
   };
   options.ready = [&] { console.out << "serving " << names << std::endl; };
-  if (::isatty(STDIN_FILENO) == 0)  // of a terminal that is closed it says that everything there is to end
+  if (::isatty(STDIN_FILENO) == 0)  // on a terminal, SIGHUP means that the terminal was closed
     options.runs_now = [&] {
       std::vector<serve::ServedRun> now = app::served_models(request, app);
       names = app::names_of(now);

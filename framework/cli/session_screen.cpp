@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the events of a session of runs as lines, and chooses the exit code, for run, retry, import and
-// retrain. Read next: session_screen.hpp.
+// SessionScreen: prints the events of a session of runs as lines, and chooses the exit code, for run_verb.cpp
+// and retrain_verb.cpp. With --json only the answer goes to standard output. Exit codes are documented for
+// scripts; the lines may change. Read next: session_screen.hpp.
 #include "cli/session_screen.hpp"
 
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
-#include "app/plan_comparison.hpp"
-#include "cli/exit_code.hpp"
+#include "app/planned_runs.hpp"
 #include "cli/run_json.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/verbs.hpp"
 #include "store/run_score.hpp"
 
 namespace encore::cli {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the scores of a run for `exp show` (called by show_text.cpp). Names of measures and labels come from
-// the run; the first measure is that of train.select. Read next: show_text.cpp.
+// print_measured(): prints the scores of a run for `exp show` (called by show_text.cpp): the table, a curve
+// and the epochs. Names of measures and labels come from the run; the first measure is that of train.select,
+// which chooses checkpoints. The text is for people and may change. Read next: show_text.hpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 #include "analysis/comparison.hpp"
 #include "analysis/selection_notice.hpp"
 #include "base/host_measures.hpp"
-#include "cli/curve.hpp"
-#include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"

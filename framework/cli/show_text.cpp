@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the sections of `exp show`, one function for each. show_verb.cpp calls print_run(); show_scores.cpp
-// prints the section of scores. Read next: show_text.hpp.
+// Prints the sections of `exp show`, one function for each, in the order of print_run(), which show_verb.cpp
+// calls; show_scores.cpp prints the section of scores. The text is for people and may change; programs read
+// run_json.cpp. Read next: show_text.hpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 #include "analysis/comparison.hpp"
 #include "analysis/retraining.hpp"
 #include "app/plugin_changes.hpp"
-#include "cli/format.hpp"
-#include "cli/state_cell.hpp"
-#include "cli/verdict_text.hpp"
+#include "cli/run_list.hpp"
+#include "cli/table.hpp"
+#include "cli/verify_screen.hpp"
 #include "config/value.hpp"
 #include "document/quantity.hpp"
 #include "report/wording.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp status: prints the progress of runs, once or every second. app/status.cpp reads it. Read next:
-// app/status.hpp.
+// exp status: prints the progress of runs, once or every second. app/status.cpp reads it; help_verb.cpp lists
+// the verb. Programs read JSON and CSV: members and columns keep their names. Read next: app/status.hpp.
 #include "app/status.hpp"
 
 #include <algorithm>
@@ -12,11 +12,10 @@
 
 #include "base/json_text.hpp"
 #include "base/terminal_filter.hpp"
-#include "cli/format.hpp"
 #include "cli/run_display.hpp"
 #include "cli/run_json.hpp"
 #include "cli/run_list.hpp"
-#include "cli/state_cell.hpp"
+#include "cli/table.hpp"
 #include "cli/verbs.hpp"
 #include "runner/slurm/job_name.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp stop: prints which runs and sessions were asked to stop. app/stop.cpp asks them. Read next:
+// exp stop: prints which runs and sessions were asked to stop. app/stop.cpp asks them; help_verb.cpp lists
+// the verb. Programs read the JSON: members and the names of answers ("asked", "killed") stay. Read next:
 // app/stop.hpp.
 #include "app/stop.hpp"
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out the columns of a table by the width of characters on terminals. All verbs with tables use it. Read
-// next: table.hpp.
+// Table: lays out the columns of a table by the width of characters on terminals, and prints the same rows as
+// CSV; formats times and numbers with a fixed number of digits. All verbs with tables use it. The titles of
+// CSV columns come from those of the table: a changed title renames a column that programs read. Read next:
+// table.hpp.
 #include "cli/table.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
+#include <ctime>
 #include <ostream>
 
 #include <encore/error.hpp>
@@ -12,6 +16,36 @@
 #include "document/escape.hpp"
 
 namespace encore::cli {
+
+namespace {
+
+std::string local(const char* format, double time) {
+  const auto seconds = static_cast<std::time_t>(time);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, format, &parts);
+  return text;
+}
+
+}  // namespace
+
+std::string time_text(double time) {
+  return local("%Y-%m-%d %H:%M:%S", time);
+}
+std::string clock_text(double time) {
+  return local("%H:%M:%S", time);
+}
+
+std::string fixed(double value, int digits) {
+  char text[400];  // the largest double has 309 digits
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+std::string percent(double share) {
+  return fixed(100.0 * share, 1);
+}
 
 void Table::add(std::vector<Cell> row) {
   ENCORE_REQUIRE(row.size() == columns_.size(), "a row has as many cells as the table has columns");

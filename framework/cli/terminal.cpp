@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Terminal: finds the properties of a terminal, and draws live lines that are replaced. Console has one for
-// each stream. Read next: terminal.hpp.
+// Terminal: finds the properties of a terminal, wraps text to its width, and draws live lines that are
+// replaced. Console has one for each stream; binder.cpp and help_verb.cpp wrap help here. A file or a pipe
+// must get no escape codes. Read next: terminal.hpp.
 #include "cli/terminal.hpp"
 
 #include <langinfo.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ostream>
@@ -77,6 +79,32 @@ const char* code_of(Style style) {
       return "36";
   }
   return "0";
+}
+
+/// Wraps one line of the text, without its line break.
+std::string wrapped_line(std::string_view line, int width, int hanging) {
+  const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+  const std::string indent(own + static_cast<std::size_t>(hanging), ' ');
+  std::string text(line.substr(0, own));
+  int used = static_cast<int>(own);
+  bool first = true;
+  for (std::size_t at = own; at < line.size();) {
+    // A word with the spaces in front of it, which are kept within a line.
+    const std::size_t begin = std::min(line.find_first_not_of(' ', at), line.size());
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    const std::string_view word = line.substr(begin, end - begin);
+    const int needed = static_cast<int>(begin - at) + display_width(word);
+    if (!first && used + needed > width) {
+      text += "\n" + indent + std::string(word);
+      used = static_cast<int>(indent.size()) + display_width(word);
+    } else {
+      text += line.substr(at, end - at);
+      used += needed;
+    }
+    first = false;
+    at = end;
+  }
+  return text;
 }
 
 }  // namespace
@@ -175,6 +203,22 @@ void LiveLines::hide() {
   write_control(stream_, "\r" + (above > 0 ? "\033[" + std::to_string(above) + "A" : "") + "\033[J");
   stream_.flush();
   shown_.clear();
+}
+
+int help_width(const Terminal& terminal) {
+  constexpr int narrowest = 40, widest = 100;
+  const bool is_known = terminal.live || std::getenv("COLUMNS") != nullptr;
+  return is_known ? std::clamp(terminal.width, narrowest, widest) : widest;
+}
+
+std::string wrapped(std::string_view text, int width, int hanging) {
+  std::string lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines += (at == 0 ? "" : "\n") + wrapped_line(text.substr(at, end - at), width, hanging);
+    at = end + 1;
+  }
+  return lines;
 }
 
 }  // namespace encore::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Verb: one command of exp. Each file of a verb makes one or more with make_verb(); verbs() lists them for
 // main.cpp, help and completion. A new verb needs a function here and a line in the list of help_verb.cpp.
-// Read next: app/form.hpp.
+// Names of verbs and exit codes never change, because scripts rely on them. Read next: app/form.hpp.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,26 @@
 #include <vector>
 
 #include "cli/binder.hpp"
-#include "cli/exit_code.hpp"
 
 namespace encore::cli {
 
+/// What exp and its components return. Scripts rely on these values, so they never change.
+enum ExitCode : int {
+  exit_done = 0,          ///< also: there was nothing to do
+  exit_failed = 1,        ///< a run failed, or the record of a complete one has gaps
+  exit_usage = 2,         ///< command line or configuration: nothing was started
+  exit_different = 3,     ///< verification found a difference, or monitoring a shift
+  exit_not_promoted = 4,  ///< exp retrain: trained and compared, but its rule does not hold
+  exit_interrupted = 75   ///< run the same command to resume
+};
+
 struct Verb {
-  std::string name;
+  std::string name;     ///< "run"; of an action "ls"
   std::string summary;  ///< one line, no final stop
   /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
   /// that nothing was started (exit 2).
   std::function<int(const Arguments&, Console&)> run;
-  std::function<app::FormFields()> form;
+  std::function<app::FormFields()> form;  ///< describes its options; help and completion read it
   std::string component =
       {};  ///< the program that does it, where exp itself has only its form (components.hpp)
   std::vector<Verb> actions = {};  ///< of a verb that has some: plugin ls, db check
@@ -102,5 +111,10 @@ const Verb& find_verb(const std::string& name);
 /// Makes a verb with actions: it runs the action of the first argument, or prints their list under `purpose`.
 Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,
                           std::vector<Verb> actions);
+
+/// Returns the completions of a command line. `words` follow "exp"; the last is being typed and may be empty.
+/// The result has the verbs, actions, options, names of runs, sweeps and tags that begin with it. It is empty
+/// for a file, or if the database cannot be read.
+std::vector<std::string> completions(const std::vector<std::string>& words);
 
 }  // namespace encore::cli

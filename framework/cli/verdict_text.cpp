@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints verdicts of verifications as text, from the JSON of runner/verifier.cpp, which the database stores
-// too. verify and show call it. Read next: verdict_text.hpp.
-#include "cli/verdict_text.hpp"
+// too. verify_verb.cpp prints all lines, show_text.cpp the first. Stored verdicts may come from older
+// versions, so a missing member must not be an error. Read next: verify_screen.hpp.
+#include "cli/verify_screen.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
-#include "cli/drift_text.hpp"
-#include "cli/format.hpp"
+#include "cli/difference_text.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"
 #include "runner/score_comparison.hpp"
@@ -57,8 +57,8 @@ std::size_t count_at(const json& object, const std::string& pointer) {
   return value.is_number_unsigned() ? value.get<std::size_t>() : 0;
 }
 
-/// Returns ", and so do 12 scores", or ", and so do 12 scores, 340 other values and 8 files" if all records
-/// of the run were compared, or "" if only digests were.
+/// Returns what else is equal: ", and so do 12 scores", or if all records of the run were compared ", and so
+/// do 12 scores, 340 other values and 8 files"; "" if only digests were compared.
 std::string also_equal(const json& details) {
   const json scores = at(details, "/scores"), record = at(details, "/record");
   if (!scores.is_object()) return "";
@@ -71,7 +71,7 @@ std::string also_equal(const json& details) {
   return text + ", " + counted(others, "other value") + " and " + counted(count_at(record, "/files"), "file");
 }
 
-/// Prints other differences if the digests and scores are equal.
+/// Returns a line about the other values and files that differ, for a training with equal digests and scores.
 std::string different_record(const json& details, const store::VerificationRow& verification) {
   const json record = at(details, "/record");
   return "  the digests agree, and so do the scores, but " + at(record, "/different").dump() +
@@ -80,7 +80,7 @@ std::string different_record(const json& details, const store::VerificationRow& 
          " in the verification\n";
 }
 
-/// Prints the differing scores of a training with equal parameters.
+/// Returns a line about the scores that differ, for a training with equal parameters.
 std::string different_scores(const json& details, const store::VerificationRow& verification) {
   const json scores = at(details, "/scores");
   return "  the parameters agree, and of " + at(scores, "/compared").dump() + " scores " +

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp verify: prints the verdicts of verifications of runs and searches. app/verify.cpp makes them; for a
-// bundle, exp-report is called (bundle_verify.cpp).
+// bundle, exp-report is called (bundle_verify.cpp, which uses VerifyScreen too). help_verb.cpp lists the
+// verb. Scripts read the exit code (3: different) and the JSON, so both stay.
 #include "app/planned_search.hpp"
 #include "cli/components.hpp"
-#include "cli/verdict_text.hpp"
 #include "cli/verify_screen.hpp"
 
 namespace encore::cli {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp version: prints the versions of Encore and its parts, and on request those of a worker. app/version.cpp
-// reads them. Read next: app/version.hpp.
+// reads them; help_verb.cpp lists the verb. Programs read the JSON: members keep their names. Read next:
+// app/version.hpp.
 #include "app/version.hpp"
 
 #include "cli/verbs.hpp"

@@ -9,11 +9,11 @@
 namespace encore::serve {
 namespace {
 
-/// A batch of this size takes no further input: its last one must not wait until all others are tokenized.
+/// A batch of this size takes no further input: its last input must not wait until all others are tokenized.
 constexpr std::size_t most_batch_bytes = std::size_t{64} << 10;
 /// Tokenizing this number of bytes takes a worker about as long as computing a short input.
 constexpr std::size_t bytes_of_a_short_text = std::size_t{4} << 10;
-/// The time between two long inputs, by the time that the first of them took.
+/// The time between two long inputs, as a multiple of the time that the first of them took.
 constexpr int rests_per_long_input = 3;
 /// Long inputs rest if a short one has come within this time.
 constexpr std::chrono::seconds memory_of_short_inputs{1};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batcher: the bounded queue of a model's inputs, and the choice of those that a worker computes together.
 // Place in the flow: model_pool.cpp adds inputs and takes batches. It reads no clock: each call gets the
-// time, so that tests are exact. The order of inputs is described at the class. Read next: batcher.cpp.
+// time, so that tests are exact. The order of inputs is described at the class; it protects short requests,
+// and tests/unit/serve holds it. Read next: batcher.cpp.
 #pragma once
 
 #include <algorithm>
@@ -19,23 +20,25 @@
 namespace encore::serve {
 
 struct BatchRules {
-  std::size_t texts = 32;             ///< of a full batch
-  std::chrono::microseconds wait{0};  ///< at most, for the oldest input while a worker is idle
+  std::size_t texts = 32;             ///< number of inputs in a full batch
+  std::chrono::microseconds wait{0};  ///< the longest wait of the oldest input while a worker is idle
   std::size_t queue = 1024;           ///< inputs that may wait
 };
 
 /// One input of a job.
 struct Waiting {
   std::shared_ptr<Job> job;
-  std::size_t text = 0;  ///< its index in the job
-  bool again = false;    ///< a worker ended while it computed this input
-  std::size_t seen = 0;  ///< bytes of its partial answers that its worker has sent
-  ServeClock::time_point since = {};
+  std::size_t text = 0;               ///< its index in the job
+  bool again = false;                 ///< a worker ended while it computed this input
+  std::size_t seen = 0;               ///< bytes of its partial answers that its worker has sent
+  ServeClock::time_point since = {};  ///< time of its arrival
 
   std::size_t bytes() const { return job->texts[text].size(); }
-  /// Tokenizing it takes long: it leaves alone, and another worker stays free.
+  /// Returns whether tokenizing the input takes long. A long input is sent alone, and one worker is kept for
+  /// short ones if there are several.
   bool is_long() const { return job->work != record::ServeWork::writing && bytes() > long_text_bytes; }
 
+  /// Bytes from which an input is long.
   static constexpr std::size_t long_text_bytes = std::size_t{16} << 10;
 };
 
@@ -54,7 +57,7 @@ struct Waiting {
 /// input that comes while a long one is computed on the same cores.
 class Batcher {
  public:
-  /// The limits of a batch.
+  /// Which inputs take() may return: all, or only short ones.
   enum class Take { any_text, short_texts };
 
   explicit Batcher(const BatchRules& rules) : rules_(rules) {}
@@ -64,6 +67,7 @@ class Batcher {
   bool has_room(std::size_t texts) const {
     return (texts == 1 ? single_ : waiting() - single_) + texts <= rules_.queue;
   }
+  /// Queues the inputs of a job; has_room() must have allowed them.
   void add(const std::shared_ptr<Job>& job, ServeClock::time_point now);
   /// Puts an input before all others, after the worker that computed it has ended. It is sent alone, so that
   /// an input that ends workers does not affect others.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reply and Connection: the types on which the coroutines of HttpServer wait: the reply that a handler fills,
-// and a socket with a clock. Only http_server.cpp includes it. Everything runs on the thread of the loop, so
-// nothing is locked.
+// and a socket with a clock. Only http_server.cpp includes this file, so nothing else depends on it.
+// Everything runs on the thread of the loop, so nothing is locked; a call from another thread is an error.
 #pragma once
 
 #include <chrono>
@@ -56,7 +56,7 @@ class Reply final : public HttpReply {
   }
   void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
 
-  /// Waits until there is a head; later until there are parts, or the end.
+  /// Waits until there is a head; in later calls, until there are parts or the end.
   asio::awaitable<void> wait() {
     error_code woken;
     while (!has_head || (in_parts && parts_.empty() && !ended)) co_await news_.async_wait(into(woken));
@@ -111,9 +111,9 @@ struct Connection : std::enable_shared_from_this<Connection> {
 
   tcp::socket socket;
   asio::steady_timer clock;
-  std::uint64_t phase = 0;
-  bool late = false;
-  bool idle = true;  ///< no request has begun on it
+  std::uint64_t phase = 0;  ///< counts the settings of `clock`, so that an old one does nothing
+  bool late = false;        ///< the last read or write took too long
+  bool idle = true;         ///< no request has begun on it
   /// The server waits for its client and has no work for it.
   bool waits_for_client = true;
   bool let_in = false;    ///< the head of its request was judged, and its body may come

@@ -2,7 +2,8 @@
 // HttpServer: HTTP/1.1 over TCP, with limits on everything that a client can make large or slow: connections,
 // heads, bodies, all bodies together, and the time of each. It knows no routes: a gate accepts or refuses
 // heads, a handler gets whole requests and answers now or later. Place in the flow: serve.cpp makes it,
-// service.cpp is gate and handler. Everything happens on the thread of the loop. Read next: http_server.cpp.
+// service.cpp is gate and handler. Everything happens on the thread of the loop. No limit may be removed: the
+// server may face the internet. Read next: http_server.cpp.
 #pragma once
 
 #include <chrono>
@@ -22,8 +23,9 @@ struct HttpLimits {
   /// Open connections. One more closes the one whose client has let the server wait for longest; if all of
   /// them have requests in work, the new one is refused with 503.
   std::size_t connections = 1024;
-  std::size_t head_bytes = std::size_t{16} << 10;
-  std::size_t body_bytes = std::size_t{1} << 20;
+  std::size_t head_bytes = std::size_t{16} << 10;  ///< bytes in the head of a request
+  std::size_t body_bytes = std::size_t{1} << 20;   ///< bytes in the body of a request
+  /// Sum over all requests that are being received or answered.
   std::size_t all_body_bytes = std::size_t{64}
                                << 20;  ///< received, of the requests that are being received or answered
   /// A body up to this size always has room and does not count: `connections` limits their sum.
@@ -34,8 +36,8 @@ struct HttpLimits {
 };
 
 struct HttpRequest {
-  std::string method, path, body;
-  std::string content_type, authorization;  ///< fields of the head; "" where it has none
+  std::string method, path, body;           ///< "POST", "/v1/predict"
+  std::string content_type, authorization;  ///< fields of the head; "" if they are missing
   std::string host;    ///< without a port and brackets; "" where a client of HTTP/1.0 names none
   std::string origin;  ///< of the page that sends it, "http://localhost:8080"; "" without a page
   std::string asked;   ///< the field Host as received
@@ -45,7 +47,7 @@ struct HttpAnswer {
   int status = 200;
   std::string body = {};
   std::string content_type = "application/json";
-  std::vector<std::pair<std::string, std::string>> fields = {};  ///< more of the head
+  std::vector<std::pair<std::string, std::string>> fields = {};  ///< more fields of the head
 };
 
 /// The way back to a client; may be kept until the request is answered.
@@ -79,11 +81,13 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
+  /// Returns the port on which it listens, also if port 0 was asked for.
   std::uint16_t port() const;
   /// Accepts no more connections and closes those without a request; the others get their answers and are
   /// then closed. `drained` is called once none is left.
   void drain(std::function<void()> drained);
 
+  /// Returns the number of open connections.
   std::size_t connections() const;
   std::uint64_t refused() const;  ///< connections beyond the limit
 

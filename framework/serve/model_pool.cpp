@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds deadline_interval{50};
 /// The time between two starts of a worker that never answers.
 constexpr std::chrono::milliseconds first_pause{100}, longest_pause{10000};
 
-/// A text that has ended two workers is refused for this time; not forever, because the workers may have
+/// An input that has ended two workers is refused for this time; not forever, because the workers may have
 /// ended for another reason.
 constexpr std::chrono::seconds time_of_an_ender{60};
 constexpr std::size_t most_enders = 1024;

@@ -53,6 +53,7 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   std::size_t waiting_texts() const { return batcher_.size(); }
   /// Returns whether no client waits for an answer of this model.
   bool idle() const { return jobs_.empty(); }
+  /// Returns whether a request with this number of inputs may be submitted.
   bool has_room(std::size_t texts) const { return batcher_.has_room(texts); }
   /// Returns whether an input of the job has recently ended two workers. The job must then be refused, so
   /// that one input does not take the workers from all others again and again.
@@ -63,11 +64,13 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   void cancel(const std::shared_ptr<Job>& job);
 
  private:
+  /// The place of one worker, which is started again when it ends.
   struct Seat {
-    ServeWorkerStart start;
-    std::unique_ptr<WorkerLink> link = {};
+    ServeWorkerStart start;                 ///< how its worker is started
+    std::unique_ptr<WorkerLink> link = {};  ///< to its worker; null: none runs now
     bool ready = false, answered = false;
     int failures = 0;  ///< starts without an answer, one after the other
+    /// Inputs that its worker computes now, keyed by their id.
     std::map<std::uint64_t, Waiting> in_hands = {};
     ServeClock::time_point given = {};  ///< time of its newest batch
 
@@ -97,8 +100,8 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
 
   /// An input that has ended two workers.
   struct Ender {
-    std::string digest;
-    ServeClock::time_point until;
+    std::string digest;            ///< of the input
+    ServeClock::time_point until;  ///< end of the refusal
   };
 
   boost::asio::io_context& loop_;

@@ -163,7 +163,7 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
   wishes.temperature = body.number("temperature");
   wishes.top_p = body.number("top_p");
   if (wishes.top_p == 1.0 && !wishes.temperature)
-    wishes.top_p.reset();  // the default of a client, which means no draws
+    wishes.top_p.reset();  // clients send the default 1, which asks for no draws
   wishes.top_k = body.integer("top_k", 0);
   wishes.texts = body.integer("n", 1);
   wishes.beam = body.integer("beam", 1);

@@ -16,28 +16,28 @@
 namespace encore::serve {
 
 struct ServeRequest {
-  std::string model = {};  ///< "": it names none
-  record::ServeWork work = record::ServeWork::answer;
-  bool truncates = false;
+  std::string model = {};                              ///< "": the request names none
+  record::ServeWork work = record::ServeWork::answer;  ///< what is computed for each input
+  bool truncates = false;                       ///< inputs that are too long are cut instead of refused
   bool scored = false;                          ///< answers have probabilities
   std::vector<std::string> texts = {};          ///< inputs, or prompts
-  bool base64 = false;                          ///< vectors as the bytes of their values
-  std::optional<std::int64_t> dimensions = {};  ///< that vectors must have
-  bool streams = false;
-  std::string writing = {};  ///< for prompts: the GenerateRequest for the worker
+  bool base64 = false;                          ///< vectors are sent as base64 of their bytes
+  std::optional<std::int64_t> dimensions = {};  ///< length that vectors must have
+  bool streams = false;                         ///< generated text is sent as it grows
+  std::string writing = {};                     ///< for prompts: the text of a GenerateRequest for the worker
 };
 
 /// The limits of one request. A larger one is refused with 413 or 400.
 struct RequestLimits {
-  std::size_t texts = 1024;
+  std::size_t texts = 1024;        ///< inputs of one request
   std::int64_t max_tokens = 4096;  ///< the largest max_tokens of a request
 };
 
 /// The truth about an input that was answered.
 struct FeedbackRequest {
-  std::string id;
-  std::size_t text = 0;
-  std::string answer;  ///< a JSON object
+  std::string id;        ///< of the answered request (X-Request-Id)
+  std::size_t text = 0;  ///< index of the input in it
+  std::string answer;    ///< a JSON object
 };
 
 /// Parses the body of feedback. Throws as parse_request.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Route: a row of the table of routes of `exp serve`. From this table come the requests that the server
 // takes, the checks of bodies, the OpenAPI document and docs/reference/serving_api.md. service.cpp looks up
-// the route of a request. Read next: routes.cpp.
+// the route of a request; requests.cpp checks bodies by its fields. Paths and names are an interface for
+// clients: add, never rename. Read next: routes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 namespace encore::serve {
 
+/// What the server does for a route.
 enum class RouteWork : std::uint8_t {
   predict,
   embeddings,
@@ -32,20 +34,21 @@ struct RouteField {
   const char* name;
   FieldType type;
   bool required;
-  const char* help;
-  const char* neutral = "";  ///< a JSON array
+  const char* help;          ///< for the OpenAPI document and the page
+  const char* neutral = "";  ///< for FieldType::neutral: the accepted values, as a JSON array
 };
 
 struct Route {
   const char *method, *path;
   RouteWork work;
-  bool open;  ///< needs no token
-  const char* summary;
+  bool open;                                      ///< needs no token
+  const char* summary;                            ///< one line, for the OpenAPI document and the page
   std::vector<RouteField> fields = {};            ///< of the body; none: it has no body
   const char* content_type = "application/json";  ///< of the answer
   const char* answer = "";                        ///< what the answer is
 };
 
+/// Returns all routes, in the order of the documentation.
 const std::vector<Route>& routes();
 
 /// Returns the OpenAPI 3.0 document, as JSON.

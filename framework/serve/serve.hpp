@@ -20,13 +20,13 @@ namespace encore::serve {
 
 /// A run whose model is served, and how its workers are started, one for each place.
 struct ServedRun {
-  std::string name;
-  std::filesystem::path worker;
-  std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
-  std::vector<runner::WorkerPlace> places;
-  std::string id = {};                     ///< of the run, for the records of its requests
-  std::filesystem::path folder = {};       ///< the run's own
-  std::shared_ptr<const void> files = {};  ///< keeps the folder, as long as a worker may start
+  std::string name;                         ///< by which requests select the model
+  std::filesystem::path worker;             ///< program
+  std::vector<std::string> arguments;       ///< "serve --run-folder DIR ..."
+  std::vector<runner::WorkerPlace> places;  ///< one for each worker
+  std::string id = {};                      ///< of the run, for the records of its requests
+  std::filesystem::path folder = {};        ///< the run's own
+  std::shared_ptr<const void> files = {};   ///< keeps an unpacked bundle on disk while a worker may start
 };
 
 struct ServeOptions {
@@ -34,15 +34,19 @@ struct ServeOptions {
   std::uint16_t port = 8080;  ///< 0: any that is free
   std::string token = {};     ///< "": requests need none
   std::string version = {};   ///< of Encore
+  /// Inputs in a batch, inputs that wait, bytes in a body, open connections: at most this number of each.
   std::size_t batch_texts = 32, queue_texts = 1024, body_bytes = std::size_t{1} << 20, connections = 1024;
-  std::int64_t max_tokens = 4096;
+  std::int64_t max_tokens = 4096;  ///< largest number that a request may ask for
   std::chrono::microseconds batch_wait{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
-  std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it must end
+  /// For the last answers after a request to end.
+  std::chrono::milliseconds drain = std::chrono::seconds(30);
+  /// For a client to send a head, and then a body.
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
-  double monitor_share = 0.0;      ///< of the requests to predict whose numbers are kept
+  double monitor_share = 0.0;      ///< share of the requests to predict whose numbers are stored
   double monitor_text_days = 0.0;  ///< number of days for which their inputs and answers are kept too
-  std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
+  std::function<void(const std::string& url)> listening = {};  ///< called once, before any model is ready
+  /// Called when every model has a worker: once at the start, and after each change of models.
   std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
   /// Called with a message for the operator, a sentence without a final stop. From any thread.
   std::function<void(const std::string& text)> noticed = {};

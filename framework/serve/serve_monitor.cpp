@@ -105,7 +105,7 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
   }
   const double now = world::now_seconds();
   const auto place = static_cast<std::int64_t>(request.text);
-  flush();  // the feedback must come behind the answer
+  flush();  // the record of the answer must come before its feedback
   append(numbers_, [&] {
     return store::record_text(
         store::ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ServeMonitor: the samples that a server keeps for `exp monitor`: numbers about a share of the requests,
 // chosen by their ids; inputs and answers only if the user asked for them; and feedback of clients about
-// answers. It appends to spools in the run's folder. A record that cannot be written is lost, but its request
-// is not. Place in the flow: service.cpp -> here -> store/served.hpp.
+// answers. It appends to spools (files of records that another process merges into the database) in the run's
+// folder. A record that cannot be written is lost, but its request is not. Place in the flow: service.cpp ->
+// here -> store/served.hpp, which defines the records and reads them, also those of other versions.
 #pragma once
 
 #include <chrono>
@@ -38,7 +39,7 @@ class ServeMonitor {
   /// Makes no file before there is a record to write. `session` names the server in the names of its files.
   ServeMonitor(std::filesystem::path run_folder, std::string run_id, std::string session,
                const MonitorRules& rules);
-  /// Flushes.
+  /// Writes all records that are left.
   ~ServeMonitor();
   ServeMonitor(const ServeMonitor&) = delete;
   ServeMonitor& operator=(const ServeMonitor&) = delete;
@@ -57,10 +58,10 @@ class ServeMonitor {
  private:
   /// A file that is written for a few minutes.
   struct File {
-    const char* kind;
-    std::optional<record::SpoolWriter> writer = {};
-    std::chrono::steady_clock::time_point opened = {};
-    int part = 0;
+    const char* kind;                                   ///< begins the file's name: "served" or "texts"
+    std::optional<record::SpoolWriter> writer = {};     ///< nothing before the first record
+    std::chrono::steady_clock::time_point opened = {};  ///< when `writer` was opened
+    int part = 0;                                       ///< counts the files of this kind
   };
   /// A record that cannot be made is lost as well: an answer of a worker may be invalid JSON.
   void append(File& file, const std::function<std::string()>& record_of);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Service: the layer between HTTP and the models: routes, tokens, limits, and the answer of each request.
-// Place in the flow: HttpServer passes whole requests to it; it submits jobs to a ModelPool and answers when
-// they are over. Everything except read() runs on the thread of the loop. Read next: routes.cpp,
-// requests.cpp, answers.cpp.
+// Place in the flow: serve.cpp makes it; HttpServer passes whole requests to it; it submits jobs to a
+// ModelPool and answers when they are over. Everything except read() runs on the thread of the loop. Each
+// request must be answered exactly once. Read next: routes.cpp, requests.cpp, answers.cpp.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,7 @@ namespace encore::serve {
 
 class Service {
  public:
+  /// `options` must outlive it.
   Service(boost::asio::io_context& loop, const ServeOptions& options, const std::vector<ServedRun>& runs);
 
   /// Starts the workers of every model. `cannot` is called if a model has no worker that could load it.
@@ -58,10 +59,10 @@ class Service {
   struct Call {
     const Route* route = nullptr;
     std::shared_ptr<HttpReply> reply;
-    ServeClock::time_point arrived;
-    std::uint64_t number = 0;  ///< of the request, from 1
-    std::string sampled = {};  ///< the request's id, if the monitor samples it
-    std::shared_ptr<ServeMonitor> monitor = {};
+    ServeClock::time_point arrived;              ///< when the request was complete
+    std::uint64_t number = 0;                    ///< of the request, from 1
+    std::string sampled = {};                    ///< the request's id, if the monitor samples it
+    std::shared_ptr<ServeMonitor> monitor = {};  ///< of its model; null: not sampled
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
     bool streaming = false;     ///< the head of a stream was sent

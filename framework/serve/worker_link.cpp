@@ -52,6 +52,7 @@ SocketPair make_socket_pair() {
   return {world::FileDescriptor(ends[0]), world::FileDescriptor(ends[1])};
 }
 
+/// Writes the queued messages until none is left or the socket is closed.
 template <class State>
 asio::awaitable<void> write_outbox(std::shared_ptr<State> state) {
   boost::system::error_code failed;
@@ -64,6 +65,7 @@ asio::awaitable<void> write_outbox(std::shared_ptr<State> state) {
   state->writing = false;
 }
 
+/// Calls the event of a message.
 template <class State>
 void pass_on(State& state, record::ServeMessage message) {
   if (auto* model = std::get_if<record::ServeModel>(&message))
@@ -72,6 +74,7 @@ void pass_on(State& state, record::ServeMessage message) {
     state.events.answered(std::move(*answers));
 }
 
+/// Ends the link once: waits for the process, kills it if it stays, and reports its end.
 template <class State>
 void end(State& state, std::string why) {
   if (state.closed) return;
@@ -87,6 +90,7 @@ void end(State& state, std::string why) {
   ended(end.value_or(runner::ProcessEnd{}), why);
 }
 
+/// Reads messages until the worker closes the socket or sends something else.
 template <class State>
 asio::awaitable<void> read_messages(std::shared_ptr<State> state) {
   record::ServeFrames frames;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests completions() (cli/completion.hpp): the words that bash and zsh offer at each place of a command line
+// Tests completions() (cli/verbs.hpp): the words that bash and zsh offer at each place of a command line
 // of `exp`. They follow from the forms of the verbs, and from the names in the database. tests/system runs
 // the scripts through real shells. The lists here change with the verbs.
-#include "cli/completion.hpp"
+#include "cli/verbs.hpp"
 
 #include <gtest/gtest.h>
 

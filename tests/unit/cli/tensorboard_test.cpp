@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the event files for TensorBoard that `exp dump` writes (app/tensorboard.hpp), byte by byte, against
+// Tests the event files for TensorBoard that `exp dump` writes (app/dump.hpp), byte by byte, against
 // the published check values of CRC-32C and records written down by hand. The format is that of TensorFlow,
 // so the expected bytes never change.
-#include "app/tensorboard.hpp"
+#include "app/dump.hpp"
 
 #include <gtest/gtest.h>
 

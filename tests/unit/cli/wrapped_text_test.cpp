@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests wrapped() (cli/wrapped_text.hpp), which breaks help text into lines, and TerminalFilter
+// Tests wrapped() (cli/terminal.hpp), which breaks help text into lines, and TerminalFilter
 // (base/terminal_filter.hpp), through which all output to a terminal passes: sequences that would control the
 // terminal are replaced, wherever the output is cut into writes, and data for programs pass unchanged.
-#include "cli/wrapped_text.hpp"
 
 #include <gtest/gtest.h>
 
