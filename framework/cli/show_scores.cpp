@@ -14,6 +14,7 @@
 #include "analysis/selection_notice.hpp"
 #include "base/host_measures.hpp"
 #include "cli/table.hpp"
+#include "document/escape.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"
@@ -148,6 +149,18 @@ void print_measured(std::ostream& out, store::Store& store, const store::RunRow&
   print_curve(out, store, run, terminal, metrics.of("train/" + loss_measure().name));
   print_curve(out, store, run, terminal, metrics.of(selected));
   print_epochs(out, store, run, metrics, selected, terminal);
+}
+
+void print_best_scores_csv(std::ostream& out, const std::vector<store::RunRow>& runs) {
+  out << document::csv_record({"run", "id", "best_step", "measure", "value"});
+  for (const store::RunRow& run : runs) {
+    if (!run.result.is_object() || !run.result.contains("measures")) continue;
+    for (const auto& [measure, value] : run.result["measures"].items())
+      if (value.is_number())
+        out << document::csv_record({run.name, run.id,
+                                     run.result.value("best_step", nlohmann::json(0)).dump(), measure,
+                                     value.dump()});
+  }
 }
 
 }  // namespace encore::cli

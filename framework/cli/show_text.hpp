@@ -22,6 +22,9 @@ void print_run(std::ostream& out, store::Store& store, const store::RunRow& run,
 void print_measured(std::ostream& out, store::Store& store, const store::RunRow& run,
                     const Terminal& terminal);
 
+/// Writes each score of the best checkpoint of each run as CSV, with all digits.
+void print_best_scores_csv(std::ostream& out, const std::vector<store::RunRow>& runs);
+
 // --- the curves of print_measured() (curve.cpp) ---
 
 struct PlotPoint {

@@ -5,12 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/difference_text.hpp"
 #include "cli/run_json.hpp"
 #include "cli/search_text.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verbs.hpp"
-#include "document/escape.hpp"
 #include "runner/launched_runs.hpp"
 
 namespace encore::cli {
@@ -28,19 +26,6 @@ void write_search(const app::ShowRequest& request, store::Store& store, const st
     print_search(console.out, store, search, record, console.terminal, request.all);
 }
 
-/// Writes each score of the best checkpoint of each run, with all digits.
-void print_run_scores_csv(std::ostream& out, const std::vector<store::RunRow>& runs) {
-  out << document::csv_record({"run", "id", "best_step", "measure", "value"});
-  for (const store::RunRow& run : runs) {
-    if (!run.result.is_object() || !run.result.contains("measures")) continue;
-    for (const auto& [measure, value] : run.result["measures"].items())
-      if (value.is_number())
-        out << document::csv_record({run.name, run.id,
-                                     csv_text(run.result.value("best_step", nlohmann::json())), measure,
-                                     value.dump()});
-  }
-}
-
 int show_verb(const app::ShowRequest& request, app::App& app, Console& console) {
   runner::settle_launched_in_passing(app.database);
   store::Store store(app.database, store::OpenMode::read);
@@ -52,7 +37,7 @@ int show_verb(const app::ShowRequest& request, app::App& app, Console& console) 
   } else if (request.json) {
     write_runs_json(store, shown.runs, [&](const std::string& text) { console.out << text; });
   } else if (request.csv) {
-    print_run_scores_csv(console.out, shown.runs);
+    print_best_scores_csv(console.out, shown.runs);
   } else {
     for (const store::RunRow& run : shown.runs) {
       if (&run != &shown.runs.front()) console.out << '\n';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SiteFile is site.toml: what a cluster needs to know about jobs, such as partition, account, limits and
 // modules. It is checked like an experiment file, with line and column, and is never part of a run's
-// identity. app/slurm_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is for
+// identity. app/run_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is for
 // users.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Drift: how far two trainings of one question have come apart where their bits need not agree (another
 // backend, instruction set, library), by step, layer and tensor, and along their curves of loss. Place in the
-// flow: verifier.cpp and `exp diff --drift` measure it, cli/drift_text.hpp prints it.
+// flow: verifier.cpp and `exp diff --drift` measure it, cli/difference_text.hpp prints it.
 #pragma once
 
 #include <cstdint>
