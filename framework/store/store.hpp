@@ -2,7 +2,9 @@
 // Store is the control program's view of its database: runs, attempts with leases, merging, and the answers
 // for `ls` and `show`. The life of a run is: add_run -> begin_attempt (lease) -> merge every half second
 // (heartbeat) -> finish_attempt. Any number of `exp` may do this at once on one database; each run has one
-// holder. Read next: schema.sql for what is stored, run_rows.hpp for the answers.
+// holder, the process or job that has its lease. The members stand in sections by their .cpp. A change of
+// what is stored needs a new version of the schema (upgrade.cpp). Read next: schema.sql for what is stored,
+// run_rows.hpp for the answers.
 #pragma once
 
 #include <cstdint>
@@ -102,7 +104,7 @@ class Store {
   const std::filesystem::path& path() const { return path_; }
   Database& database() { return *database_; }
 
-  // --- Runs (runs.cpp)
+  // --- Runs (add_runs.cpp, runs.cpp)
   /// `context` is JSON, as the table sweep has it.
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
                          const std::string& context = "{}");
@@ -154,7 +156,7 @@ class Store {
 
   // --- Attempts (attempts.cpp)
   /// Stores why a run does not begin, for example because the run that it starts from has failed. The first
-  /// attempt erases the reason.
+  /// attempt erases the reason. (parents.cpp)
   void note_waiting(std::int64_t run, const std::string& reason);
   /// Takes the run: of several processes exactly one gets it. First merges what a dead attempt left in its
   /// spool. Returns nothing if another process holds the run, or if it is completed (read_run says which).
