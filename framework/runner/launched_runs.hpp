@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// settle_launched(): "settles" launched runs: merges into the store what their workers reported while no
-// control program was running, and records the end of those that are over. `exp run`, `status`, `ls`, `show`
-// and `logs` call it before they read. Read next: job_files.hpp, which has the files that it reads.
+// settle_launched(): "settles" launched runs (whose workers a command or Slurm started on other machines):
+// merges into the store what their workers reported while no control program was running, and records the end
+// of those that are over. `exp run`, `status`, `ls`, `show` and `logs` call it before they read. A worker
+// that may still live must never be recorded as lost, since another one would then train the same run. Read
+// next: job_files.hpp, which has the files that it reads.
 #pragma once
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Verifier: trains a run's specification again, in a folder of its own, and compares every digest that the
-// run has. It only reads the run; the caller records the verdict. Place in the flow: cli/verify_verb.cpp and
-// app/verify.cpp decide what is verified and how; this class starts the worker, follows its spool and judges.
-// Read next: digest_comparison.hpp.
+// run has. It only reads the run, so that a verification cannot change what it verifies; the caller records
+// the verdict. Place in the flow: cli/verify_verb.cpp and app/verify.cpp decide what is verified and how;
+// this class starts the worker, follows its spool and judges. Read next: digest_comparison.hpp.
 #pragma once
 
 #include <atomic>

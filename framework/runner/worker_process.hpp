@@ -2,7 +2,8 @@
 // WorkerProcess: a running worker with its control pipe; run_program(): runs short helpers and returns their
 // output. Attempts, benches and `exp serve` start workers with it. A worker gets its own session, so that
 // Ctrl-C at the terminal reaches only the control program, which then asks the worker to stop. When the
-// control program dies, the pipe closes and the worker ends by itself.
+// control program dies, the pipe closes and the worker ends by itself. Every child gets its own session, only
+// the descriptors that it needs, and a clean table of signals; keep it so.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sbatch_options() and script_text(): what Slurm gets for a submission: the options of sbatch, and the script
-// that each element of the array runs. Pure functions; submitter.hpp writes the script and submits it.
+// that each element of the array runs. Pure functions; submitter.cpp writes the script and submits it. Jobs
+// in a queue keep the script of the version that submitted them.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stop_queued(): cancels jobs that still wait in Slurm's queue and ends the rows of their runs. `exp stop`
-// calls it. A job that has begun is not touched: its worker gets the request. Read stop_queued.hpp first.
+// and slurm_runner.cpp call it. A job that has begun is not touched: its worker gets the request. Read
+// stop_queued.hpp first.
 #include "runner/slurm/stop_queued.hpp"
 
 #include "runner/job_files.hpp"

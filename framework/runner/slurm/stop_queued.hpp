@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stop_queued(): ends runs that wait in a queue of Slurm; `exp stop` calls it. A run with a worker is asked
-// by a file like any other (stop_request.hpp); a run whose job has not begun it has no process that could
-// answer.
+// stop_queued(): ends runs that wait in a queue of Slurm; `exp stop` (app/stop.cpp) and slurm_runner.cpp call
+// it. A run with a worker is asked by a file like any other (stop_request.hpp); a run whose job has not begun
+// it has no process that could answer.
 #pragma once
 
 #include <set>

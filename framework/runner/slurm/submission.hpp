@@ -2,7 +2,8 @@
 // Submission: one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json exists
 // before Slurm knows the name, so that a later reader knows what was submitted, by which process, and what
 // was not; 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
-// submitter.hpp writes it, queue_view.hpp reads it.
+// submitter.cpp writes it; queue_view.cpp, job_accounts.cpp and finished_submissions.cpp read it. Other
+// versions of `exp` read it too, so members keep their names.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ inline constexpr double submission_rate_seconds = 60.0;
 
 /// Returns encore.db.runs/jobs.
 std::filesystem::path jobs_folder(const std::filesystem::path& runs_folder);
+/// Returns encore.db.runs/jobs/NAME.
 std::filesystem::path submission_folder(const std::filesystem::path& runs_folder, const std::string& name);
 /// Returns "3.orders": an order's file per line, in the order of the work.
 std::filesystem::path orders_file(const std::filesystem::path& runs_folder, const std::string& name,
@@ -52,6 +54,7 @@ std::filesystem::path output_file(const std::filesystem::path& runs_folder, cons
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission);
 /// Returns nothing if there is none, or no readable one.
 std::optional<Submission> load_submission(const std::filesystem::path& runs_folder, const std::string& name);
+/// Returns the readable submissions of all folders.
 std::vector<Submission> list_submissions(const std::filesystem::path& runs_folder);
 
 }  // namespace encore::runner
