@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cache_folder(): finds the folder for files that can be made again, from the environment. Token cache, hash
-// cache and plugin checks call it. Without a home folder nothing is cached. Read cache_folder.hpp first.
+// cache and plugin checks call it. Without a home folder nothing is cached. Nothing in the folder may be
+// needed for a result. Read cache_folder.hpp first.
 #include "record/cache_folder.hpp"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cached_sha256_of_file(): the SHA-256 of a file, from the cache folder if the file is large and unchanged,
-// so that a plan or worker need not read gigabytes of weights again. pretrained/content_hash.hpp calls it.
-// Read next: cache_folder.hpp.
+// so that a plan or worker need not read gigabytes of weights again. pretrained/content_hash.cpp calls it. A
+// wrong hash would give a run a wrong identity, so in doubt the file is read. Read next: cache_folder.hpp.
 #pragma once
 
 #include <cstdint>
