@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_law(): reads the distribution of a variable of [sweep.random] or [search.space], such as { uniform =
 // [low, high] }. Place in the flow: sweep_reader.cpp -> here -> RandomVariable (sweep.hpp), from which
-// draw.cpp draws.
+// draw.cpp draws. ("Law" means distribution.) Experiment files contain these words, so they are only
+// extended.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // propose(): the point of the next trial, by the method of the search. decide.cpp calls it. It is a pure
-// function of the space, the options and the history. Read next: tpe.hpp, halton.hpp.
+// function of the space, the options and the history. Points of stored searches are computed again, so it
+// does not change for existing options. Read next: tpe.hpp, halton.hpp.
 #pragma once
 
 #include <vector>

@@ -3,7 +3,7 @@
 // calls it. Trials are split into the best tenth and the others; both groups give a density, l and g
 // (parzen.hpp). Candidates are drawn from l, and the one with the highest l/g is proposed, which maximises
 // the expected improvement. A trial without a variable, which the conditions leave out, does not count for
-// it: that is the tree.
+// it: that is the tree. Stored searches are computed again, so it does not change.
 #pragma once
 
 #include <cstdint>
