@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the limits of control groups: what the kernel grants this process in a container, under a scheduler
-// or in a slice of systemd. It supports both versions of the interface, and returns the smallest limit among
-// the process's group and its parents. cores.cpp, train/machine_load.cpp and `exp doctor` use it.
+// cpu_limit(), memory_limit() and cpu_seconds_of(): the limits of control groups, which are what the kernel
+// grants this process in a container, under a scheduler or in a slice of systemd. It supports both versions
+// of the interface, and returns the smallest limit among the process's group and its parents. cores.cpp,
+// train/machine_load.cpp and `exp doctor` use it. They affect speed and messages, never results.
 #pragma once
 
 #include <filesystem>

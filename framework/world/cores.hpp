@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cores describes what this process may use of the machine: its CPUs, which of them are hardware threads of
 // one core, and how much time a control group grants. The control program divides them among workers
-// (runner/places.hpp); a worker without --threads takes its number of threads from default_threads().
+// (runner/places.hpp); a worker without --threads takes its number of threads from default_threads(). Numbers
+// of threads change speed only, never results.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +25,7 @@ Cores usable_cores(const std::filesystem::path& root = "/");
 /// Returns the cores that the given CPUs belong to.
 Cores describe_cores(std::vector<int> cpus, const std::filesystem::path& root);
 
-/// The settings of OpenMP in the environment.
+/// The settings of OpenMP that the user has made in the environment.
 struct OpenMpWishes {
   int threads = 0;       ///< $OMP_NUM_THREADS, its outermost level; 0: not set
   int limit = 0;         ///< $OMP_THREAD_LIMIT; 0: not set

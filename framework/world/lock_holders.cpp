@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lock_holders(): finds the inode of a file in /proc/locks and reads the command of each process that locks
-// it. store/database.cpp calls it for a message.
+// it. store/database.cpp calls it for a message. Nothing else depends on it. Read lock_holders.hpp first.
 #include "world/lock_holders.hpp"
 
 #include <sys/stat.h>

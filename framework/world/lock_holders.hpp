@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lock_holders() names the processes that lock a database. store/database.cpp puts them into the message
-// "database is locked".
+// "database is locked"; nothing else depends on it.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ProcessIdentity identifies a process by host, id, start time and boot, so that a reused id or a reboot is
-// noticed. The database stores it as the holder of a lease (store/attempts.cpp).
+// noticed. The database stores it as the holder of a lease (store/attempts.cpp), so the meaning of its
+// members does not change.
 #pragma once
 
 #include <cstdint>
