@@ -86,4 +86,15 @@ config::Value value_of(const RandomVariable& variable, double coordinate);
 /// Returns draw `number` of a variable. It is a pure function of (seed, number, key), equal on every machine.
 config::Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
 
+// --- Reading one variable (random_law.cpp, for sweep_reader.cpp)
+
+/// Reads the distribution of a variable of [sweep.random] or [search.space], such as `uniform = [low, high]`:
+/// its bounds or its values into `variable`. Returns false and adds to `problems` if something is wrong.
+/// `table` is the name of the table in messages.
+bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable,
+              config::Problems& problems);
+
+/// Gives a value and everything in it the origin "sweep".
+void mark_as_sweep(config::Value& value);
+
 }  // namespace encore::plan
