@@ -20,7 +20,8 @@ enum class ThreadAdaptation : std::uint8_t {
 /// The environment variable that `exp` sets for a worker.
 inline constexpr const char* thread_adaptation_variable = "ENCORE_ADAPT_THREADS";
 
-/// Returns the value of the variable; empty: it is not set.
+/// Returns the value that the variable has for this adaptation: "threads", "threads,pins", or "" for `fixed`,
+/// for which the variable is not set.
 std::string name_of(ThreadAdaptation adaptation);
 /// Returns what this process may change, by its environment; `fixed` if the variable is not set. Throws Error
 /// for an unknown value.

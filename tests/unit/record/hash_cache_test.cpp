@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cache of content hashes: when it uses the stored hash, and when it reads the file again.
-#include "record/hash_cache.hpp"
+#include "record/cache_folder.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
