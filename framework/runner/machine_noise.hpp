@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "world/cpu_ticks.hpp"
+#include "world/cores.hpp"
 
 namespace encore::runner {
 

@@ -23,7 +23,8 @@ void request_stop(const std::filesystem::path& run_folder, int attempt, StopWish
 /// Returns the request to this attempt; `none` if there is none. A file with unknown content asks for a
 /// checkpoint.
 StopWish requested_stop(const std::filesystem::path& run_folder, int attempt);
-/// Removes the requests to earlier attempts.
+/// Removes the requests to earlier attempts. prepare_work.cpp calls it when a new attempt begins, so that old
+/// requests do not gather.
 void forget_stop_requests_before(const std::filesystem::path& run_folder, int attempt);
 
 }  // namespace encore::runner

@@ -87,4 +87,10 @@ class Verifier {
   DigestComparison comparison_;
 };
 
+/// Returns the fields in which two JSON objects differ, such as the numeric environments of a run and of its
+/// verification: [{"field", "run", "verification"}], with a dot before the members of an object
+/// ("plugins.adam"); null if a side lacks the field. The result is stored and printed, so its members keep
+/// their names. (field_differences.cpp)
+nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification);
+
 }  // namespace encore::runner

@@ -128,4 +128,10 @@ inline constexpr std::chrono::seconds last_word_patience(2);
 /// itself.
 ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);
 
+/// Returns variables for the environment of a worker, which set how its threads wait for each other at the
+/// end of a kernel: they spin for a moment and then sleep. OpenMP reads them before the worker's main begins.
+/// They change speed only, never results. Empty if the user has chosen (OMP_WAIT_POLICY, GOMP_SPINCOUNT).
+/// WorkerProcess adds them itself. (brief_waiting.cpp)
+std::map<std::string, std::string> brief_waiting();
+
 }  // namespace encore::runner

@@ -13,7 +13,6 @@
 #include "runner/attempt_end.hpp"
 #include "runner/launched_runs.hpp"
 #include "runner/parent_weights.hpp"
-#include "runner/slurm/stop_queued.hpp"
 
 namespace encore::runner {
 

@@ -3,8 +3,8 @@
 // folder of the test replace squeue, sacct and scancel.
 #include <gtest/gtest.h>
 
-#include "runner/slurm/job_script.hpp"
-#include "runner/slurm/stop_queued.hpp"
+#include "runner/launched_runs.hpp"
+#include "runner/slurm/submission.hpp"
 #include "runner/stop_request.hpp"
 #include "unit/runner/slurm_fixture.hpp"
 
@@ -12,12 +12,15 @@ namespace encore::testing {
 namespace {
 
 TEST(SlurmCommands, LimitsAreReadFromTheConfiguration) {
+  EXPECT_EQ(runner::parse_limits(
+                "Configuration data\nMaxArraySize            = 1001\nMaxJobCount             = 10000\n")
+                .max_array_size,
+            1001);
   EXPECT_EQ(
-      runner::parse_limits("Configuration data\nMaxArraySize            = 1001\nMaxJobCount             = 10000\n")
-          .max_array_size,
-      1001);
-  EXPECT_EQ(runner::parse_limits("MaxArraySize            = 1001\nMaxJobCount             = 5\n").max_array_size, 4);
-  EXPECT_EQ(runner::parse_limits("MaxArraySize            = 0\n").max_array_size, 1) << "arrays are switched off";
+      runner::parse_limits("MaxArraySize            = 1001\nMaxJobCount             = 5\n").max_array_size,
+      4);
+  EXPECT_EQ(runner::parse_limits("MaxArraySize            = 0\n").max_array_size, 1)
+      << "arrays are switched off";
   EXPECT_EQ(runner::parse_limits("").max_array_size, 1);
 }
 
@@ -72,10 +75,12 @@ TEST(SlurmCommands, WhatJobsHaveUsedIsReadFromTheirBeginningsAndSteps) {
 TEST(SlurmCommands, WhatSbatchSaysIsFinalOrForLater) {
   EXPECT_EQ(runner::parse_submit(0, "42\n", "").id, "42");
   EXPECT_EQ(runner::parse_submit(0, "42;cluster\n", "").id, "42");
-  const runner::SubmitAnswer wrong = runner::parse_submit(1, "", "sbatch: error: invalid partition specified: nowhere\n");
+  const runner::SubmitAnswer wrong =
+      runner::parse_submit(1, "", "sbatch: error: invalid partition specified: nowhere\n");
   EXPECT_FALSE(wrong.later);
   EXPECT_EQ(wrong.problem, "sbatch: error: invalid partition specified: nowhere");
-  EXPECT_TRUE(runner::parse_submit(1, "", "sbatch: error: Slurm temporarily unable to accept job, sleeping\n").later);
+  EXPECT_TRUE(
+      runner::parse_submit(1, "", "sbatch: error: Slurm temporarily unable to accept job, sleeping\n").later);
   EXPECT_TRUE(runner::parse_submit(1, "", "sbatch: error: QOSMaxSubmitJobPerUserLimit\n").later);
   EXPECT_TRUE(runner::parse_submit(1, "", "").id.empty());
 }
@@ -162,8 +167,9 @@ TEST_F(SlurmRunsTest, TheEndOfAJobIsTheReasonOfARunWithoutALastWord) {
     EXPECT_EQ(run().state, store::RunState::lost);
     expect_reason(text);
     lease_ = *store().begin_attempt(run_, runner::holder_of(job_));
-    runner::write_report(folder(), lease_.ordinal,
-                 {.token = lease_.token, .host = "n1", .pid = 5, .beats = 1, .time = world::now_seconds()});
+    runner::write_report(
+        folder(), lease_.ordinal,
+        {.token = lease_.token, .host = "n1", .pid = 5, .beats = 1, .time = world::now_seconds()});
   }
 }
 
@@ -184,7 +190,7 @@ TEST_F(SlurmRunsTest, TheAttemptThatAJobHasBegunTakesThePlaceOfTheOther) {
   in_queue("RUNNING", "None", "n2");
   report({.beats = 4});
   runner::save_succession(folder(), 1,
-                  {.of = lease_.token, .attempt = 2, .token = "2-next", .reason = "started again"});
+                          {.of = lease_.token, .attempt = 2, .token = "2-next", .reason = "started again"});
   EXPECT_FALSE(settle());
   const std::vector<store::AttemptRow> attempts = store().read_attempts(run_);
   ASSERT_EQ(attempts.size(), 2u);
@@ -299,7 +305,8 @@ TEST_F(SlurmRunsTest, WhatWaitsToBeSubmittedLivesAsLongAsItsSubmitter) {
   EXPECT_TRUE(settle());
   EXPECT_EQ(run().state, store::RunState::interrupted);
   expect_reason("never submitted: the exp run that packed it has ended");
-  EXPECT_NE(runner::requested_stop(folder(), 1), runner::StopWish::none) << "should sbatch still be on its way";
+  EXPECT_NE(runner::requested_stop(folder(), 1), runner::StopWish::none)
+      << "should sbatch still be on its way";
 }
 
 TEST_F(SlurmRunsTest, ASubmissionWhoseAnswerWasLostIsFoundByItsName) {
