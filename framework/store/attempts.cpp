@@ -8,7 +8,6 @@
 #include "base/json_text.hpp"
 #include "base/random_digits.hpp"
 #include "record/spool.hpp"
-#include "store/lease_file.hpp"
 #include "store/store.hpp"
 #include "world/atomic_file.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "base/utf8.hpp"
 #include "store/foreign_schema.hpp"
-#include "world/lock_holders.hpp"
+#include "world/process.hpp"
 
 namespace encore::store {
 

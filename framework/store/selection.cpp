@@ -16,7 +16,6 @@
 #include "store/lineage.hpp"
 #include "store/rows.hpp"
 #include "store/run_columns.hpp"
-#include "store/run_condition.hpp"
 #include "store/run_score.hpp"
 
 namespace encore::store {

@@ -69,6 +69,13 @@ struct Lease {
   std::string token;         ///< the worker's --lease; also in the run folder's file `lease`
 };
 
+/// The file in a run's folder with the token of the one attempt that may write checkpoints. attempts.cpp
+/// writes it when a process takes the run; the worker compares it with its own token before it renames a
+/// checkpoint into place. Workers of other versions read it, so the name stays.
+inline constexpr const char* lease_file_name = "lease";
+/// Returns a new token, such as "2-0123456789abcdef" for attempt 2. It is never the same twice.
+std::string make_lease_token(int ordinal);
+
 /// An attempt that a job of a scheduler runs, without a control program that waits for it.
 struct HeldByJob {
   Lease lease;

@@ -11,7 +11,7 @@
 
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
-#include "store/lease_file.hpp"
+#include "store/store.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "world/atomic_file.hpp"
 
@@ -30,12 +30,12 @@ class RequeuedJobTest : public ::testing::Test {
   }
   std::filesystem::path order(const std::string& name, const std::filesystem::path& program) {
     runner::WorkOrder order{.program = program,
-                    .arguments = {"train", "--attempt", "1", "--lease", "1-first"},
-                    .run_folder = folder_.path() / name,
-                    .log = folder_.path() / name / runner::log_name(1),
-                    .attempt = 1,
-                    .token = "1-first",
-                    .job = "encore-0123456789ab_0"};
+                            .arguments = {"train", "--attempt", "1", "--lease", "1-first"},
+                            .run_folder = folder_.path() / name,
+                            .log = folder_.path() / name / runner::log_name(1),
+                            .attempt = 1,
+                            .token = "1-first",
+                            .job = "encore-0123456789ab_0"};
     std::filesystem::create_directories(order.run_folder);
     runner::save_order(order, {});
     lease(name, "1-first");
@@ -63,7 +63,7 @@ class RequeuedJobTest : public ::testing::Test {
     return lines;
   }
   runner::KeptJobs keep(const std::vector<std::filesystem::path>& orders,
-                std::chrono::seconds spread = std::chrono::hours(1)) {
+                        std::chrono::seconds spread = std::chrono::hours(1)) {
     return runner::keep_jobs(orders, {.stop = stop_, .yield = yield_, .spread = spread});
   }
 
@@ -144,7 +144,8 @@ TEST_F(RequeuedJobTest, AWorkerThatSomebodyElseHasEndedHasFailed) {
 TEST_F(RequeuedJobTest, AKeeperThatWasKilledBetweenSuccessionAndLeaseIsFollowed) {
   const auto file = order("a", worker("exit 0"));
   report("a", {});
-  runner::save_succession(folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-t", .reason = "x"});
+  runner::save_succession(folder_.path() / "a", 1,
+                          {.of = "1-first", .attempt = 2, .token = "2-t", .reason = "x"});
   EXPECT_EQ(keep({file}).unfinished, 0);
   ASSERT_EQ(calls().size(), 1u);
   EXPECT_NE(calls()[0].find("--attempt 2 --lease 2-t"), std::string::npos);
@@ -153,10 +154,10 @@ TEST_F(RequeuedJobTest, AKeeperThatWasKilledBetweenSuccessionAndLeaseIsFollowed)
 
 TEST_F(RequeuedJobTest, OfTwoKeepersOneMakesTheNextAttempt) {
   std::filesystem::create_directories(folder_.path() / "a");
-  const runner::Succession one = runner::save_succession(folder_.path() / "a", 1,
-                                         {.of = "1-first", .attempt = 2, .token = "2-a", .reason = "x"});
-  const runner::Succession two = runner::save_succession(folder_.path() / "a", 1,
-                                         {.of = "1-first", .attempt = 2, .token = "2-b", .reason = "x"});
+  const runner::Succession one = runner::save_succession(
+      folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-a", .reason = "x"});
+  const runner::Succession two = runner::save_succession(
+      folder_.path() / "a", 1, {.of = "1-first", .attempt = 2, .token = "2-b", .reason = "x"});
   EXPECT_EQ(one.token, "2-a");
   EXPECT_EQ(two.token, "2-a");
 }
