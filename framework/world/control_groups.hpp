@@ -21,9 +21,10 @@ struct GroupLimit {
 /// Returns the limit of CPU time as a number of CPUs, such as 1.5, or nothing if no group sets one. `root` is
 /// the folder that holds /proc and /sys.
 std::optional<GroupLimit> cpu_limit(const std::filesystem::path& root = "/");
-/// Returns the limit of memory in bytes, or nothing.
+/// Returns the limit of memory in bytes, or nothing if no group sets one. `root` is as above.
 std::optional<GroupLimit> memory_limit(const std::filesystem::path& root = "/");
-/// Returns the CPU seconds used by all processes of the group, or nothing if the group does not report them.
+/// Returns the CPU seconds that all processes of the group have used since it was made, or nothing if the
+/// group does not report them. The difference of two readings is the use between them.
 std::optional<double> cpu_seconds_of(const GroupLimit& limit);
 
 }  // namespace encore::world

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,5 +44,10 @@ enum class Liveness : std::uint8_t {
 };
 
 Liveness liveness_of(const ProcessIdentity& process);
+
+/// Names the processes that lock a database, for the message "database is locked" (store/database.cpp).
+/// Returns "exp (process 4711)", several joined with ", "; empty if the kernel does not report any. `path` is
+/// a database; locks on its side files count too. (lock_holders.cpp)
+std::string lock_holders(const std::filesystem::path& path);
 
 }  // namespace encore::world
