@@ -45,7 +45,7 @@ void settle_launched_in_passing(const std::filesystem::path& database);
 /// Ends runs that wait in a queue of Slurm, where no process could answer a request to stop
 /// (stop_request.hpp). Stops those of these runs that were asked to stop and whose jobs have not begun them.
 /// Cancels a job that still waits and whose runs have all ended. Returns the runs that were ended. `exp stop`
-/// (app/stop.cpp) and slurm_runner.cpp call it. (slurm/stop_queued.cpp)
+/// (app/stop.cpp) and slurm/slurm_runner.cpp call it. (slurm/stop_queued.cpp)
 std::vector<store::RunRow> stop_queued(store::Store& store, const std::set<std::int64_t>& runs);
 
 }  // namespace encore::runner

@@ -2,7 +2,7 @@
 // find_record_gaps() lists what the record of a run lacks because a spool (a worker's event file) was
 // damaged, cut, removed or refused. It derives the gaps from the damage events of merge.hpp and from the
 // steps that have a loss. `exp run`, `exp show` and `exp db check` print them. Nothing stores the result, so
-// the texts may change.
+// its wording may change.
 #pragma once
 
 #include <string>

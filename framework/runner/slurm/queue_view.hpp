@@ -18,7 +18,7 @@
 
 namespace encore::runner {
 
-/// Where a job is on its way.
+/// The stage of a job between its submission and its end.
 enum class JobStage : std::uint8_t {
   unsubmitted,  ///< its submitter has not submitted it yet
   silent,       ///< Slurm does not answer, or it is another cluster's
