@@ -2,7 +2,8 @@
 // BundleBudget limits what reading an untrusted bundle may cost in total: memory, disk and processor time.
 // Each limit is far above any bundle that Encore makes; a bundle beyond one is refused with a message that
 // names it. bundle_index.cpp and unpack_bundle.cpp check the claims of an archive before anything is written,
-// bundle/check_bundle.cpp limits the reading of its database. SECURITY.md lists the tests.
+// bundle/check_bundle.cpp limits the reading of its database. SECURITY.md lists the tests. A limit may rise,
+// but each must stay.
 #pragma once
 
 #include <cstddef>

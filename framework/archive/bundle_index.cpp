@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the list of files of a bundle (read_bundle_index, called by unpack_bundle.cpp) from JSON-LD of
-// unknown origin, and checks names, sizes and hashes. Read bundle_index.hpp first.
+// read_bundle_index(), which unpack_bundle.cpp calls: reads the list of files of a bundle from JSON-LD of
+// unknown origin, and checks names, sizes and hashes. No check and no limit may be dropped; older bundles
+// must stay readable. Read bundle_index.hpp first.
 #include "archive/bundle_index.hpp"
 
 #include <algorithm>

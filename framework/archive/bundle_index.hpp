@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BundleIndex is the list of files of a bundle with their sizes and SHA-256, read from its RO-Crate metadata,
-// the first file of the archive. A bundle has no other list, so two lists cannot differ. bundle/ro_crate.cpp
-// writes the metadata; unpack_bundle.cpp compares every file with the list.
+// BundleIndex is the list of files of a bundle (one archive with runs, made by `exp bundle`), with their
+// sizes and SHA-256, read from its RO-Crate metadata, the first file of the archive. A bundle has no other
+// list, so two lists cannot differ. bundle/ro_crate.cpp writes the metadata; unpack_bundle.cpp compares every
+// file with the list. Bundles exist outside of Encore, so the names below do not change without a new
+// bundle_version.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacks one run of a bundle for `exp serve` and encore_open. The run is found in the bundle's list of files
-// alone, before anything is unpacked. Read bundled_run.hpp first.
+// BundledRun: unpacks one run of a bundle for `exp serve` and encore_open. The run is found in the bundle's
+// list of files alone, and nothing may be unpacked before, because the archive is untrusted. Read
+// bundled_run.hpp first.
 #include "archive/bundled_run.hpp"
 
 #include <set>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BundledRun unpacks one run of a bundle, for encore_open and exp serve, into a temporary folder that exists
-// while this object lives; it is needed only while a model loads. Nothing else of the bundle is written to
-// the disk.
+// BundledRun unpacks one run of a bundle into a temporary folder that exists while this object lives; it is
+// needed only while a model loads. encore_open (library/encore_infer.cpp) and `exp serve`
+// (app/served_models.cpp) make one. The archive is untrusted: nothing else of it may be written to the disk.
+// Read next: unpack_bundle.hpp.
 #pragma once
 
 #include <filesystem>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes private temporary folders and removes abandoned ones. Each has a marker file, which its process
-// locks; the kernel releases the lock however the process ends, so a folder whose marker can be locked is
-// abandoned. Ages and process ids are no evidence: a server lives for months, and another container has its
-// own ids. A folder without a marker stays: it was kept, or its file system has no locks. The marker names
-// its machine, because locks may not reach other machines.
+// ScratchFolder, in which bundles are made and unpacked: makes private temporary folders and removes
+// abandoned ones. Each has a marker file, which its process locks; the kernel releases the lock however the
+// process ends, so a folder whose marker can be locked is abandoned. Ages and process ids must not decide: a
+// server lives for months, and another container has its own ids. A folder without a marker stays: it was
+// kept, or its file system has no locks. The marker names its machine, because locks may not reach other
+// machines.
 #include "archive/scratch_folder.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ScratchFolder is a private folder under $TMPDIR, which other users cannot read and which is removed with
-// the object. Bundles are made and unpacked in one. The next process removes what a killed one leaves.
+// the object. unpack_bundle.hpp and bundle/pack_bundle.cpp use one. If a process is killed, the next one
+// removes its folder, so name and marker file do not change.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes tar archives in blocks of 512 bytes, for unpack_bundle.cpp and bundle/pack_bundle.cpp. The
-// offsets of the header fields are those of the manual page tar(5). Read tar.hpp first.
+// offsets of the header fields are those of the manual page tar(5). Equal files must give equal bytes, and no
+// check may be dropped. Read tar.hpp first.
 #include "archive/tar.hpp"
 
 #include <algorithm>

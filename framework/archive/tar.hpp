@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TarReader and tar_head(): the archive inside a bundle, plain files in the ustar form of POSIX.1-1988, which
-// every tar program reads. The reader refuses links, devices, folders and extended headers, so that none can
-// be abused. Place in the flow: bundle/pack_bundle.cpp and unpack_bundle.cpp -> here -> zstd_file.hpp.
+// every tar program reads. The reader must refuse links, devices, folders and extended headers, because the
+// archive is untrusted. The form does not change: other programs unpack bundles. Place in the flow:
+// bundle/pack_bundle.cpp and unpack_bundle.cpp -> here -> zstd_file.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacks a bundle into a folder of its own on the reader's disk and compares every file with the list of the
-// bundle while writing it. The archive is untrusted: any deviation from a bundle's form ends the reading with
-// a reason, and removes the folder. Read next: bundle/check_bundle.hpp, or bundled_run.hpp for an Engine on
-// one of its runs.
+// UnpackedBundle: unpacks a bundle into a temporary folder and compares every file with the list of the
+// bundle while writing it. bundled_run.cpp and `exp verify FILE` (cli/bundle_text.cpp) use it. The archive is
+// untrusted: any deviation from a bundle's form must end the reading with a reason, and removes the folder.
+// Read next: bundle/check_bundle.hpp, or bundled_run.hpp for an Engine on one of its runs.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compresses and decompresses the file of a bundle as a stream with libzstd, for bundle/pack_bundle.cpp and
-// unpack_bundle.cpp. Read zstd_file.hpp first.
+// ZstdWriter and ZstdReader: compress and decompress the file of a bundle as a stream with libzstd, for
+// bundle/pack_bundle.cpp and unpack_bundle.cpp. The level may change; the limit of the window protects the
+// reader. Read zstd_file.hpp first.
 #include "archive/zstd_file.hpp"
 
 #include <zstd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compresses a file with zstd while writing it, and decompresses it while reading. bundle/pack_bundle.cpp
-// writes a tar archive through it, unpack_bundle.cpp reads one.
+// ZstdWriter and ZstdReader: compress a file with zstd while writing it, and decompress it while reading.
+// bundle/pack_bundle.cpp writes a tar archive (tar.hpp) through it, unpack_bundle.cpp reads one. A file may
+// come from anyone, so the memory of the reader stays limited.
 #pragma once
 
 #include <cstddef>

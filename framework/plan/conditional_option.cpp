@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads [sweep.when] and [search.when], and finds the order in which their conditions can be decided.
-// sweep_reader.cpp calls it. Conditions that wait for each other in a circle are refused. Read
-// conditional_option.hpp first.
+// sweep_reader.cpp calls it. Conditions that wait for each other in a circle are refused. The levels decide
+// which runs a file means, so they do not change. Read conditional_option.hpp first.
 #include "plan/conditional_option.hpp"
 
 #include <algorithm>

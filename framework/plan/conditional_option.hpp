@@ -2,7 +2,8 @@
 // ConditionalOption is a line of [sweep.when] or [search.when]. It says for which points a swept option is
 // varied:
 //   "optimizer.weight_decay" = "optimizer.type == 'adamw'"
-// At other points the option keeps the file's own value or its default. Read next: expression.hpp for the
+// At other points the option keeps the file's own value or its default. sweep_reader.cpp reads it. The order
+// of levels decides which runs a file means, so it does not change. Read next: expression.hpp for the
 // conditions, point_maker.hpp, which applies them.
 #pragma once
 
@@ -18,8 +19,8 @@
 namespace encore::plan {
 
 struct ConditionalOption {
-  std::string key;  ///< the swept option
-  std::vector<std::string> path;
+  std::string key;                ///< the swept option
+  std::vector<std::string> path;  ///< the parts of `key`
   Condition condition;
   /// Conditions of level 0 ask about unconditional options, those of level n about options of levels below n.
   /// They are decided by rising level.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Expression: parses and evaluates the conditions of [sweep] exclude and [sweep.when]. sweep_reader.cpp and
-// conditional_option.cpp parse, point_maker.cpp evaluates. The parser limits the depth, so that no file can
-// exhaust the stack. Read expression.hpp first.
+// conditional_option.cpp parse, point_maker.cpp evaluates. Experiment files contain the language, so it is
+// only extended. The parser limits the depth, so that no file can exhaust the stack. Read expression.hpp
+// first.
 #include "plan/expression.hpp"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // CanonicalText: the text of an experiment whose SHA-256 is the question that a run answers, its identity.
 // Values, content of files, versions of types and the seed count; formatting, order of keys, comments,
 // written defaults and the place of data do not (docs/concepts/identity.md). Place in the flow:
-// point_maker.cpp makes it for each run; store/ finds runs by the hash.
+// point_maker.cpp makes it for each run; store/ finds runs by the hash. A changed text would train every run
+// again, so it never changes without a new identity_format (identity.cpp).
 #pragma once
 
 #include <cstdint>

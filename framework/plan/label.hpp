@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// label_of() and labels_of(): short texts for values of options. Only names of runs contain them. Place in
-// the flow: sweep_reader.cpp labels the values of each option, run_names.hpp joins labels to names.
+// label_of() and labels_of(): short texts for values of options. Only names of runs contain them, so a change
+// affects names of new runs and nothing else. Place in the flow: sweep_reader.cpp labels the values of each
+// option, run_names.hpp joins labels to names.
 #pragma once
 
 #include <string>

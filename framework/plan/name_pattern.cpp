@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NamePattern: parses the braces in `name` of an experiment file, and decides which option a placeholder
-// means. plan_header.cpp parses; run_names.cpp fills placeholders in. Read name_pattern.hpp first.
+// means. plan_header.cpp parses; run_names.cpp fills placeholders in. Experiment files contain such names, so
+// the form is only extended. Read name_pattern.hpp first.
 #include "plan/name_pattern.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NamePattern: `name` of an experiment file, a text in which {model.dropout} stands for the value of that
-// option. Place in the flow: plan_header.cpp parses it -> run_names.hpp fills it in for each run.
+// option. Place in the flow: plan_header.cpp parses it -> run_names.cpp fills it in for each run. Experiment
+// files contain such names, so the form is only extended.
 #pragma once
 
 #include <filesystem>
@@ -23,6 +24,7 @@ struct NamePattern {
 
   /// Returns whether it has any placeholder.
   bool has_options() const;
+  /// Returns whether it has the placeholder {seed}.
   bool names_seed() const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parent: the run from which another one starts (model.from), as a plan needs it; ParentSource: the interface
 // that finds it. Place in the flow: app/parent_runs.hpp implements it with the database and other experiment
-// files, which plan/ does not know -> parent_filler.hpp uses it.
+// files, which plan/ must not know -> parent_filler.cpp uses it.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@
 namespace encore::plan {
 
 struct Parent {
-  std::string title;      ///< its name in messages: `run pre (0123456789)`, `/home/anna/pretrain.toml`
-  std::string id;         ///< of a run of the database; empty for one that an experiment file asks for
-  std::string question;   ///< its identity
-  nlohmann::json config;  ///< the resolved experiment, or its tables model, tokenizer and data
-  config::Origins origin;
+  std::string title;       ///< its name in messages: `run pre (0123456789)`, `/home/anna/pretrain.toml`
+  std::string id;          ///< of a run of the database; empty for one that an experiment file asks for
+  std::string question;    ///< its identity
+  nlohmann::json config;   ///< the resolved experiment, or its tables model, tokenizer and data
+  config::Origins origin;  ///< of these options
   /// For a run of the database: its weights with their digest, and the vocabulary of its tokenizer.
   std::optional<ContentFile> weights = {};
   std::filesystem::path vocabulary = {};

@@ -2,7 +2,8 @@
 // fill_from_parent(): completes an experiment whose [model] has `from = { run = "NAME" }` or `from = {
 // experiment = "FILE" }`: it sets the parent's tokenizer and the shape of its model if the experiment does
 // not set them, and names both places if they disagree. PointMaker calls it before resolve().
-// pretrained/folder_filler.hpp does the same for a folder.
+// pretrained/folder_filler.hpp does the same for a folder. What identity_of() returns is part of the identity
+// of runs, so it does not change.
 #pragma once
 
 #include <string>

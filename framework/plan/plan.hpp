@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plan: an experiment file as the ordered list of runs that it describes, each checked, complete and with its
 // identity. Place in the flow: `exp run` and `exp plan` call make_plan; proposal.hpp proposes points,
-// point_maker.hpp turns a proposal into runs; the runner writes a specification for each RunPoint.
+// point_maker.hpp turns a proposal into runs; app/ writes a specification for each RunPoint. The order of the
+// runs is that in which they are numbered and trained, so it does not change.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_header(): reads name, note, tags and seeds of an experiment file, and limits their number and length.
-// plan.cpp and plan/search/search_plan.cpp call it. Read plan_header.hpp first.
+// plan.cpp and plan/search/search_plan.cpp call it. A limit may rise; a lower one refuses files that work
+// today. Read plan_header.hpp first.
 #include "plan/plan_header.hpp"
 
 #include "base/limits.hpp"

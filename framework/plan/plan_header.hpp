@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PlanHeader: what all runs of an experiment file share: name, note, tags, seeds. Place in the flow: plan.cpp
-// and search/search_plan.cpp read it, point_maker.hpp gives it to every run.
+// and search/search_plan.cpp read it, point_maker.cpp gives it to every run. None of these counts in the
+// identity of a run, except its seed.
 #pragma once
 
 #include <cstdint>

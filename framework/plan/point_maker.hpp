@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PointMaker: turns a proposal and the experiment file into runs, one per seed. Place in the flow: plan.cpp
 // (sweeps) or plan/search/search_plan.cpp (searches) -> make(): set the values, resolve, exclude, hash the
-// files, compute the identity, name -> RunPoint. Read next: identity.hpp for what counts in a run's identity.
+// files, compute the identity, name -> RunPoint. A new source of points needs no change here. Read next:
+// identity.hpp for what counts in a run's identity.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// propose_all(): makes all points of a sweep in order, from grid, zips and draws. plan.cpp calls it. Names
-// and numbers of stored sweeps depend on this order, so it must not change. Read proposal.hpp first.
+// propose_all(): makes all points of a sweep in order, from grid, zips and draws (plan.cpp calls it);
+// drawn_label(): the text of a drawn value in names of runs. Names and numbers of stored sweeps depend on
+// this order, so it must not change. Read proposal.hpp first.
 #include "plan/proposal.hpp"
 
 #include <charconv>

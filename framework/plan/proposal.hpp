@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Proposal: the options that one point of a sweep or search sets, on top of the experiment file. Place in the
-// flow: proposal.cpp (grid, zips, draws) or a search proposes points -> point_maker.hpp makes runs of them
-// and does not know where they come from.
+// flow: proposal.cpp (grid, zips, draws) or a search proposes points -> point_maker.cpp makes runs of them
+// and must not know where they come from. Stored sweeps are numbered in the order of propose_all(), so it
+// does not change.
 #pragma once
 
 #include <string>

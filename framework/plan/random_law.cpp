@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_law(): reads the distribution of a random variable, and checks its bounds against the type and range
-// of the option. sweep_reader.cpp calls it. Read random_law.hpp first.
-#include "plan/random_law.hpp"
+// of the option. sweep_reader.cpp calls it. Experiment files contain these distributions, so they are only
+// extended. Read sweep.hpp first.
+#include "plan/sweep.hpp"
 
 #include <map>
 #include <string>

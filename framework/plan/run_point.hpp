@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunPoint: one run, as an experiment file describes it: everything that a specification holds except the
-// backend and the run's id. Place in the flow: PointMaker makes it, app/ gives it to the store and writes
-// record/specification.hpp from it.
+// backend and the run's id. Place in the flow: PointMaker makes it, app/ makes a record::Specification from
+// it (record/specification.hpp) and gives it to the store. A new member that a worker needs is needed there
+// too.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweep: counts the points of a sweep, and tests whether its conditions depend on random draws. plan.cpp
-// calls it. Read sweep.hpp first; sweep_reader.cpp reads a sweep.
+// calls it. Neither decides which points there are; they only describe a sweep. Read sweep.hpp first;
+// sweep_reader.cpp reads a sweep.
 #include "plan/sweep.hpp"
 
 #include <algorithm>

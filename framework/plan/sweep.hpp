@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweep: the [sweep] table, read and checked: axes of the grid, zips, random variables, exclusions,
 // conditional options. Place in the flow: sweep_reader.cpp reads it -> proposal.hpp makes points of it ->
-// point_maker.hpp makes runs of them. A search uses the random part as its space.
+// point_maker.hpp makes runs of them. A search uses the random part as its space. Draws are functions of
+// seed, number and key, and stored sweeps are drawn again, so they never change. A "point" is one choice of
+// values, a "law" a distribution.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +50,8 @@ struct RandomVariable {
 };
 
 struct Sweep {
-  std::int64_t seed = 1;
-  std::int64_t draws = 1;
+  std::int64_t seed = 1;   ///< of the draws; runs have seeds of their own
+  std::int64_t draws = 1;  ///< number of draws for each point of grid and zips
   std::vector<SweepAxis> grid;
   std::vector<Zip> zips;
   std::vector<RandomVariable> random;
@@ -76,11 +78,23 @@ Sweep read_search_space(const config::Value& table, bool has_exclusions,
 
 /// Returns a number in [0, 1) with 53 bits. It is a pure function of its arguments.
 double uniform_draw(std::int64_t seed, std::int64_t number, const std::string& key);
-/// Returns the value at a share in [0, 1) of the distribution; for Law::choice its index in `values`.
+/// Returns the coordinate at a share in [0, 1) of the distribution: the value itself, or for Law::choice its
+/// index in `values`.
 double coordinate_at(const RandomVariable& variable, double share);
 /// Returns the value for such a coordinate.
 config::Value value_of(const RandomVariable& variable, double coordinate);
 /// Returns draw `number` of a variable. It is a pure function of (seed, number, key), equal on every machine.
 config::Value draw(const RandomVariable& variable, std::int64_t seed, std::int64_t number);
+
+// --- Reading one variable (random_law.cpp, for sweep_reader.cpp)
+
+/// Reads the distribution of a variable of [sweep.random] or [search.space], such as `uniform = [low, high]`:
+/// its bounds or its values into `variable`. Returns false and adds to `problems` if something is wrong.
+/// `table` is the name of the table in messages.
+bool read_law(const config::Value& value, const std::string& table, RandomVariable& variable,
+              config::Problems& problems);
+
+/// Gives a value and everything in it the origin "sweep".
+void mark_as_sweep(config::Value& value);
 
 }  // namespace encore::plan

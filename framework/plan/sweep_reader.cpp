@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_sweep(): reads [sweep], and read_search_space() the space of [search], into a Sweep. plan.cpp and
-// plan/search/search.cpp call them. random_law.hpp reads one variable, conditional_option.hpp the conditions.
-// Options of the command line win over the file. Read sweep.hpp first.
+// plan/search/search.cpp call them. random_law.cpp reads one variable, conditional_option.hpp the conditions.
+// Options of the command line win over the file. Experiment files contain these tables, so their form is only
+// extended. Read sweep.hpp first.
 #include "plan/sweep.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 #include "plan/label.hpp"
-#include "plan/random_law.hpp"
 
 namespace encore::plan {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and reads the JSON of attention requests, texts and weights. Worker and control program use the same
-// functions. attention.json in run folders has this form, so members keep their names. Read attention.hpp
-// first.
+// Writes and reads the JSON of attention requests, texts and weights. The worker (worker/attention_verb.cpp),
+// train/snapshots.cpp and the control program (cli/attention_verb.cpp, report/) use the same functions.
+// attention.json in run folders has this form, so members keep their names. Read attention.hpp first.
 #include "record/attention.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // AttentionRequest and AttentionTexts: the request of `exp attention` (JSON on the worker's standard input),
 // and its answer: inputs with the attention weights of each layer and head, which a run's folder may keep
 // too. Place in the flow: infer/attention.cpp fills AttentionTexts from a model; cli/attention_verb.cpp and
-// report/attention.cpp draw it.
+// report/attention.cpp draw it. Stored files attention.json have this form, so members keep their names.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct AttentionChoice {
 };
 
 struct AttentionRequest {
-  std::string text;
+  std::string text;                        ///< the input
   std::optional<std::string> target = {};  ///< what the decoder reads; none: what the model writes greedily
   AttentionChoice choice = {};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BenchRequest: reads and writes bench.json, and checks the members that a file of another version may lack.
-// runner/bench_run.cpp writes it, worker/bench_verb.cpp reads it. Read bench_request.hpp first.
+// BenchRequest: reads and writes bench.json, and refuses a file of another format. A changed member needs a
+// new request_format. runner/bench_run.cpp writes it, worker/bench_verb.cpp reads it. Read bench_request.hpp
+// first.
 #include "record/bench_request.hpp"
 
 #include "base/input_file.hpp"
@@ -30,7 +31,7 @@ static void list(auto& field, A<BenchCaseRequest> auto& one) {
   field("specification", one.specification);
 }
 
-/// A file of another version is not read any further.
+/// Writes or reads the members. A file of another format is refused before the others are read.
 static void list(auto& field, A<BenchRequest> auto& request) {
   int format = request_format;
   field("format", format);

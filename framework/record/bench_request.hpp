@@ -2,6 +2,8 @@
 // BenchRequest: what a worker measures; the file bench.json in the folder of a measurement. Place in the
 // flow: runner/bench_run.hpp writes it -> `encore-worker bench` reads it and answers in a spool beside it,
 // with the events BenchStarted, BenchFacts, BenchRound and Ended (events.hpp), one BenchRound for each round.
+// The file is read once, by a worker of the same build, so members may change, with the format number
+// (bench_request.cpp).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // take_score(): decides which checkpoint a run keeps as the best one. Place in the flow: the trainer scores
 // dev -> take_score updates Progress -> the next checkpoint stores it; a search calls it for stored points.
-// It is a pure function of Progress and the score, so that a resumed run decides like an unbroken one.
+// It is a pure function of Progress and the score, so that a resumed run decides like an unbroken one. Its
+// rules never change, because runs are resumed and verified by them.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CheckRequest: the specifications that `encore-worker check` reads on its standard input. Place in the flow:
-// runner/check.cpp writes it -> worker/check_verb.cpp reads it. The runs of a sweep share most of their
-// tables, so each table is sent once and a run is a list of numbers. A run is not sent at all if runs before
-// it had all its tables, in the combinations that are checked together.
+// runner/check.cpp writes it -> worker/check_verb.cpp reads it. Both programs come from one build, so the
+// form may change. The runs of a sweep share most of their tables, so each table is sent once and a run is a
+// list of numbers. A run is not sent at all if runs before it had all its tables, in the combinations that
+// are checked together.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checkpoints in the run folder: their file names, the one to resume from, and which ones may be removed.
 // Place in the flow: the trainer writes their content (train/) through save_checkpoint; runner/ and the
-// worker find the newest valid one. Damaged files are skipped. Read next: safetensors.hpp.
+// worker find the newest valid one. Damaged files are skipped. Names and metadata are stored, so they do not
+// change: old runs must resume. Read next: safetensors.hpp.
 #pragma once
 
 #include <cstdint>

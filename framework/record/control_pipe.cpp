@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control pipe: reads whole lines without blocking, and writes them without SIGPIPE. The commands are few and
-// short, so that a line is written as a whole. Read control_pipe.hpp first.
+// short, so that a line is written as a whole. Attempt and JobKeeper (runner/) write, the trainer reads.
+// Unknown words are skipped, so that versions may differ. Read control_pipe.hpp first.
 #include "record/control_pipe.hpp"
 
 #include <fcntl.h>

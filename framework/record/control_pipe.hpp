@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The control pipe carries the commands of `exp` to a worker, one word per line. Place in the flow: Attempt
 // or JobKeeper (runner/) calls ControlWriter::send -> the trainer polls ControlReader once per step. When the
-// pipe closes, `exp` has ended, and the worker ends too.
+// pipe closes, `exp` has ended, and the worker ends too. A keeper of another version may send the words
+// (runner/job_files.hpp), so they do not change.
 #pragma once
 
 #include <optional>

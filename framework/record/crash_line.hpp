@@ -2,7 +2,8 @@
 // CurrentWork and find_crash_line(): the crash line is the last line of a worker that a signal ends; it says
 // what the worker was doing, so that a crash names the layer and the plugin's file. Place in the flow: code
 // that calls a plugin announces it with CurrentWork; the worker's main installs the handlers; the line goes
-// to standard error, where the control program finds it or the user reads it.
+// to standard error, where runner/attempt_end.cpp finds it or the user reads it. The handler may neither
+// allocate nor lock.
 #pragma once
 
 #include <atomic>

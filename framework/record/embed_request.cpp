@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EmbedRequest: converts the request of `exp embed` to and from one JSON object. cli/embed_verb.cpp writes
-// it, worker/embed_verb.cpp parses it. Both programs come from one build, so the form may change. Read
+// EmbedRequest: converts the request of `exp embed` to and from one JSON object. app/embed.cpp writes it,
+// worker/embed_verb.cpp parses it. Both programs come from one build, so the form may change. Read
 // embed_request.hpp first.
 #include "record/embed_request.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace encore::record {
 
-// The question is a number.
+// The member "of" is sent as a number.
 static void write_value(nlohmann::json& to, EmbedRequest::Of of) {
   to = static_cast<int>(of);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // EmbedRequest is what `exp embed` asks of the worker, as JSON on its standard input, and EmbedAnswer is what
-// the worker answers. The control program (app/embed.cpp) writes and reads them at its end, the worker at its
-// own (worker/embed_verb.cpp).
+// the worker answers. app/embed.cpp writes the request and reads the answer, worker/embed_verb.cpp does the
+// reverse. The request may change; `exp embed --json` prints the members of the answer, which keep their
+// names.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `encore-worker evaluate` answers: the measures of a set, and what each of them means. The worker
-// writes it (worker/evaluate_verb.cpp), `exp evaluate` prints it (cli/evaluation_text.cpp), `exp retrain`
-// compares two of them (app/retraining_comparison.cpp).
+// EvaluateAnswer: the answer of `encore-worker evaluate`, which is the measures of a set, and what each of
+// them means. The worker writes it (worker/evaluate_verb.cpp), `exp evaluate` prints it
+// (cli/evaluation_text.cpp), `exp retrain` compares two of them (app/retraining_comparison.cpp). Users see
+// these members as JSON, so they keep their names.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +25,13 @@ void list(auto& field, A<ScoredFile> auto& file) {
 }
 
 struct EvaluateAnswer {
-  std::int64_t step = 0;
+  std::int64_t step = 0;  ///< after which the parameters were taken
   std::vector<ScoredFile> files = {};
   std::size_t examples = 0;
-  std::vector<NamedCount> counts = {};  ///< what the task counted
-  std::vector<std::string> notes;
-  std::map<std::string, double> measures = {};  ///< NaN: not defined
-  std::vector<encore::Measure> definitions;
+  std::vector<NamedCount> counts = {};                 ///< what the task counted
+  std::vector<std::string> notes;                      ///< sentences for the user
+  std::map<std::string, double> measures = {};         ///< NaN: not defined
+  std::vector<encore::Measure> definitions;            ///< what the measures mean
   nlohmann::json matrices = nlohmann::json::object();  ///< by the name of the measure (matrix_in)
   std::vector<nlohmann::json> statistics = {};         ///< of each example if asked for (add_example)
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists the fields of every event and its parts, by which base/json_fields.hpp writes and reads them. Here
 // are also the names of enumerations, values with a form of their own, and a form that earlier versions
-// wrote. events.hpp has the structs; events.cpp makes an event of a line of a spool, and back.
+// wrote. events.hpp has the structs; events.cpp makes an event of a line of a spool, and back. Stored spools
+// and databases have these names, so a name never changes, and a later field is optional.
 #pragma once
 
 #include <array>

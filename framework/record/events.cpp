@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes an event of a line of a spool, and back. The fields are in event_fields.hpp.
+// Makes an event from a line of a spool, and back: event_text() for SpoolWriter, read_event() for all readers
+// of spools and of stored events. A type that only a newer program knows is not an error. The fields, whose
+// names never change, are in event_fields.hpp. Read events.hpp first.
 #include "record/events.hpp"
 
 #include <cstddef>

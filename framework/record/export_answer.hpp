@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `encore-worker export` answers about the folder that it has filled. The worker writes it
-// (worker/export_verb.cpp), `exp export` prints it (cli/export_verb.cpp) and writes the model card from it
-// (report/model_card.hpp).
+// ExportAnswer: the answer of `encore-worker export` about the folder that it has filled. The worker writes
+// it (worker/export_verb.cpp), `exp export` prints it (cli/export_verb.cpp) and writes the model card from it
+// (report/model_card.hpp). Users see these members as JSON, so they keep their names.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GenerateRequest: converts the request of `exp generate` to and from JSON, and checks ranges and
 // combinations of decoding options. app/predict.cpp writes it, the worker reads it; serve/requests.cpp uses
-// the same checks. Read generate_request.hpp first.
+// the same checks. Both programs come from one build, so the JSON may change. Read generate_request.hpp
+// first.
 #include "record/generate_request.hpp"
 
 #include <cmath>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GenerateRequest: the request of `exp generate` to the worker, as JSON on its standard input, and the rules
 // for decoding options. Place in the flow: app/predict.cpp writes it -> worker/generate_verb.cpp reads it ->
-// infer/generator.hpp. Read next: encore/decoding.hpp.
+// infer/generator.hpp. serve/requests.cpp uses the rules too. Both programs come from one build, so the JSON
+// may change. Read next: encore/decoding.hpp.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct DecodingWishes {
 };
 
 struct GenerateRequest {
-  std::vector<std::string> prompts = {};
+  std::vector<std::string> prompts = {};  ///< the inputs, each of which is continued or answered
   DecodingWishes decoding = {};
   bool json = false;  ///< the answer: one JSON object in place of text
 

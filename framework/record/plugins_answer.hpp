@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `encore-worker plugins` answers after it has loaded all plugins of its folders. The worker writes it
-// (worker/plugins_verb.cpp), `exp plugin ls --load` reads it (app/plugin_view.cpp).
+// PluginsAnswer: the answer of `encore-worker plugins`, after it has loaded all plugins of its folders. The
+// worker writes it (worker/plugins_verb.cpp), `exp plugin ls --load` reads it (app/plugin_view.cpp). Both
+// programs come from one build, so the form may change.
 #pragma once
 
 #include <string>
@@ -10,6 +11,7 @@
 
 namespace encore::record {
 
+/// A plugin that could not be loaded.
 struct RefusedFile {
   std::string file, reason;
 };
@@ -19,7 +21,7 @@ void list(auto& field, A<RefusedFile> auto& refused) {
 }
 
 struct PluginsAnswer {
-  double milliseconds = 0.0;
+  double milliseconds = 0.0;                        ///< time for loading all of them
   nlohmann::json loaded = nlohmann::json::array();  ///< as in the description of an environment
   std::vector<RefusedFile> refused = {};
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Progress: where a run stands, in steps, epochs and the best score. Everything else is a function of the
 // specification and these numbers. Place in the flow: the trainer updates it, every checkpoint stores it as
-// JSON text, and a resumed run continues from it like an unbroken one.
+// JSON text, and a resumed run continues from it like an unbroken one. Old checkpoints must stay readable:
+// members keep their names, and a new one is optional.
 #pragma once
 
 #include <cstdint>

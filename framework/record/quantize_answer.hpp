@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `encore-worker quantize` answers: which matrices became integers, the file with them, and the scores
-// before and after. The worker writes it (worker/quantize_verb.cpp), `exp quantize` prints it
-// (cli/quantize_verb.cpp).
+// QuantizeAnswer: the answer of `encore-worker quantize`, which says which matrices became integers, the file
+// with them, and the scores before and after. The worker writes it (worker/quantize_verb.cpp), `exp quantize`
+// prints it (cli/quantize_verb.cpp). Users see these members as JSON, so they keep their names.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,8 @@ void list(auto& field, A<RoundedMatrix> auto& matrix) {
   field.optional("growth", matrix.growth);
 }
 
+/// The cost by which matrices were chosen (the loss or a change of vectors), with weights as floats and as
+/// integers.
 struct RoundingCost {
   double before = 0.0, after = 0.0;
 };
@@ -42,6 +44,7 @@ void list(auto& field, A<RoundingCost> auto& cost) {
   field("after", cost.after);
 }
 
+/// An interval at 95 %.
 struct ScoreRange {
   double low = 0.0, high = 0.0;
   bool operator==(const ScoreRange&) const = default;
@@ -66,13 +69,13 @@ struct QuantizeAnswer {
   std::int64_t step = 0;
   std::string judged_by;   ///< "loss" or "vectors"
   std::size_t sample = 0;  ///< examples that decided
-  double tolerance = 0.0;
+  double tolerance = 0.0;  ///< the share by which the cost may grow
   int bits = 8;
   RoundingCost cost;
   std::vector<RoundedMatrix> matrices;
-  std::vector<std::string> adapted;  ///< matrices with an adapter, which stay as they are
-  std::string file, sha256;
-  std::uint64_t bytes = 0, float_bytes = 0;
+  std::vector<std::string> adapted;          ///< matrices with an adapter, which stay as they are
+  std::string file, sha256;                  ///< of the new weights file
+  std::uint64_t bytes = 0, float_bytes = 0;  ///< sizes of the new file and of the one with floats
   std::map<std::string, std::map<std::string, ScoreChange>> sets = {};  ///< by split and name of the measure
   std::vector<encore::Measure> definitions = {};
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Paths below a store: run folders and the files in them. Ids of runs and names of files come from rows of
 // the database, records of a spool and specifications, which anyone may have written. Only these functions
-// make paths of them, and they refuse a path that leads out of its folder.
+// make paths of them, and they refuse a path that leads out of its folder. All code that opens files of a run
+// must call them, because a check that is missing lets foreign data write elsewhere.
 #pragma once
 
 #include <filesystem>

@@ -2,7 +2,8 @@
 // Safetensors: reads and writes named tensors in one file, in the format of the Python package of that name.
 // Layout: [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor, and
 // text metadata. Writing is atomic and durable. Reading maps the file and checks everything in its header.
-// Read next: checkpoint.hpp, weights_file.hpp.
+// Other programs read and write the format, so it does not change. Read next: checkpoint.hpp,
+// weights_file.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // parse_safetensors_header(): reads the header of a safetensors file in one pass, so that time and memory
 // grow with the header alone. Place in the flow: safetensors.cpp maps a file -> here -> safetensors.cpp
-// compares the byte ranges of the tensors with the file.
+// compares the byte ranges of the tensors with the file. A file may come from anyone, so no limit may be
+// dropped.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,8 @@
 // The messages between `exp serve` and its workers over a socket, one struct per message. A message is a
 // frame [u32 length][u32 crc32 of payload][payload]; payload = u8 kind, then the fields in their order:
 // numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and worker/serve_verb.cpp
-// send and receive them: first the model, then batches in one direction and answers in the other.
+// send and receive them: first the model, then batches in one direction and answers in the other. Both
+// programs come from one build, so the messages may change.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `encore-worker size` answers about one model: the numbers of its parameters and operations, part by
-// part, and its memory. The worker computes it (worker/size_verb.cpp), `exp plan --size` prints it
-// (cli/plan_size.cpp).
+// SizeAnswer: the answer of `encore-worker size` about one model, which is the numbers of its parameters and
+// operations, part by part, and its memory. The worker computes it (worker/size_verb.cpp), `exp plan --size`
+// prints it (cli/plan_size.cpp). Users see these members as JSON, so they keep their names.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace encore::record {
 
-/// A number and its source.
+/// A number and its source, a sentence. `assumed`: it was not read from data, so the real one may differ.
 struct SourcedNumber {
   std::int64_t value = 0;
   std::string source = {};
@@ -40,6 +40,7 @@ void list(auto& field, A<PickedRows> auto& picked) {
   field("assumed", picked.assumed);
 }
 
+/// The batch for which operations and memory are counted. `length` is in tokens.
 struct SizedBatch {
   std::int64_t sequences = 0;
   std::int64_t length = 0;

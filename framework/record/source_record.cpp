@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads source.json and source.diff beside the programs, limits their size, and compares the hashes of the
 // program's files. The worker's build description and `exp` call it. A record that does not belong to the
-// programs is ignored. Read source_record.hpp first.
+// programs is ignored. Databases store the result of json_of(), so its members keep their names. Read
+// source_record.hpp first.
 #include "record/source_record.hpp"
 
 #include <nlohmann/json.hpp>

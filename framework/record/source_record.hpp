@@ -2,7 +2,8 @@
 // SourceVersion: from which source of Encore a program was built: source.json and source.diff in share/encore
 // beside the programs. Place in the flow: the build writes them (cmake/source_record.cmake), a worker puts
 // them into its build description, merging stores them (table source), reports and bundles show them. They
-// are never compiled into a program.
+// are never compiled into a program. Databases and bundles store the members of SourceVersion, which keep
+// their names.
 #pragma once
 
 #include <filesystem>
@@ -32,6 +33,7 @@ struct SourceRecord {
 /// The longest diff; a longer one is cut, with this mark at its end.
 inline constexpr std::size_t code_diff_limit = 1u << 20;
 inline constexpr const char* code_diff_cut = "\n[cut here: the diff is larger]\n";
+/// Returns the diff, cut at code_diff_limit.
 std::string limited_diff(std::string diff);
 
 /// `folder` holds bin, lib and share. Returns nothing if there is no valid record: a file is missing or

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Specification: all that a worker needs to know about one run; the file specification.json in the run's
 // folder. Place in the flow: plan/ fills it, store/ gives the run its id, runner/prepare_work.cpp writes it,
-// the worker reads it. Both programs see the experiment only in this resolved form. Read next:
-// config/resolve.hpp, which makes `config` and `origin`.
+// the worker reads it. Both programs see the experiment only in this resolved form. Runs of earlier versions
+// must resume: members keep their names, and a new one is optional. Read next: config/resolve.hpp, which
+// makes `config` and `origin`.
 #pragma once
 
 #include <cstdint>

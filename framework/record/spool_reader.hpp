@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SpoolReader: follows a spool while it is written, or reads what a crash left of it. SpoolFollower (runner/)
-// and store/merge.hpp use it. Content never makes it throw: at a torn or damaged frame it stops and says
-// where and why. Only a failing disk or missing rights are an Error, so that no caller takes them for the
-// end.
+// SpoolReader: follows a spool while it is written, or reads what a crash left of it. SpoolFollower
+// (runner/), store/merge.cpp and bundles use it. Content must never make it throw: at a torn or damaged frame
+// it stops and says where and why. Only a failing disk or missing rights are an Error, so that no caller
+// takes them for the end.
 #pragma once
 
 #include <cstdint>

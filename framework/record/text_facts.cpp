@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextFacts: writes and parses their JSON, and checks the range of each number. Spools of `exp serve
-// --monitor` of other versions have this JSON, so a field keeps its name. Read text_facts.hpp first.
+// The JSON of TextFacts, the numbers about one input that `exp serve --monitor` has answered. The worker
+// writes it (worker/serve_verb.cpp), the server puts it into a spool, a file of records, and `exp monitor`
+// parses it there (store/served.cpp). A spool may be of another version: a field keeps its name, even where
+// the member has a better one (tokens); a new field must be optional, and unknown ones are ignored. Read
+// text_facts.hpp first.
 #include "record/text_facts.hpp"
 
 #include <cmath>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextFacts: numbers about one input that a model has answered, without any of its words. Place in the flow:
-// infer/observe.hpp counts them; text_reference.hpp sums those of the development set; `exp serve --monitor`
-// keeps those of its requests; monitor/ compares the two.
+// TextFacts: numbers about one input that a model has answered (tokens, confidence, labels), without any of
+// its words. Place in the flow: infer/observe.hpp counts them; text_reference.hpp sums those of the
+// development set; `exp serve --monitor` keeps those of its requests; monitor/ compares the two. Spools of
+// servers hold its JSON, also of other versions: a field keeps its name, and a new one is optional.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct TextFacts {
   std::int64_t tokens = 0;                          ///< that the model has read, markers included
   std::int64_t unknown = 0;                         ///< of them those that the vocabulary does not have
   std::optional<double> confidence = {};            ///< mean probability of what was chosen, in [0, 1]
-  std::optional<double> distance = {};              ///< of its embedding from those of the reference
+  std::optional<double> distance = {};              ///< of its embedding from those of the development set
   std::map<std::string, std::int64_t> labels = {};  ///< how often the answer has each
 
   /// Returns one line of JSON.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// share_of(): a number in [0, 1) from a text, which looks like a random draw. serve/ samples requests by it,
-// and ties are broken by it, equally on every machine and in every replay. It never changes, because stored
-// samples depend on it.
+// share_of(): a number in [0, 1) from a text, which looks like a random draw. serve/serve_monitor.cpp chooses
+// by it the requests whose content is kept, and monitor/shift_test.cpp breaks ties by it, equally on every
+// machine and in every replay. It never changes, because stored samples depend on it.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 // TextReference: histograms of the development set as the model saw it at the end of its training, with fixed
 // bins; the file reference.json in the run's folder. Place in the flow: train/trainer.cpp and the worker's
 // evaluate write it, the worker's serve measures distances by it, monitor/ compares the inputs of a service
-// with it. Read next: text_facts.hpp.
+// with it. Bins and names of streams are stored, so a change needs a new version (text_reference.cpp). Read
+// next: text_facts.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ThreadAdaptation: writes and reads the environment variable ENCORE_ADAPT_THREADS. runner/places.cpp sets
-// it, the worker reads it. Read thread_adaptation.hpp first.
+// it, the worker reads it. Unknown values are refused. Read thread_adaptation.hpp first.
 #include "record/thread_adaptation.hpp"
 
 #include <cstdlib>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WeightsFile: writes and reads the weights file of a run. The facts are one JSON text in the metadata with
 // its own digest, so that every meaningful byte of the file can be compared with what was written.
-// train/snapshots writes, infer/run_weights reads. Read weights_file.hpp first.
+// train/snapshots writes, infer/run_weights reads. Complete runs have such files, so the members of the facts
+// keep their names. Read weights_file.hpp first.
 #include "record/weights_file.hpp"
 
 #include <algorithm>

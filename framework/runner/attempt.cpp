@@ -36,7 +36,7 @@ Attempt::Attempt(store::Store& store, const RunTask& task, const WorkerPlace& pl
   } catch (const store::LeaseLost& error) {
     dispossess(error);
   } catch (const Error& error) {
-    // Nothing speaks against the run itself: the disk may be full, or a worker cannot be started.
+    // The failure does not count against the run itself: the disk may be full, or a worker cannot be started.
     outcome_.state = store::RunState::interrupted;
     outcome_.reason = error.what();
     phase_ = Phase::recording;

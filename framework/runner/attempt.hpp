@@ -2,7 +2,8 @@
 // Attempt: one process's work on one run, from the taken lease to the recorded end. Runner (runner.hpp) has
 // many and calls advance() of each repeatedly; nothing here waits. An attempt starts the worker, follows its
 // spool, merges it every half second, and writes the final state only after the last byte is merged. A locked
-// database or a full disk only delays the record: the spool holds everything, and training never waits.
+// database or a full disk only delays the record: the spool holds everything, and training must never wait
+// for either.
 #pragma once
 
 #include <chrono>
@@ -21,12 +22,13 @@
 
 namespace encore::runner {
 
+/// How an attempt ended, for the runner and the screen. Nothing stores it: the database has its own record.
 struct RunOutcome {
   bool began =
       false;  ///< false: another process works on it, or has worked on it meanwhile; or it is blocked
   bool blocked = false;  ///< the run that it starts from has no weights; `reason` says why
   store::RunState state = store::RunState::lost;
-  std::string reason;
+  std::string reason;     ///< a sentence for the user; empty for a complete run
   std::int64_t step = 0;  ///< the last one that the worker reported
   bool paused = false;    ///< ended in order at a rung, as the task demanded
   std::optional<record::Concluded> result;
@@ -53,12 +55,14 @@ class Attempt {
   void ask_to_stop(StopCause cause);
   /// Makes the worker report what it was doing, and kills it: `exp stop --kill`.
   void kill_by_command();
+  /// Kills the worker at once.
   void kill();
 
   const RunOutcome& outcome() const { return outcome_; }
   const store::Lease& lease() const { return lease_; }
   /// Becomes readable once the worker has ended; -1 if nothing reports that.
   int exit_descriptor() const { return worker_ ? worker_->exit_descriptor() : -1; }
+  /// Returns whether the worker may still run, so that its end is not being recorded yet.
   bool working() const { return phase_ == Phase::working; }
 
  private:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // judge_end(): decides how an attempt ended, from the worker's own report, its exit and the requests to it.
-// attempt.hpp calls it for workers that it follows, launched_runs.hpp for launched workers whose control
-// program has ended; both must decide alike. Pure, apart from reading the end of the log.
+// attempt.cpp calls it for workers that it follows, launched_runs.cpp for launched workers whose control
+// program has ended; both must decide alike, so no rule about an end stands elsewhere. It changes nothing;
+// apart from its arguments it reads only the end of the log. The reasons are stored with the attempt, for
+// people.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +24,16 @@ enum class StopCause {
   failure,  ///< another run ended badly, and --fail-fast was given
 };
 
+/// What is known about an attempt whose worker has ended.
 struct KnownEnd {
-  std::optional<record::Ended> last_word;
-  WorkerEnd end;
-  std::optional<StopCause> asked = {};
-  std::string ended_because = {};  ///< not empty where the control program ended it
-  std::int64_t step = 0;           ///< the last one reported
+  std::optional<record::Ended> last_word;  ///< the report of the worker itself; nothing: it made none
+  WorkerEnd end;                           ///< exit code or signal, or why there was no worker
+  std::optional<StopCause> asked = {};     ///< why it was asked to end; nothing: it was not asked
+  std::string ended_because = {};          ///< not empty where the control program ended it
+  std::int64_t step = 0;                   ///< the last one reported
 };
 
+/// The decision, as the database stores it and the screen shows it.
 struct JudgedEnd {
   store::RunState state = store::RunState::lost;
   std::string reason = {};
@@ -38,6 +42,7 @@ struct JudgedEnd {
   std::string plugin = {};    ///< whose code ran when a signal ended it
 };
 
+/// `log` is the file with what the worker printed.
 JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log);
 
 /// Returns "no sign of its worker for 60 s".

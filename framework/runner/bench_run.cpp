@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_bench(): starts a worker for each backend and number of threads, waits until all are prepared, and asks
 // them for rounds in turn, so that two never measure at once. Samples arrive as events in spools.
-// cli/bench_verb.cpp calls it. Read bench_run.hpp first.
+// cli/bench_verb.cpp calls it. While one worker measures, no other may work. Read bench_run.hpp first.
 #include "runner/bench_run.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_bench(): lets several workers measure in turn. Each is its own process (its threads and backend are
 // fixed), is set up once, and is then asked for one round after another, never two at a time. Place in the
-// flow: cli/bench_verb.cpp -> run_bench -> encore-worker bench, which answers in spools.
+// flow: cli/bench_verb.cpp -> run_bench -> encore-worker bench, which answers in spools. The database stores
+// the result (store/bench_result.hpp); what happens within a round must stay the same, or measurements of
+// different days cannot be compared.
 #pragma once
 
 #include <atomic>
@@ -16,6 +18,7 @@
 
 namespace encore::runner {
 
+/// A worker that takes part, with what it measures.
 struct BenchWorker {
   std::string name;  ///< "openmp, 2 threads"
   std::string backend;
@@ -26,6 +29,7 @@ struct BenchWorker {
   std::vector<nlohmann::json> settings;
 };
 
+/// What is measured now, for the live line.
 struct BenchProgress {
   std::string worker;
   std::int64_t round = 0;  ///< 0: warm-up; -1: being set up

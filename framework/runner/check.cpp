@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // check_with_worker(): sends all specifications of a plan to one `encore-worker check` process and turns its
 // answers into problems at places of the experiment file. The answer names options; their places are known
-// only here. Read check.hpp first.
+// only here. app/planned_runs.cpp and other planners call it. It stores nothing. Read check.hpp first.
 #include "runner/check.hpp"
 
 #include <algorithm>

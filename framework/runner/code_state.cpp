@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_code_state(): asks git for the commit and the changes of a folder, and cuts a long diff.
-// app/run_session.cpp calls it once per session. A missing git or repository is not an error. Read
+// app/run_session.cpp and app/search_session.cpp call it once per session. A missing git or repository is not
+// an error. The state is stored with each attempt, so the limit of a diff protects the database. Read
 // code_state.hpp first.
 #include "runner/code_state.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DigestComparison: compares the digests of a run with those that a second training reports, one after the
 // other. Place in the flow: verifier.cpp feeds it while the verifying worker runs, and stops that worker when
-// the result is known.
+// the result is known. "Equal" means equal in every digest that the run has, so nothing may be left out or
+// tolerated here.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures drift: reads checkpoints and loss curves of two trainings, and sums up their distances by layer.
-// verifier.cpp and `exp diff --drift` call it. drift_json() writes the form that is stored with a
-// verification, so its members must not change. Read drift.hpp first.
+// verifier.cpp and `exp diff --drift` call it. drift_of() makes the form that is stored with a verification,
+// so its members must not change. Read drift.hpp first.
 #include "runner/drift.hpp"
 
 #include <algorithm>

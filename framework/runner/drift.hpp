@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Drift: how far two trainings of one question have come apart where their bits need not agree (another
 // backend, instruction set, library), by step, layer and tensor, and along their curves of loss. Place in the
-// flow: verifier.cpp and `exp diff --drift` measure it, cli/difference_text.hpp prints it.
+// flow: verifier.cpp and `exp diff --drift` measure it, cli/difference_text.hpp prints it. A verification is
+// stored with a DriftReport as JSON, so the names in list() do not change; a new member needs field.optional.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,7 @@ struct CurveDrift {
   std::int64_t largest_step = 0;  ///< where it is
 };
 
+/// `tolerance` is a relative difference, as default_tolerance.
 CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b, double tolerance);
 
 /// Returns whether the curve of a metric is wanted.
@@ -54,7 +56,8 @@ std::map<std::string, Curve> read_curves(store::Store& store, std::int64_t run, 
 /// Returns the wanted curves from the spools of a run folder. A later attempt overrides an earlier one.
 std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted);
 
-/// Return every curve of a loss ("train/loss", "dev/loss") of a run, by name.
+/// Returns every curve of a loss ("train/loss", "dev/loss") of a run, by name. The second one reads the
+/// spools of a run folder.
 std::map<std::string, Curve> loss_curves(store::Store& store, std::int64_t run);
 std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder);
 
@@ -81,6 +84,7 @@ void list(auto& field, A<DriftFigures> auto& figures) {
   field("ulps", figures.ulps);
 }
 
+/// The figures of one step, of each layer and each tensor.
 struct DriftOfStep {
   std::int64_t step = 0;
   std::vector<DriftFigures> layers = {}, tensors = {};
@@ -112,6 +116,7 @@ void list(auto& field, A<DriftReport> auto& drift) {
   field("curves", drift.curves);
 }
 
+/// Puts both results into the form that is stored and printed.
 DriftReport drift_of(const std::vector<StepDrift>& steps, std::vector<CurveDrift> curves, double tolerance);
 
 }  // namespace encore::runner

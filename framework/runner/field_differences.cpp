@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // differing_fields(): flattens two JSON objects to dotted keys and compares the values. verifier.cpp calls it
-// to explain why bits need not agree; its result is stored with the verification. Read field_differences.hpp
-// first.
-#include "runner/field_differences.hpp"
+// to explain why bits need not agree; its result is stored with the verification. Its members keep their
+// names. Read verifier.hpp first.
+#include "runner/verifier.hpp"
 
 #include <map>
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inactivity: decides when a silent worker deserves a message (noticeable) and when it has passed
 // --step-timeout (passed_limit), from its usual step and its longest pause. The constants are chosen so that
-// scoring and vocabulary training cause no message. Read inactivity.hpp first.
+// scoring and vocabulary training cause no message. attempt.cpp, job_keeper.cpp and `exp status` ask it. Read
+// inactivity.hpp first.
 #include "runner/inactivity.hpp"
 
 #include <algorithm>

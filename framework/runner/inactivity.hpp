@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inactivity: how long a worker has reported no step, compared with the time of its steps. Its progress
 // events say how long a step, and a pause between two steps, takes. `exp run` measures the inactivity itself
-// (spool_follower.hpp); `exp status` takes it from the database. passed_limit() applies --step-timeout.
+// (spool_follower.hpp); `exp status` takes it from the database. passed_limit() applies --step-timeout. It
+// only decides about messages and kills; no result depends on it.
 #pragma once
 
 #include <chrono>
@@ -34,8 +35,9 @@ enum class WorkerStage : std::uint8_t {
   training,
 };
 
-/// Returns the limit if the worker has written nothing for longer: `limit` is --step-timeout, 0 for none, and
-/// a start has at least a minute.
+/// Returns the limit if the worker has written nothing for at least that time, otherwise nothing. `seconds`
+/// is that time, `limit` is --step-timeout, or 0 for no limit. A start has at least a minute, and preparing
+/// has no limit.
 std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double seconds,
                                                  std::chrono::seconds limit);
 

@@ -2,7 +2,8 @@
 // Job files: how a launched worker's keeper (job_keeper.hpp) and control programs communicate through the
 // run's folder, on a file system that both see. attempt-0001.order says what to start; the keeper writes
 // attempt-0001.job again every few seconds. stop-1 (stop_request.hpp), checkpoint-1 and prune-1 are requests.
-// attempt-0001.next names the attempt that replaces this one after a scheduler has started the job again.
+// attempt-0001.next names the attempt that replaces this one after a scheduler has started the job again. The
+// other side may be another version of `exp`, so names of files and members do not change.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,9 @@ inline constexpr std::chrono::seconds longest_silence(90);
 
 /// Returns "attempt-0001.order".
 std::filesystem::path order_file(const std::filesystem::path& run_folder, int attempt);
+/// Writes the order into the run's folder, before anything is launched.
 void save_order(const WorkOrder& order, const WorkerPlace& place);
+/// An order as the keeper reads it: what to start, and the variables and ranks of its place.
 struct StoredOrder {
   WorkOrder order;
   WorkerPlace place;
@@ -31,6 +34,7 @@ struct StoredOrder {
 /// Throws Error that names the file if it is missing or invalid.
 StoredOrder load_order(const std::filesystem::path& file);
 
+/// What a keeper reports every beat_interval, and once more when its worker has ended.
 struct JobReport {
   std::string token = {};              ///< of the attempt's lease
   std::string host = {};               ///< the machine's own name
@@ -39,7 +43,7 @@ struct JobReport {
   double time = 0.0;                   ///< seconds since 1970 by the clock of that machine
   std::optional<ProcessEnd> end = {};  ///< of the worker
   std::chrono::seconds silent = std::chrono::seconds(0);  ///< as in WorkerEnd
-  std::string problem = {};                               ///< why there was no worker
+  std::string problem = {};                               ///< why there was no worker; empty: there was one
   /// Not empty if its job was asked to end and its scheduler may start it again; the reason, in a sentence.
   std::string yielded = {};
 };

@@ -14,7 +14,7 @@
 #include "runner/job_files.hpp"
 #include "runner/spool_follower.hpp"
 #include "runner/stop_request.hpp"
-#include "store/lease_file.hpp"
+#include "store/store.hpp"
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 

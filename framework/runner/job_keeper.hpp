@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// keep_jobs(): what `exp job` does on the machine of a launched worker. The keeper is the worker's parent,
-// with a control pipe, so that the worker runs as it does locally. It passes on requests from files, reports
-// in a file that it lives and how the worker ended, and gives up a run that another process has taken over. A
-// job that its scheduler starts again begins a new attempt at each run that it left. It opens no database.
-// Read next: job_files.hpp.
+// keep_jobs(): the loop of `exp job` (cli/job_verb.cpp), on the machine of a launched worker. The keeper is
+// the worker's parent, with a control pipe, so that the worker runs as it does locally. It passes on requests
+// from files, reports in a file that it lives and how the worker ended, and gives up a run that another
+// process has taken over. A job that its scheduler starts again begins a new attempt at each run that it
+// left. It must open no database, because the machine may see only the run's folder. Read next:
+// job_files.hpp.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,7 @@ struct JobSignals {
   std::chrono::seconds spread = std::chrono::seconds(5);
 };
 
+/// The result of keep_jobs(), from which `exp job` makes its exit code.
 struct KeptJobs {
   int unfinished = 0;        ///< orders that did not end with exit code 0
   bool begin_again = false;  ///< some of them because the time limit came near

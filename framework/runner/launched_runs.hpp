@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// settle_launched(): "settles" launched runs: merges into the store what their workers reported while no
-// control program was running, and records the end of those that are over. `exp run`, `status`, `ls`, `show`
-// and `logs` call it before they read. Read next: job_files.hpp, which has the files that it reads.
+// settle_launched(): "settles" launched runs (whose workers a command or Slurm started on other machines):
+// merges into the store what their workers reported while no control program was running, and records the end
+// of those that are over. `exp run`, `status`, `ls`, `show` and `logs` call it before they read. A worker
+// that may still live must never be recorded as lost, since another one would then train the same run.
+// stop_queued() ends runs whose jobs still wait. Read next: job_files.hpp, which has the files that it reads.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,5 +41,11 @@ std::optional<SchedulerNote> scheduler_note(store::Store& store, const store::Ru
 /// Calls settle_launched() for a verb that otherwise only reads the database, if any run needs it and the
 /// database can be written. Never throws for what it cannot do.
 void settle_launched_in_passing(const std::filesystem::path& database);
+
+/// Ends runs that wait in a queue of Slurm, where no process could answer a request to stop
+/// (stop_request.hpp). Stops those of these runs that were asked to stop and whose jobs have not begun them.
+/// Cancels a job that still waits and whose runs have all ended. Returns the runs that were ended. `exp stop`
+/// (app/stop.cpp) and slurm/slurm_runner.cpp call it. (slurm/stop_queued.cpp)
+std::vector<store::RunRow> stop_queued(store::Store& store, const std::set<std::int64_t>& runs);
 
 }  // namespace encore::runner

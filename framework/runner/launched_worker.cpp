@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CommandLauncher: fills {host} and {command} into the launcher's command, starts it, and returns a Worker
 // that reads the keeper's files. The runner polls that Worker; the command itself (ssh) may end earlier or
-// later than the worker. Read launched_worker.hpp first.
+// later than the worker. Users write these commands into scripts, so {host} and {command} keep their meaning.
+// Read launched_worker.hpp first.
 #include "runner/launched_worker.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ using LaunchClock = std::chrono::steady_clock;
 
 /// A file that another machine wrote before its command ended may appear this much later.
 constexpr auto report_patience = std::chrono::seconds(20);
-/// The time between two checks for reports; the spool is read more often.
+/// The time between two checks for reports. The spool is read more often.
 constexpr auto look_interval = std::chrono::milliseconds(250);
 
 class LaunchedWorker final : public Worker {

@@ -2,7 +2,8 @@
 // CommandLauncher: starts workers on other machines by a command such as `ssh {host} {command}`. Only that
 // command and the run's folder join the two sides: the command starts `exp job` there (job_keeper.hpp), and
 // the folder must lie on a file system that both see. The worker continues when this process has ended;
-// launched_runs.hpp then merges what it reports into the store.
+// launched_runs.hpp then merges what it reports into the store. app/run_session.cpp makes a launcher for
+// --launcher; attempt.cpp starts workers with it.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +29,8 @@ class CommandLauncher final : public Launcher {
   std::filesystem::path exp_;
 };
 
-/// Knows "ssh" and templates; `name` is the value of --launcher.
+/// Returns the launcher of --launcher: `name` is "ssh" or a command with {host} and {command}. `exp` is this
+/// program.
 std::shared_ptr<const Launcher> make_launcher(const std::string& name, const std::filesystem::path& exp);
 
 /// Splits "a,b" into names of hosts. Throws Error for a name that a program could take for an option or a

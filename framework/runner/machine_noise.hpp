@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NoiseMeter: measures what else the machine did during a measurement: time that the host of a virtual
 // machine took away, time that other processes used, and the load before. bench_run.cpp calls it around the
-// rounds. It reads /proc; without it all values are unknown.
+// rounds. It reads /proc; without it all values are unknown. The members of found() are stored and keep their
+// names.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "world/cpu_ticks.hpp"
+#include "world/cores.hpp"
 
 namespace encore::runner {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // take_parent() and take_teacher(): find the weights of the run that another one starts from or learns from.
 // Callers: app/parent_runs.hpp when it plans; Runner again before it begins a run, since the parent may have
-// been trained meanwhile. The worker reads the weights at step 0 (infer/parent_weights.hpp).
+// been trained meanwhile. The worker reads the weights at step 0 (infer/parent_weights.hpp). What the events
+// record of the weights is stored, so its members do not change.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // make_places(): divides the cores among workers, assigns GPUs, and sets the environment variables of each
-// worker (threads, pinning, visible devices). Results do not depend on places, only speed does. Read
-// places.hpp first.
+// worker (threads, pinning, visible devices). Results do not depend on places, only speed does. `exp run`,
+// bench, verify and serve call it. Read places.hpp first.
 #include "runner/places.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WorkerPlace values for workers that run at the same time: each gets its own cores, one thread per core, and
 // one GPU if the backend computes on GPUs. Place in the flow: `exp run -j N`, bench, verify and serve call
-// make_places() -> Runner starts a worker at each place (WorkerPlace in worker_process.hpp).
+// make_places() -> Runner starts a worker at each place (WorkerPlace in worker_process.hpp). Places change
+// speed only, never results.
 #pragma once
 
 #include <string>

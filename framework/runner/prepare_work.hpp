@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunTask: what to do for one run; prepare_work(): turns a taken lease into the order for its worker. Place
 // in the flow: planners in app/ make tasks -> Runner or SlurmRunner takes a lease -> here -> attempt.hpp
-// follows the worker, or slurm/submitter.hpp packs the order into a job.
+// follows the worker, or slurm/submitter.hpp packs the order into a job. The arguments are those of
+// worker/train_verb.cpp, from the same build.
 #pragma once
 
 #include <chrono>
@@ -20,10 +21,10 @@ struct RunTask {
   std::int64_t run = 0;  ///< row number in the store
   record::Specification specification;
   std::filesystem::path worker;         ///< the program
-  nlohmann::json plugin_change;         ///< recorded as an event of that name, unless null
+  nlohmann::json plugin_change;         ///< recorded as the event "plugin_change", unless null
   std::int64_t seen_attempts = 0;       ///< number of attempts that were known when the run was chosen
-  nlohmann::json parent;                ///< the same of the weights that it starts from
-  nlohmann::json teacher;               ///< and of those that it learns from
+  nlohmann::json parent;                ///< recorded as the event "parent": the weights that it starts from
+  nlohmann::json teacher;               ///< recorded as the event "teacher": the weights that it learns from
   std::vector<std::size_t> after = {};  ///< tasks whose runs it starts or learns from: they are trained first
   std::int64_t stop_after_epoch = 0;    ///< of a search: trained up to there, then interrupted; 0: to its end
   std::int64_t pause_after_step = 0;    ///< the same by steps

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs: finds worker, plugins, templates and reports from the path of the running program, in a build
 // tree or an installation. Planners and verbs call it. A missing component is reported with the command that
-// builds it. Read programs.hpp first.
+// builds it. An installation and a build tree have the same folders; cmake/ must agree with the names here.
+// Read programs.hpp first.
 #include "runner/programs.hpp"
 
 #include <unistd.h>

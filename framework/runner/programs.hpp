@@ -2,7 +2,8 @@
 // Programs: where the worker of each backend and the plugins are, found from the running executable. A build
 // and an installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins,
 // lib/cmake/encore, share/encore. Those of several backends lie side by side (build/openmp, build/cuda;
-// /opt/encore/openmp, ...), so that one exp can start the worker of each.
+// /opt/encore/openmp, ...), so that one exp can start the worker of each. CMake installs files at these
+// places, so both change together.
 #pragma once
 
 #include <filesystem>

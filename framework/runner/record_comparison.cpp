@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // compare_record(): compares points, meanings, facts, results and files of a run with those of its
 // verification, and counts the differences. It is the last step of verifier.cpp. What depends on the clock or
-// the machine is left out (measures_machine). Read record_comparison.hpp first.
+// the machine is left out (measures_machine). The counts are stored with the verification. Read
+// record_comparison.hpp first.
 #include "runner/record_comparison.hpp"
 
 #include <algorithm>

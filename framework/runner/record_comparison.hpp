@@ -2,7 +2,8 @@
 // compare_record(): compares a complete verification with the record of the run, beyond digests and scores:
 // values of training that do not depend on the clock, the meaning of each metric, facts about data and model,
 // the result, and the files of the run. It finds bundles in which these were forged together with their
-// spool. verifier.hpp calls it last.
+// spool. verifier.cpp calls it last, for `exp verify` of a bundle. A new record of a run should be compared
+// here too, unless the clock or the machine decides it.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@ struct RecordDifference {
   std::string run, verification;  ///< both values; empty: missing
 };
 
+/// How many records were compared, by kind, and how many of them differ.
 struct RecordComparison {
   std::size_t values = 0, meanings = 0, facts = 0, files = 0;
   std::size_t different = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Recorder: merges an attempt's spool into the store while it grows. Attempt owns one and calls it in its
-// loop. A problem of the database is reported once and retried; only the loss of the lease is final. Read
-// next: store/merge.hpp.
+// loop. A problem of the database is reported once and retried; only the loss of the lease is final. It must
+// not block: training and the live line never wait for the database. Read next: store/merge.hpp.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunObserver: receives what the control program learns while a worker runs, in the order in which it
 // happens: the worker's events, and facts without an event. SpoolFollower, Recorder and Attempt call it; cli/
-// implements it for the screen. Calls come from the control program's thread.
+// implements it for the screen. Calls come from the control program's thread. An implementation must return
+// at once, because all workers wait for it.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runner: the loop of `exp run`: fills free places with attempts, advances them, waits for a worker, and
-// counts the results. Attempt has the states of one run. Nothing in the loop may block, because all workers
-// and Ctrl-C are served by one thread. Read runner.hpp first.
+// reports each end to the observer; run() returns the number of tasks that were not begun. A "seat" is a
+// place (WorkerPlace) with the attempt that runs there. Attempt has the states of one run. Nothing but wait()
+// may block, because all workers and Ctrl-C are served by one thread. app/run_session.cpp and
+// app/search_session.cpp call it. Read runner.hpp first.
 #include "runner/runner.hpp"
 
 #include <poll.h>
@@ -19,7 +21,7 @@ namespace {
 constexpr auto glance = std::chrono::milliseconds(100);
 /// The pause after a busy database.
 constexpr auto pause_before_next_try = std::chrono::milliseconds(500);
-/// The time between two checks whether a machine is free.
+/// The time between two checks for free machines.
 constexpr auto host_look_interval = std::chrono::seconds(1);
 
 bool ended_badly(const RunOutcome& outcome) {
@@ -173,8 +175,8 @@ void Runner::give_up(std::size_t task, const Error& error) {
   tell_end(task, outcome, false);
 }
 
-/// Finds the weights of parent and teacher. Returns false if one of those runs has no weights; the run is
-/// then not begun, and its row says why.
+/// Finds the weights that the run starts from (parent) and learns from (teacher). Returns false if one of
+/// those runs has no weights; the run is then not begun, and its row says why.
 bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   try {
     task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);

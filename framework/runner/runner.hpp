@@ -3,6 +3,8 @@
 // failed, or was left to others. It has one thread and one database connection. Several times a second it
 // starts workers in free places, lets each attempt (attempt.hpp) process what happened, and passes on
 // requests to stop. Several control programs may get the same runs: one of them begins each run.
+// app/run_session.cpp and app/search_session.cpp make it; slurm/slurm_runner.hpp does the same with jobs of
+// Slurm. Only its wait may block, because one thread serves all workers and Ctrl-C.
 #pragma once
 
 #include <atomic>

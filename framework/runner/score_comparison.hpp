@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // compare_scores(): tests whether a training that was repeated scores as the run did: every value of the
 // development and test sets, bit by bit. Equal digests show equal parameters; only this shows that the scores
-// in a table belong to them. verifier.hpp calls it if it has trained to the end.
+// in a table belong to them. verifier.cpp calls it if it has trained to the end. It tolerates no difference.
+// RecordedScore is stored with the verification, so the names in its list() do not change.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 
 namespace encore::runner {
 
+/// The first value that differs.
 struct ScoreDifference {
   std::string metric;
   std::int64_t step = 0;
@@ -24,6 +26,7 @@ struct ScoreDifference {
   std::optional<double> verification;  ///< none: it has no such score
 };
 
+/// How many values were compared and how many of them differ.
 struct ScoreComparison {
   std::size_t compared = 0, different = 0;
   std::optional<ScoreDifference> first;  ///< by step, then by name
@@ -41,8 +44,8 @@ struct RecordedScore {
   std::string metric;
   bool fraction = false;
   double run = 0.0, verification = 0.0;
-  std::optional<std::size_t> seeds = {};
-  std::optional<double> low = {}, high = {};
+  std::optional<std::size_t> seeds = {};      ///< number of seeds from which the interval was computed
+  std::optional<double> low = {}, high = {};  ///< the interval in which a run with one more seed would lie
 };
 void list(auto& field, A<RecordedScore> auto& score) {
   field("metric", score.metric);
@@ -54,7 +57,8 @@ void list(auto& field, A<RecordedScore> auto& score) {
   field.optional("high", score.high);
 }
 
-/// The scores that both the run and its verification have in their results, without those of single labels.
+/// Returns the scores that both the run and its verification have in their results, without those of single
+/// labels. `verification` is the folder in which it was trained again.
 std::vector<FinalScore> final_scores(store::Store& store, const store::RunRow& run,
                                      const std::filesystem::path& verification);
 

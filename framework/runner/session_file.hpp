@@ -2,7 +2,8 @@
 // SessionFile: makes a session, which is one running `exp run`, visible to other processes from its first
 // moment, before it has read its plan, and carries requests to stop it. The file lies in
 // encore.db.runs/sessions/ while the process works; requests are lines of a second file beside it, so that a
-// request is never lost. app/run_session.hpp owns one; app/stop.hpp writes requests.
+// request is never lost. app/run_session.hpp owns one; app/stop.cpp writes requests. An `exp stop` of another
+// version reads these files, so their names and members do not change.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SpoolFollower: passes what a worker appends to its spool to a RunObserver, and keeps what decides about the
-// end of the attempt. Attempt polls it several times a second. It reads the file itself, so that the live
-// line never waits for the database. Read next: record/spool_reader.hpp.
+// end of the attempt. Attempt, Verifier and JobKeeper poll it several times a second. It reads the file
+// itself, so that the live line never waits for the database. It must not wait, and never changes the spool.
+// Read next: record/spool_reader.hpp.
 #pragma once
 
 #include <chrono>

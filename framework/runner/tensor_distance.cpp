@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tensor_distances(): reads two checkpoints tensor by tensor, and computes the largest and the relative
-// distance of each tensor. drift.cpp sums the results up by layer. Read tensor_distance.hpp first.
+// distance of each tensor. drift.cpp sums the results up by layer. verifier.cpp uses the results too. Stored
+// verifications have these figures, so their definitions do not change. Read tensor_distance.hpp first.
 #include "runner/tensor_distance.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TensorDistance: how far two checkpoints of one model are apart, tensor by tensor. Place in the flow:
-// verifier.cpp and `exp diff --drift` -> drift.hpp -> here. Read next: record/safetensors.hpp.
+// verifier.cpp and `exp diff --drift` -> drift.hpp -> here. The distances are stored with a verification
+// (DriftFigures in drift.hpp), so their definitions do not change. Read next: record/safetensors.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // VerificationFolder: makes the folder of a verification, copies what the worker needs into it, and removes
-// it unless it is kept. verifier.cpp owns it. The run's own folder is only read. Read verification_folder.hpp
-// first.
+// it unless it is kept. verifier.cpp owns it. The run's own folder is only read. The mark of a kept folder is
+// read by store/garbage.cpp. Read verification_folder.hpp first.
 #include "runner/verification_folder.hpp"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // VerificationFolder: the folder in which a verification trains, beside the run's own folder. verifier.hpp
-// makes and fills it, the worker trains in it, and the destructor removes it unless it is kept.
+// makes and fills it, the worker trains in it, and the destructor removes it unless it is kept. The run's own
+// folder is only read.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,6 @@
 #include "record/thread_adaptation.hpp"
 #include "record/weights_file.hpp"
 #include "runner/drift.hpp"
-#include "runner/field_differences.hpp"
 #include "runner/record_comparison.hpp"
 #include "runner/score_comparison.hpp"
 #include "runner/spool_follower.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Verifier: trains a run's specification again, in a folder of its own, and compares every digest that the
-// run has. It only reads the run; the caller records the verdict. Place in the flow: cli/verify_verb.cpp and
-// app/verify.cpp decide what is verified and how; this class starts the worker, follows its spool and judges.
-// Read next: digest_comparison.hpp.
+// run has. It only reads the run, so that a verification cannot change what it verifies; the caller records
+// the verdict. Place in the flow: cli/verify_verb.cpp and app/verify.cpp decide what is verified and how;
+// this class starts the worker, follows its spool and judges. Read next: digest_comparison.hpp.
 #pragma once
 
 #include <atomic>
@@ -86,5 +86,11 @@ class Verifier {
   std::optional<std::int64_t> weights_step_;       ///< of the weights file in the run's folder
   DigestComparison comparison_;
 };
+
+/// Returns the fields in which two JSON objects differ, such as the numeric environments of a run and of its
+/// verification: [{"field", "run", "verification"}], with a dot before the members of an object
+/// ("plugins.adam"); null if a side lacks the field. The result is stored and printed, so its members keep
+/// their names. (field_differences.cpp)
+nlohmann::json differing_fields(const nlohmann::json& run, const nlohmann::json& verification);
 
 }  // namespace encore::runner

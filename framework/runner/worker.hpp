@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Worker: a worker as its attempt (attempt.hpp) sees it, on any machine; Launcher starts it. The two kinds: a
-// child of this process with a control pipe (worker.cpp), which ends when this process does; and a worker on
-// another machine (launched_worker.hpp), which is reached only by files in the run's folder and continues
-// while no control program runs.
+// Worker: the interface through which an attempt (attempt.hpp) sees its worker, on any machine; Launcher
+// starts it. The two kinds: a child of this process with a control pipe (worker.cpp), which ends when this
+// process does; and a worker on another machine (launched_worker.hpp), which is reached only by files in the
+// run's folder and continues while no control program runs. A third kind needs only these two classes.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,7 @@
 
 namespace encore::runner {
 
+/// How a worker ended.
 struct WorkerEnd {
   ProcessEnd process = {};
   /// Not empty if a failed launch or a silent machine took its place; a sentence.
@@ -26,12 +27,13 @@ struct WorkerEnd {
   std::chrono::seconds silent = std::chrono::seconds(0);
 };
 
-/// It is called from the control program's thread.
+/// A started worker. It is called from the control program's thread, and no member may wait.
 class Worker {
  public:
   virtual ~Worker() = default;
   /// Returns how the worker ended; nothing while it works. Never waits.
   virtual std::optional<WorkerEnd> end() = 0;
+  /// Passes a command to the worker. A worker that is gone ignores it.
   virtual void send(record::ControlCommand command) = 0;
   /// Makes it report what it was doing, and end (record/crash_line.hpp).
   virtual void quit() = 0;
@@ -55,7 +57,7 @@ struct WorkOrder {
   std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 
-/// It is safe to share between places.
+/// Starts workers. Several places may share one.
 class Launcher {
  public:
   virtual ~Launcher() = default;

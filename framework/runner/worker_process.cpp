@@ -20,8 +20,6 @@
 
 #include <encore/error.hpp>
 
-#include "runner/brief_waiting.hpp"
-
 extern char** environ;
 
 namespace encore::runner {

@@ -2,7 +2,8 @@
 // WorkerProcess: a running worker with its control pipe; run_program(): runs short helpers and returns their
 // output. Attempts, benches and `exp serve` start workers with it. A worker gets its own session, so that
 // Ctrl-C at the terminal reaches only the control program, which then asks the worker to stop. When the
-// control program dies, the pipe closes and the worker ends by itself.
+// control program dies, the pipe closes and the worker ends by itself. Every child gets its own session, only
+// the descriptors that it needs, and a clean table of signals; keep it so.
 #pragma once
 
 #include <sys/types.h>
@@ -126,5 +127,11 @@ inline constexpr std::chrono::seconds last_word_patience(2);
 /// Runs a program to its end with this process's own standard streams, for a program that talks to the user
 /// itself.
 ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+
+/// Returns variables for the environment of a worker, which set how its threads wait for each other at the
+/// end of a kernel: they spin for a moment and then sleep. OpenMP reads them before the worker's main begins.
+/// They change speed only, never results. Empty if the user has chosen (OMP_WAIT_POLICY, GOMP_SPINCOUNT).
+/// WorkerProcess adds them itself. (brief_waiting.cpp)
+std::map<std::string, std::string> brief_waiting();
 
 }  // namespace encore::runner

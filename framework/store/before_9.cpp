@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Migration to version 9 of the schema: reads the meanings of metrics from the old table `metric` and, where
-// a spool is still there, from its metric records, which were always right. upgrade.cpp calls it; read
-// before_9.hpp first.
-#include "store/before_9.hpp"
+// give_meanings_to_attempts(), the migration to version 9 of the schema: reads the meanings of metrics from
+// the old table `metric` and, where a spool is still there, from its metric records, which were always right.
+// upgrade.cpp calls it. A step of a released version never changes; read legacy_metrics.hpp first.
+#include "store/legacy_metrics.hpp"
 
 #include <tuple>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BenchResult to and from JSON, for worker reports, for the database and for files of `exp bench --json`. It
-// refuses other versions of the format; a changed member needs a new version. Read bench_result.hpp first.
+// BenchResult to and from JSON, for worker reports, for the database and for files of `exp bench --json`.
+// benches.cpp, cli/bench_verb.cpp and runner/bench_run.cpp use it. It refuses other versions of the format; a
+// changed member needs a new version. Read bench_result.hpp first.
 #include "store/bench_result.hpp"
 
 #include <algorithm>

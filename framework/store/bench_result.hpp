@@ -2,6 +2,7 @@
 // BenchResult is one measurement of speed (`exp bench`): raw samples, and the facts that are needed to
 // interpret them. Workers, the database and files of `exp bench --json` use this one struct.
 // runner/bench_run.hpp fills it, benches.hpp stores it, analysis/bench_comparison.hpp compares two of them.
+// to_json() is the stored form: bench_result.cpp says what a change needs.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace encore::store {
 /// One thing that was measured, round after round: a machine, or one configuration of a training step.
 struct BenchCase {
   std::string name;  ///< "openmp, 2 threads", "float32, batch 32, openmp, 2 threads"; unique in the result
-  bool machine = false;
+  bool machine = false;  ///< true: the case measured the machine itself, not a training step
   /// {backend, threads}, and for a training step {precision, batch_size, length}. Cases of two results with
   /// equal settings are compared.
   nlohmann::json settings = nlohmann::json::object();
@@ -28,8 +29,8 @@ struct BenchCase {
 
 struct BenchResult {
   std::string name;
-  std::string file;  ///< the experiment file; empty: only the machine was measured
-  double created = 0.0;
+  std::string file;      ///< the experiment file; empty: only the machine was measured
+  double created = 0.0;  ///< in seconds since 1970
   nlohmann::json settings = nlohmann::json::object();  ///< rounds, batches, pinning
   nlohmann::json noise = nlohmann::json::object();     ///< disturbance: steal, load, other processes
   std::vector<BenchCase> cases;

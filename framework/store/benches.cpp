@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measurements of `exp bench` as rows: adds one in one transaction, lists them, and reads one back as a
-// BenchResult. cli/bench_verb.cpp calls it. The tables are those of schema.sql; read benches.hpp first.
+// BenchResult. cli/bench_verb.cpp calls it. The tables are those of schema.sql; a new column needs a step in
+// upgrade.cpp. Read benches.hpp first.
 #include "store/benches.hpp"
 
 #include <algorithm>

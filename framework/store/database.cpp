@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Database and Statement, the wrappers over SQLite: opens a file with the flags that every connection needs,
-// binds values, and turns error codes into messages. All code of store/ goes through it. Read database.hpp
-// first.
+// binds values, and turns error codes into messages. All code of store/ goes through it. It knows no tables;
+// a flag or limit that is set here holds for every connection. Read database.hpp first.
 #include "store/database.hpp"
 
 #include <sqlite3.h>
@@ -10,7 +10,7 @@
 
 #include "base/utf8.hpp"
 #include "store/foreign_schema.hpp"
-#include "world/lock_holders.hpp"
+#include "world/process.hpp"
 
 namespace encore::store {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Database, Statement, Transaction and Snapshot are thin wrappers over SQLite. They turn every failure into a
-// message that names the file. They know nothing of Encore's tables: encore_database.hpp opens Encore's own
-// files with them, and store.hpp holds the queries.
+// message that names the file. They must know nothing of Encore's tables: encore_database.hpp opens Encore's
+// own files with them, and store.hpp holds the queries.
 #pragma once
 
 #include <chrono>
@@ -81,9 +81,13 @@ class Statement {
   void run(const Values&... values) {
     with(values...).finish();
   }
+  /// Steps until no row is left, then resets.
   void finish();
+  /// Ends the statement, so that its read lock is released. The bound values stay.
   void reset();
 
+  /// Returns the number of columns. The functions below read a column of the current row; for NULL, integer()
+  /// and number() return 0 and text() returns "".
   int columns() const;
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
@@ -115,7 +119,9 @@ class Database {
   /// Returns the first column of the first row, or nothing if there is no row.
   std::optional<std::int64_t> integer(std::string_view sql);
   std::optional<std::string> text(std::string_view sql);
+  /// Returns the row number of the last INSERT.
   std::int64_t last_row() const;
+  /// Returns the number of rows that the last INSERT, UPDATE or DELETE changed.
   std::int64_t changes() const;
   bool in_transaction() const;
   /// Throws DatabaseError if the path now names another file than the opened one. Anything written to the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // merge_database(): for each run of the other database, compares its state on both sides, decides which one
-// counts, and copies rows and folder in one transaction per run. Called by `exp db merge` and by bundles.
-// Read database_merge.hpp first.
+// counts, and copies rows and folder in one transaction per run. Called by `exp db merge` and by bundles. The
+// rules of comparing must not depend on the side or order of merging: two databases that merge each other end
+// with the same runs. Read database_merge.hpp first.
 #include "store/database_merge.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opens Encore's database: checks application id, version and tables before any row is read, sets the journal
-// mode, and makes the tables of a new file. Every Store begins here. Read encore_database.hpp first.
+// mode, and makes the tables of a new file. Every Store begins here. A file of another program must be
+// refused before anything is written to it. Read encore_database.hpp first.
 #include "store/encore_database.hpp"
 
 #include <sqlite3.h>

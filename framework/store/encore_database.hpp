@@ -12,6 +12,7 @@ namespace encore::store {
 
 /// The text of schema.sql.
 extern const char* const schema_sql;
+/// The version of schema.sql. A change of schema.sql needs the next number and a step in upgrade.cpp.
 inline constexpr std::int64_t schema_version = 10;
 /// The application id in the head of the file: the letters ENCR. It never changes.
 inline constexpr std::int64_t schema_application = 0x454E4352;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Protects Encore from a database file that others have written. The checks read sqlite_schema and
-// pragma_table_xinfo, which parse a schema without running any of it. The guard is an authorizer of SQLite:
-// it refuses statements that do more than read and change rows. Read foreign_schema.hpp first.
+// Protects Encore from a database file that others have written; every connection passes through it. The
+// checks read sqlite_schema and pragma_table_xinfo, which parse a schema without running any of it. The guard
+// is an authorizer of SQLite: it refuses statements that do more than read and change rows. Read
+// foreign_schema.hpp first.
 #include "store/foreign_schema.hpp"
 
 #include <sqlite3.h>

@@ -3,7 +3,8 @@
 // distrust_schema() for each connection. encore_database.cpp, merged_rows.cpp and upgrade.cpp refuse a file
 // with triggers, or with other objects under the names of schema.sql, before any row is read. Then guard()
 // allows only reading and changing rows. Views, indices and tables of the user's own are accepted, because no
-// code of Encore reads them.
+// code of Encore reads them. A check that is left out here lets a foreign file act with the rights of the
+// user.
 #pragma once
 
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds and removes garbage (`exp gc`, and after `exp rm`): compares the files of each run folder with the
-// rows of the run, and removes what no row needs. Read garbage.hpp first.
+// rows of the run, and removes what no row needs. When in doubt a file stays: a run that a process works on
+// is skipped. Read garbage.hpp first.
 #include "store/garbage.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Garbage is files in the run folders that are no longer needed. `exp gc` finds and removes them, one run at
-// a time under the write lock of the database, so that no attempt can begin meanwhile. Add a new reason to
-// the enum GarbageKind.
+// Garbage: files in the run folders that are no longer needed. `exp gc` (app/removal.cpp) finds and removes
+// them, one run at a time under the write lock of the database, so that no attempt can begin meanwhile. A new
+// kind of garbage is a new value of GarbageKind. The two names of files below lie on disks, so they do not
+// change.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stores what a job has used (time, energy, memory) as an event of each attempt that the job held, and reads
-// it back with each job counted once. runner/slurm/job_accounts.cpp writes, `exp show` and reports read. See
-// job_usage.hpp.
+// it back with each job counted once. runner/slurm/job_accounts.cpp writes, `exp show` and reports read.
+// Databases hold these events, so type and members keep their names. Read job_usage.hpp first.
 #include "store/job_usage.hpp"
 
 #include "store/merge.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // JobUsage: what a job has used, according to the accounting of a scheduler such as Slurm. One job may work
 // on several runs, one after the other. The figures are those of the whole job, and each of its attempts
-// stores a copy. runner/slurm/job_accounts.cpp writes them; `exp show` and reports read them.
+// stores a copy. runner/slurm/job_accounts.cpp writes them; `exp show` and reports read them. They are stored
+// as an event, whose members keep their names.
 #pragma once
 
 #include <cstdint>

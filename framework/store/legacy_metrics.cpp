@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What metrics meant before version 5 of the schema, when only entity recognition stored them, and its counts
-// of exact matches, as conlleval and seqeval (default mode) compute them. upgrade.cpp and readers of old
-// prediction files call it. It never changes. Read legacy_metrics.hpp first.
+// of exact matches, as conlleval and seqeval (default mode) compute them. upgrade.cpp, and
+// analysis/predictions.cpp and report/classes.cpp for old files of predictions, call it. It never changes.
+// Read legacy_metrics.hpp first.
 #include "store/legacy_metrics.hpp"
 
 #include <encore/error.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lineage queries: follows the setting train.retrains from a run to the run that it replaces and back, and
-// records the result of `exp retrain` with the tag "promoted". Read lineage.hpp first.
+// records the result of `exp retrain` with the tag "promoted". `exp retrain` and `exp show` call it. Event
+// type and tag are stored and do not change. Read lineage.hpp first.
 #include "store/lineage.hpp"
 
 #include <algorithm>

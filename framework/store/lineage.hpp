@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lineage is the set of runs that retrain one another; one of them represents all. The setting
-// train.retrains of a run names the run that it replaces. The result of the comparison is stored as an event,
-// and the promoted run has a tag. `exp retrain` writes both; selection.hpp (--promoted), `exp show` and
-// reports read them.
+// Queries about a lineage: the set of runs that retrain one another, of which one, the promoted run,
+// represents all. The setting train.retrains of a run names the run that it replaces. The result of the
+// comparison is stored as an event, and the promoted run has a tag; both names are stored and do not change.
+// `exp retrain` writes both; selection.hpp (--promoted), `exp show` and reports read them.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Merges one spool (the file of a worker's events) into the database: reads the records after the last merged
-// one and writes their rows in one transaction per batch. Store::merge calls it every half second. Read
-// merge.hpp first.
+// one and writes their rows in one transaction per batch. Store::merge calls it every half second. A record
+// that was merged twice must give the same rows. Read merge.hpp first.
 #include "store/merge.hpp"
 
 #include <cmath>

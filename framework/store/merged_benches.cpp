@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MergedRows::add_benches: copies measurements (`exp bench`) of another database, with their cases and
-// samples, unless they are here. database_merge.cpp calls it after the runs. Read merged_rows.hpp first.
+// samples, unless they are here. database_merge.cpp calls it after the runs. Measurements are the same if
+// their content is equal, whatever their names. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
 namespace encore::store {

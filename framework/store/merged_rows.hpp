@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MergedRows copies rows of another database of the same schema into this one by SQL, table by table. Numbers
 // that refer to rows (hosts, metrics, attempts) are replaced by the numbers of the same rows here.
-// database_merge.cpp decides which runs to take and calls this class.
+// database_merge.cpp decides which runs to take and calls this class. A new column of a table may need a
+// change in merged_rows.cpp, whose head says when.
 #pragma once
 
 #include <cstdint>

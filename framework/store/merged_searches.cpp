@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MergedRows::merge_searches: merges searches of another database, with trials, decisions, observations, and
 // the runs of each trial. The list of decisions only grows, so of two states of a search the longer one
-// counts. database_merge.cpp calls it after the runs. Read merged_rows.hpp first.
+// counts. database_merge.cpp calls it after the runs. If each side has entries that the other lacks, that is
+// a conflict: the side with more of them wins, of equal ones the later. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
 namespace encore::store {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What metrics mean: writes the meaning that each attempt gives to a metric, and reads it back as Metric
-// values for lists, comparisons and reports. merge.cpp writes. Read metrics.hpp first.
+// Metrics: writes the meaning that each attempt gives to a metric, and reads it back as Metric values for
+// lists, comparisons and reports. merge.cpp writes. Stored meanings are JSON of base/metric.hpp, also from
+// other versions, so an unreadable one is not an error. Read metrics.hpp first.
 #include "store/metrics.hpp"
 
 #include <algorithm>

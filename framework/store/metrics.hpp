@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What metrics mean: unit, direction, and how to compute them. A worker writes the meanings into its spool,
-// merge.cpp stores them with the attempt, and all code that shows or compares numbers asks here, instead of
-// knowing names. Ask for the runs at hand: in runs of another task, f1 may be another measure.
+// Metrics: what the metrics of runs mean, which is their unit, direction, and how to compute them. A worker
+// writes the meanings into its spool, merge.cpp stores them with the attempt, and all code that shows or
+// compares numbers asks here, instead of knowing names. Ask for the runs at hand: in runs of another task, f1
+// may be another measure.
 #pragma once
 
 #include <map>

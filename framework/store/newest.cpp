@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table newest: refresh_newest() makes all rows of a run from its points with one query; NewestPoints
-// updates them while points are merged. merge.cpp, merged_rows.cpp and upgrade.cpp call it. Read newest.hpp
-// first.
+// updates them while points are merged. merge.cpp, merged_rows.cpp and upgrade.cpp call it. `exp db check`
+// compares the table with the points. Read newest.hpp first.
 #include "store/newest.hpp"
 
 #include <algorithm>

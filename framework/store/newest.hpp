@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the table newest: for each metric of a run, the newest point that counts, with number, minimum and
-// maximum of all points that count. merge.cpp updates it; code that copies or upgrades points computes it
-// again; lists and scores read it (run_columns.hpp, run_score.hpp). It must agree with the view
-// current_point.
+// Keeps the table newest: for each metric of a run, the newest point that counts (that no later attempt has
+// overruled), with number, minimum and maximum of all points that count. merge.cpp updates it; code that
+// copies or upgrades points computes it again; lists and scores read it (run_columns.hpp, run_score.hpp). It
+// must agree with the view current_point.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ class NewestPoints {
 
   /// Call it at the beginning of a transaction: other processes may have merged since the last transaction.
   void begin();
+  /// Adds a point of this attempt.
   void add(std::int64_t metric, std::int64_t step, double value);
   /// Call it when the attempt overrules points of earlier attempts from another step on.
   void first_step_changed() { all_stale_ = several_attempts_; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Store::read_parent and list_children: find the run that another one starts from ([model] from) or learns
 // from ([distil] teacher), by its settings and by the weights that its attempts have read. `exp show`, `exp
-// export` and reports call them. Read store.hpp first.
+// export` and reports call them. Also note_waiting(), for a run whose parent or teacher has no weights. The
+// keys of these settings are stored and do not change. Read store.hpp first.
 #include "store/store.hpp"
 
 namespace encore::store {

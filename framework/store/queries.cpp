@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The members of Store that read one run: its settings, attempts, curves, events, verifications and digests,
-// for `exp show`, `exp logs` and reports. run_batch.cpp asks the same for many runs. Read store.hpp first.
+// for `exp show`, `exp logs` and reports. run_batch.cpp asks the same for many runs. Except
+// add_verification(), these functions only read, so they may be called without a lease. Read store.hpp first.
 #include <sqlite3.h>
 
 #include <algorithm>

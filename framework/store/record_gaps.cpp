@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// find_record_gaps(): reads the damage events that merges have stored, and finds steps without a loss. Read
-// record_gaps.hpp first.
+// find_record_gaps(): reads the damage events that merges have stored, and finds steps without a loss. `exp
+// run`, `exp show` and `exp db check` print the result, which is not stored. Read record_gaps.hpp first.
 #include "store/record_gaps.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // find_record_gaps() lists what the record of a run lacks because a spool (a worker's event file) was
 // damaged, cut, removed or refused. It derives the gaps from the damage events of merge.hpp and from the
-// steps that have a loss. `exp run`, `exp show` and `exp db check` print them.
+// steps that have a loss. `exp run`, `exp show` and `exp db check` print them. Nothing stores the result, so
+// its wording may change.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunBatch: the queries of queries.cpp for many runs at once. It passes the row numbers of all runs as one
-// JSON array and groups the rows by run. Read run_batch.hpp first.
+// JSON array and groups the rows by run. report/ and analysis/factors.hpp call it. A query that changes here
+// changes in queries.cpp too. Read run_batch.hpp first.
 #include "store/run_batch.hpp"
 
 #include <algorithm>

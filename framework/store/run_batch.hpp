@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunBatch reads settings, attempts, curves and digests of many runs, with one query for each kind of row
 // instead of one per run. report/ and analysis/factors.hpp use it, because a report may have a thousand runs.
-// queries.cpp reads one run.
+// queries.cpp reads one run; both must give the same rows. A point or digest counts if no later attempt has
+// overruled it.
 #pragma once
 
 #include <cstdint>

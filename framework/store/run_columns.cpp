@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunColumns: turns the name of a field, setting or measure into an SQL expression, and quotes names and
-// values that come from users. A new field of a run is one line in the table below. Read run_columns.hpp
-// first.
+// values that come from users. A new field of a run is one line in the table below. Names and values of users
+// must pass sql_name() or sql_text(), or be bound. Read run_columns.hpp first.
 #include "store/run_columns.hpp"
 
 #include <sqlite3.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunColumns maps the names that a user may write for a run to SQL expressions: the run's own fields, its
-// settings by key, its measures by name. Conditions (run_condition.hpp), sorting (selection.hpp), and columns
-// of lists (app/ls.cpp) use it.
+// settings by key, its measures by name. Conditions and sorting (selection.hpp) and columns of lists
+// (app/ls.cpp) use it. Users write these names in scripts, so a name stays; a new field is described in
+// docs/guides/selecting_runs.md too, which a test compares.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // runs_where(): finds the names in the text after --where, builds a query from it, runs it on a read-only
 // connection, and makes error messages point into the text. Names of settings and measures need no quotes:
-// model.dropout and test/f1 are read as one name if a run has such a column; other words are left to SQL.
-// Read run_condition.hpp first.
-#include "store/run_condition.hpp"
+// model.dropout and test/f1 are read as one name if a run has such a column; other words are left to SQL. The
+// text is untrusted: it must not be able to write, or to read another file. Read selection.hpp first.
+#include "store/selection.hpp"
 
 #include <sqlite3.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunFolderCopy: copies a run's folder to a temporary name, syncs it, and exchanges it with the target in one
-// step. Part of a merge of databases. Read run_folder_copy.hpp first.
+// step. database_merge.cpp calls it for each run. The order of copy, sync and exchange is what survives a
+// crash. Read run_folder_copy.hpp first.
 #include "store/run_folder_copy.hpp"
 
 #include <fcntl.h>

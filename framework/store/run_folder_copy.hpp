@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunFolderCopy copies the folder of a run from another database to a temporary name, and then puts it in
 // place in one step, replacing an older state. database_merge.cpp makes the copy before the transaction and
-// places it inside.
+// places it inside. The files must be on disk before a row refers to them; `exp gc` removes a copy that a
+// killed process left.
 #pragma once
 
 #include <filesystem>

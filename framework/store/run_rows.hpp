@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The structs that the database returns about runs: RunRow, a run with its latest attempt, and the rows that
 // belong to it. The functions of store.hpp return them, rows.cpp fills them, and all code that shows runs
-// reads them.
+// reads them. Names of states, kinds and events are stored and do not change; a new member needs a column of
+// schema.sql.
 #pragma once
 
 #include <cstdint>
@@ -44,22 +45,22 @@ struct OriginRow {
 
 /// A run and its latest attempt, as `exp ls` shows them.
 struct RunRow {
-  std::int64_t number = 0;
-  std::string id;
+  std::int64_t number = 0;  ///< row number: only this database has it
+  std::string id;           ///< ten hexadecimal digits, the same in every database
   std::string name;
   RunState state = RunState::pending;  ///< at present: a run whose process is gone is lost, not running
-  std::string reason;
-  std::string question;
-  std::string group;
+  std::string reason;                  ///< why it ended or does not begin; may be empty
+  std::string question;  ///< its identity: SHA-256 of settings, data and seed (plan/identity.hpp)
+  std::string group;     ///< the same without the seed: the runs of a candidate share it
   std::string backend;
-  std::int64_t repeat = 1;
+  std::int64_t repeat = 1;  ///< 1, 2 ... among the runs of one question on one backend
   std::uint64_t seed = 0;
   std::string sweep;  ///< name, or empty
   std::string note;
-  double created = 0.0;
+  double created = 0.0;  ///< all times are in seconds since 1970
   std::optional<double> finished;
-  nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
-  std::int64_t attempts = 0;
+  nlohmann::json result;                       ///< {"best_step": ..., "measures": {...}}, or null
+  std::int64_t attempts = 0;                   ///< number of attempts
   std::optional<double> started;               ///< of the latest attempt
   std::optional<record::Progressed> progress;  ///< newest progress of the latest attempt
   double progress_time = 0.0;                  ///< when that was written
@@ -69,13 +70,15 @@ struct RunRow {
   std::optional<OriginRow> origin;  ///< nothing: this database planned it and recorded its attempts
 };
 
+/// A setting of a run: an option with its value.
 struct ParamRow {
-  std::string key;
+  std::string key;   ///< dotted: "model.layers"
   std::string type;  ///< boolean, integer, number, text, list, null
   nlohmann::json value;
-  std::string source;
-  std::string at;
+  std::string source;  ///< "file", "default", "sweep" ... (config/origin.hpp)
+  std::string at;      ///< the place where it was written; empty: nowhere
 };
+/// A file that a run reads.
 struct DatasetRow {
   std::string role, path, sha256;
 };
@@ -83,9 +86,10 @@ struct DatasetRow {
 struct PluginRow {
   std::string name, version, sha256, fingerprint;
 };
+/// One worker process that worked on a run.
 struct AttemptRow {
-  std::int64_t number = 0;
-  int ordinal = 0;
+  std::int64_t number = 0;  ///< row number
+  int ordinal = 0;          ///< 1, 2 ... within the run
   RunState state = RunState::running;
   std::string reason;
   double started = 0.0;
@@ -96,7 +100,7 @@ struct AttemptRow {
   std::string commit_hash, diff;  ///< of the repository of the experiment file; empty: it is in none
   std::optional<record::SourceVersion> source;  ///< of Encore; nothing: its build did not record it
   world::ProcessIdentity holder;
-  std::string spool_problem;
+  std::string spool_problem;       ///< where its spool is damaged, or why it was not read; empty: it is sound
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has reported
 };
 /// Returns the worker's start report of the last attempt that has one, or nothing.
@@ -120,14 +124,16 @@ struct MetricSummary {
   std::int64_t points = 0;
   std::optional<double> least = {}, greatest = {};  ///< of the finite values
 };
+/// A checkpoint that an attempt recorded.
 struct CheckpointRow {
   std::int64_t step = 0;
-  std::string kind, path, sha256;
+  std::string kind, path, sha256;  ///< kind: best, last or manual; path: relative to the run folder
   std::int64_t bytes = 0;
   int attempt = 0;
   double created = 0.0;
   bool on_disk = false;
 };
+/// The digest of the parameters, or of another block, after a step.
 struct DigestRow {
   std::int64_t step = 0;
   std::string scope, value;
@@ -142,11 +148,13 @@ struct VerificationRow {
   nlohmann::json details = nlohmann::json::object();
   std::optional<OriginRow> origin = {};  ///< nothing: this database did it
 };
+/// A finished file of a run, such as predictions; the path is relative to the run folder.
 struct ArtifactRow {
   std::string name, path, sha256;
 };
+/// An event of a worker, or of the control program (then `sequence` is 0 or negative).
 struct EventRow {
-  int attempt = 0;
+  int attempt = 0;  ///< ordinal
   std::int64_t sequence = 0;
   double time = 0.0;
   std::string type;

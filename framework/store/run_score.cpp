@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scores for lists: reads the metric by which each run selects checkpoints, and its best and newest values,
-// with queries over many runs at once. Read run_score.hpp first.
+// with queries over many runs at once. `exp ls`, `exp status` and analysis/ call it. Nothing is stored here.
+// Read run_score.hpp first.
 #include "store/run_score.hpp"
 
 #include <algorithm>

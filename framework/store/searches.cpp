@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of searches: writes each decision or observation with its trial in one transaction, and reads a
 // whole search back. Tables search, search_trial, search_decision and search_observation.
-// app/search_session.cpp calls it. Read searches.hpp first.
+// app/search_session.cpp calls it. Rows are only added: `exp verify` computes the decisions again from them.
+// Read searches.hpp first.
 #include "store/searches.hpp"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores searches (`exp search`), and reads what a search must know of the runs of its trials. Everything
-// about a trial is written in one transaction with its decision or observation, so that a killed search finds
-// a consistent state. Read next: plan/search/history.hpp (what is stored), schema.sql (how).
+// The rows of searches (experiment files with [search]): stores each decision and observation of a search,
+// and reads what it must know of the runs of its trials. app/search_session.cpp calls it. Everything about a
+// trial is written in one transaction with its decision or observation, so that a killed search finds a
+// consistent state. Decisions are only added, never changed, because `exp verify` computes them again. Read
+// next: plan/search/history.hpp (what is stored), schema.sql (how).
 #pragma once
 
 #include <cstdint>
@@ -20,10 +22,10 @@ namespace encore::store {
 
 struct SearchRow {
   std::int64_t number = 0;
-  std::string name, identity, backend;
-  nlohmann::json settings, space;
-  double created = 0.0;
-  std::int64_t sweep = 0;
+  std::string name, identity, backend;  ///< identity: SHA-256 of settings, space and experiment
+  nlohmann::json settings, space;       ///< as settings_json() and space_json() of plan/search/search.hpp
+  double created = 0.0;                 ///< in seconds since 1970
+  std::int64_t sweep = 0;               ///< row number of its experiment file
 };
 
 /// A trial (one choice of settings) as its rows describe it.
@@ -70,6 +72,7 @@ SearchRecord read_search(Store& store, const SearchRow& row);
 void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
                   const plan::search::Decision& decision, const plan::search::Trial& trial = {},
                   const TrialRow& row = {});
+/// Adds the last observation of `record`. `reason` is a sentence for users.
 void add_observation(Store& store, std::int64_t search, const SearchRecord& record,
                      const plan::search::Observation& observation, const std::string& reason);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // select_runs(): finds the runs that the words of a user mean, narrows them condition by condition, and
-// describes in words what was selected. Read selection.hpp first.
+// describes in words what was selected. app/run_selection.cpp calls it for every verb that takes runs. The
+// order in which a word is looked up is a promise to users (docs/guides/selecting_runs.md). Read
+// selection.hpp first.
 #include "store/selection.hpp"
 
 #include <fnmatch.h>
@@ -14,7 +16,6 @@
 #include "store/lineage.hpp"
 #include "store/rows.hpp"
 #include "store/run_columns.hpp"
-#include "store/run_condition.hpp"
 #include "store/run_score.hpp"
 
 namespace encore::store {

@@ -4,6 +4,7 @@
 // call it too. docs/guides/selecting_runs.md describes the rules for users; keep both equal.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct RunSelection {
   std::vector<RunState> states = {};     ///< any of them; empty: all
   std::vector<std::string> tags = {};    ///< all of them
   std::vector<std::string> sweeps = {};  ///< any of them; empty: all
-  std::string where = {};                ///< a condition of run_condition.hpp; empty: none
+  std::string where = {};                ///< a condition of runs_where(); empty: none
   std::string best = {};                 ///< "dev/f1", "min dev/loss": only the best run; empty: all
   bool promoted = false;                 ///< replaces each run by the one that stands for it (lineage.hpp)
   Sight sight = Sight::present;
@@ -41,11 +42,23 @@ struct SelectedRuns {
   std::string sweep = {};
 };
 
+/// An error in a condition. Its message has a line with the condition and one that marks the place in it.
+class ConditionError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Throws UnknownRun for a word that matches nothing and is not a pattern, Error for a measure that none of
 /// the runs has, and ConditionError.
 SelectedRuns select_runs(Store& store, const RunSelection& selection);
 
 /// Returns "a, b, c, d, e and 7 more".
 std::string names_text(const std::vector<RunRow>& runs, std::size_t most = 5);
+
+/// Returns the row numbers of the runs for which the condition is true, including removed runs. The condition
+/// is SQL with the names of run_columns.hpp: "model.dropout > 0.1 AND test/f1 >= 0.6". It runs on a
+/// connection of its own that can only read, because the text may come from anywhere. Throws ConditionError.
+/// select_runs() calls it. (run_condition.cpp)
+std::vector<std::int64_t> runs_where(Store& store, const std::string& condition);
 
 }  // namespace encore::store

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Merges what servers have recorded of their inputs (`exp serve --monitor`) into the tables served_*, and
 // deletes what has expired. A record is a JSON object with up to three lists. Invalid records are counted and
-// skipped, because any program may have written the file. Read served.hpp first.
+// skipped, because any program may have written the file. `exp monitor` calls it. Read served.hpp first.
 #include "store/served.hpp"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What servers keep of the inputs that they answer (`exp serve --monitor`): merges it into the database and
-// answers questions about it. Each server writes spools into the run's folder "monitor"
-// (serve/serve_monitor.cpp), one per some minutes; a closed spool is removed after its merge. `exp monitor`
-// merges and asks.
+// Records of the inputs that a server has answered (`exp serve --monitor`): merges them into the database and
+// reads them back. Each server writes spools into the run's folder "monitor" (serve/serve_monitor.cpp), one
+// per some minutes; a closed spool is removed after its merge. `exp monitor` merges and reads. A server of
+// another version may have written a spool, so the members of a record keep their names.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ inline constexpr const char* served_folder = "monitor";
 
 /// One input that a server has answered.
 struct ServedText {
-  std::string request = {};  ///< id of the HTTP request
-  std::int64_t text = 0;     ///< index of the input in the request
-  double time = 0.0, seconds = 0.0;
-  std::string digest = {};
+  std::string request = {};          ///< id of the HTTP request
+  std::int64_t text = 0;             ///< index of the input in the request
+  double time = 0.0, seconds = 0.0;  ///< when it was answered (since 1970), and how long that took
+  std::string digest = {};           ///< SHA-256 of the parameters that answered
   record::TextFacts facts = {};
 };
 
@@ -42,7 +42,7 @@ struct ServedContent {
   std::int64_t text = 0;
   std::string content = {};  ///< the bytes of the input
   std::string answer = {}, truth = {};
-  double expires = 0.0;
+  double expires = 0.0;  ///< when it is deleted, in seconds since 1970
 };
 
 /// Returns the text of one record with these inputs. `facts`: TextFacts::json of each.

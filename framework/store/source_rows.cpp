@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shared rows of hosts, builds and sources: adds a row unless an equal one exists, and removes rows that
-// no other row refers to (`exp gc`). Read source_rows.hpp first.
+// no other row refers to. merge.cpp and benches.cpp add rows; bundle/pack_bundle.cpp removes those that a
+// bundle does not need. Read source_rows.hpp first.
 #include "store/source_rows.hpp"
 
 #include <array>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StepBudget: counts the steps of a connection with a progress handler of SQLite and ends the statement that
-// exceeds the budget. Read step_budget.hpp first.
+// exceeds the budget. encore_database.cpp, foreign_schema.cpp and bundle/check_bundle.cpp use it. The steps
+// are counted in blocks of steps_at_once, so a budget is exceeded by at most one block. Read step_budget.hpp
+// first.
 #include "store/step_budget.hpp"
 
 #include <sqlite3.h>

@@ -2,7 +2,7 @@
 // StepBudget limits the steps of SQLite's virtual machine for the statements of one connection. Pages of a
 // damaged or hostile file may refer to each other, so that a table of a few pages never ends.
 // encore_database.cpp and foreign_schema.cpp read schemas under a budget, bundle/check_bundle.cpp whole
-// databases.
+// databases. A new place that reads a foreign file needs a budget too.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names of run states, and opening and closing of a Store. The other members are in add_runs.cpp, runs.cpp,
-// attempts.cpp, queries.cpp and parents.cpp. Read store.hpp first.
+// attempts.cpp, queries.cpp and parents.cpp. Names of states are stored, so they do not change. Read
+// store.hpp first.
 #include "store/store.hpp"
 
 #include "record/run_paths.hpp"

@@ -2,7 +2,9 @@
 // Store is the control program's view of its database: runs, attempts with leases, merging, and the answers
 // for `ls` and `show`. The life of a run is: add_run -> begin_attempt (lease) -> merge every half second
 // (heartbeat) -> finish_attempt. Any number of `exp` may do this at once on one database; each run has one
-// holder. Read next: schema.sql for what is stored, run_rows.hpp for the answers.
+// holder, the process or job that has its lease. The members stand in sections by their .cpp. A change of
+// what is stored needs a new version of the schema (upgrade.cpp). Read next: schema.sql for what is stored,
+// run_rows.hpp for the answers.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +69,13 @@ struct Lease {
   std::string token;         ///< the worker's --lease; also in the run folder's file `lease`
 };
 
+/// The file in a run's folder with the token of the one attempt that may write checkpoints. attempts.cpp
+/// writes it when a process takes the run; the worker compares it with its own token before it renames a
+/// checkpoint into place. Workers of other versions read it, so the name stays.
+inline constexpr const char* lease_file_name = "lease";
+/// Returns a new token, such as "2-0123456789abcdef" for attempt 2. It is never the same twice.
+std::string make_lease_token(int ordinal);
+
 /// An attempt that a job of a scheduler runs, without a control program that waits for it.
 struct HeldByJob {
   Lease lease;
@@ -102,7 +111,7 @@ class Store {
   const std::filesystem::path& path() const { return path_; }
   Database& database() { return *database_; }
 
-  // --- Runs (runs.cpp)
+  // --- Runs (add_runs.cpp, runs.cpp)
   /// `context` is JSON, as the table sweep has it.
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
                          const std::string& context = "{}");
@@ -154,7 +163,7 @@ class Store {
 
   // --- Attempts (attempts.cpp)
   /// Stores why a run does not begin, for example because the run that it starts from has failed. The first
-  /// attempt erases the reason.
+  /// attempt erases the reason. (parents.cpp)
   void note_waiting(std::int64_t run, const std::string& reason);
   /// Takes the run: of several processes exactly one gets it. First merges what a dead attempt left in its
   /// spool. Returns nothing if another process holds the run, or if it is completed (read_run says which).

@@ -12,7 +12,6 @@
 #include <cerrno>
 
 #include "base/shell_word.hpp"
-#include "store/before_9.hpp"
 #include "store/foreign_schema.hpp"
 #include "store/legacy_metrics.hpp"
 #include "store/newest.hpp"

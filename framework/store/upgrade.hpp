@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Maintains the database file: upgrade_database() brings an older file to the schema of this Encore,
 // backup_database() copies it while other processes write. `exp db` calls them. The migrations are in
-// upgrade.cpp.
+// upgrade.cpp: a new version adds one at the end, and a released one never changes.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AtomicFile writes a file that is either complete or absent, even after a kill or a power cut. It writes
 // under a temporary name in the same folder, calls fsync, renames, and calls fsync on the folder. All code
-// that writes such files uses it or aside_name(). The temporary name is random and must be new, so another
-// user of a shared folder cannot have put a link there, and of two writers the last one wins.
+// that writes such files uses it or aside_name(); `exp gc` removes old files with aside_suffix, which
+// therefore stays. The temporary name is random and must be new, so another user of a shared folder cannot
+// have put a link there, and of two writers the last one wins.
 #pragma once
 
 #include <cstddef>

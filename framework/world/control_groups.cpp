@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Limits of control groups: reads /proc/self/cgroup and the folders that it names, in versions 1 and 2 of the
-// kernel interface. Read control_groups.hpp first.
+// kernel interface. cores.cpp, train/machine_load.cpp and `exp doctor` call it. An unreadable file means that
+// there is no limit. Read control_groups.hpp first.
 #include "world/control_groups.hpp"
 
 #include <cstdlib>

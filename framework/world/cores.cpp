@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cores: reads affinity, topology and control groups from the system, and OpenMP's variables, to find how
-// many threads a worker should use. Read cores.hpp first.
+// many threads a worker should use. runner/places.cpp and workers call it. Results of a training do not
+// depend on it. Read cores.hpp first.
 #include "world/cores.hpp"
 
 #include <sched.h>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cores describes what this process may use of the machine: its CPUs, which of them are hardware threads of
 // one core, and how much time a control group grants. The control program divides them among workers
-// (runner/places.hpp); a worker without --threads takes its number of threads from default_threads().
+// (runner/places.hpp); a worker without --threads takes its number of threads from default_threads(). Numbers
+// of threads change speed only, never results. read_cpu_ticks() says how busy CPUs are.
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +27,7 @@ Cores usable_cores(const std::filesystem::path& root = "/");
 /// Returns the cores that the given CPUs belong to.
 Cores describe_cores(std::vector<int> cpus, const std::filesystem::path& root);
 
-/// The settings of OpenMP in the environment.
+/// The settings of OpenMP that the user has made in the environment.
 struct OpenMpWishes {
   int threads = 0;       ///< $OMP_NUM_THREADS, its outermost level; 0: not set
   int limit = 0;         ///< $OMP_THREAD_LIMIT; 0: not set
@@ -45,5 +48,21 @@ void require_threads(int threads);
 
 /// Returns the numbers as ranges: "0-2,5".
 std::string ranges_text(std::vector<int> numbers);
+
+// --- How busy CPUs are (cpu_ticks.cpp)
+
+/// Clock ticks since the machine started, summed over the given CPUs.
+struct CpuTicks {
+  double busy = 0.0;   ///< without stolen time
+  double nice = 0.0;   ///< the part of `busy` that went to processes of low priority
+  double steal = 0.0;  ///< taken by the host of a virtual machine
+  double all = 0.0;    ///< with idle time
+};
+
+/// Reads the CPU time of the whole machine or of some of its CPUs, from /proc/stat or a file of its form.
+/// runner/machine_noise.cpp (disturbances of a measurement) and train/machine_load.cpp (free cores) call it.
+/// `cpus`: numbers of CPUs; empty: all of them. Returns nothing if the file does not have them.
+std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file,
+                                       std::span<const int> cpus = {});
 
 }  // namespace encore::world

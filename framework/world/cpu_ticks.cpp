@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU time of the machine: adds up the lines "cpu" or "cpu0", "cpu1", ... of /proc/stat. Read cpu_ticks.hpp
-// first.
-#include "world/cpu_ticks.hpp"
+// CPU time of the machine: adds up the lines "cpu" or "cpu0", "cpu1", ... of /proc/stat.
+// runner/machine_noise.cpp and train/machine_load.cpp call it. The kernel defines the order of the columns.
+// Read cores.hpp first.
+#include "world/cores.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FileDescriptor and write_all(): open, close and write with retries after EINTR, and messages with path and
-// reason. Read file_descriptor.hpp first.
+// reason. Every file must be opened with O_CLOEXEC, so that no worker inherits it. Read file_descriptor.hpp
+// first.
 #include "world/file_descriptor.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FileDescriptor owns a POSIX file descriptor; write_all() writes all bytes to a file or pipe. All code that
-// does not use C++ streams opens its files here, so that no descriptor leaks into a child process.
+// does not use C++ streams must open its files here, so that no descriptor leaks into a child process.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LeaseClock holds the two clocks that decide whether a lease on a run has expired (store/attempts.cpp). On
 // the machine of the lease's holder, the time since boot counts, which a user cannot set; on other machines
-// the time of day.
+// the time of day. now_seconds() is also the time of day for all other code. Leases in databases hold these
+// times, so both clocks keep their zero.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lock_holders(): finds the inode of a file in /proc/locks and reads the command of each process that locks
-// it. store/database.cpp calls it for a message.
-#include "world/lock_holders.hpp"
+// it. store/database.cpp calls it for a message. Nothing else depends on it. Read process.hpp first.
+#include "world/process.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

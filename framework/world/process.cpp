@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ProcessIdentity: reads host name, boot id and start time of a process from /proc, and compares them with
-// those of a lease. Read process.hpp first.
+// those of a lease. store/attempts.cpp and runner/ call it. Leases in databases hold these values, so their
+// source does not change. Read process.hpp first.
 #include "world/process.hpp"
 
 #include <unistd.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ProcessIdentity identifies a process by host, id, start time and boot, so that a reused id or a reboot is
-// noticed. The database stores it as the holder of a lease (store/attempts.cpp).
+// noticed. The database stores it as the holder of a lease (store/attempts.cpp), so the meaning of its
+// members does not change.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,5 +44,10 @@ enum class Liveness : std::uint8_t {
 };
 
 Liveness liveness_of(const ProcessIdentity& process);
+
+/// Names the processes that lock a database, for the message "database is locked" (store/database.cpp).
+/// Returns "exp (process 4711)", several joined with ", "; empty if the kernel does not report any. `path` is
+/// a database; locks on its side files count too. (lock_holders.cpp)
+std::string lock_holders(const std::filesystem::path& path);
 
 }  // namespace encore::world

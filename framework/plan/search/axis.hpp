@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Axis: maps a variable of the search space to a coordinate from 0 to 1 on which its distribution is uniform,
-// and back. The densities of tpe.hpp and the trees of importance.hpp see trials only in these coordinates.
-// Read next: plan/sweep.hpp for RandomVariable.
+// and back. TPE (tpe.cpp) and the trees of importance.hpp see trials only in these coordinates. Stored
+// searches are computed again with it, so its results keep their bits. Read next: plan/sweep.hpp for
+// RandomVariable.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,7 @@ class Axis {
   explicit Axis(const RandomVariable& variable);
 
   AxisShape shape() const;
+  /// Returns the place of a value, which is a coordinate of the trial (coordinate_at in plan/sweep.hpp).
   Cell cell(double value) const;
   /// Returns the value at a place in [0, 1]. For a choice, place and value are its index in the list.
   double value(double place) const;

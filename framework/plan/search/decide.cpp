@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // decide(): chooses between promoting, pruning, confirming and proposing a trial; first_different() repeats
-// the decisions of a history. app/search_session.hpp calls the one, exp verify the other. Decisions of stored
-// searches must be repeated exactly, so the rules do not change for existing options. Read decide.hpp first.
+// the decisions of a history. app/search_session.cpp calls the one, `exp verify` the other. Decisions of
+// stored searches must be repeated exactly, so the rules do not change for existing options. Read decide.hpp
+// first.
 #include "plan/search/decide.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // decide() returns what a search does next, as a pure function of what it knows. It uses no database, no
 // clock and no state of its own: the same history gives the same decision, on every machine and at every
-// call. So `exp verify SEARCH` can recompute every decision of a search from its rows. Read next: tpe.hpp,
-// which proposes points; app/search_session.hpp, which carries out the decisions.
+// call. So `exp verify SEARCH` can recompute every decision of a search from its rows, and the rules for
+// existing options never change. Read next: propose.hpp, which proposes points; app/search_session.hpp, which
+// carries out the decisions.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,8 @@
 // piecewise constant function of the space, so its average over all other variables, and the variance of
 // that, are sums over its leaves: F. Hutter, H. Hoos and K. Leyton-Brown, "An efficient approach for
 // assessing hyperparameter importance" (2014). Each tree sees the trials drawn with replacement (Breiman
-// 1996); the spread of the trees is the uncertainty.
+// 1996); the spread of the trees is the uncertainty. Only reports use it, so it may change; it must not use a
+// clock or unordered sums, because a report must be repeatable.
 #pragma once
 
 #include <cstddef>

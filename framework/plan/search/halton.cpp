@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // halton(): radical inverses in prime bases, with the digits permuted by the seed. propose.cpp calls it.
-// Points of stored searches are recomputed, so it never changes. Read halton.hpp first.
-#include "plan/search/halton.hpp"
+// Points of stored searches are recomputed, so it never changes. Read propose.hpp first.
+#include "plan/search/propose.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 // as values; the store keeps them as rows, decide.hpp reads them. A trial is a point of the space, trained
 // with every seed up to a rung (a number of epochs), observed there, and then promoted to a higher rung or
 // pruned. At the end the best trials may be confirmed: trained again with fresh seeds, which changes no
-// decision.
+// decision. The names of the enumerations are stored and never change.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Importance: averages the variance that each tree of the forest explains, by variable and by pair. `exp
-// show` and report/search_pictures.cpp call it. Read importance.hpp first.
+// show` and report/search_pictures.cpp call it. No decision depends on it, so it may change. Read
+// importance.hpp first.
 #include "plan/search/importance.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Importance: how much of the variance of a score over the search space each variable explains alone, and
 // each pair by interaction (functional analysis of variance over a forest, forest.hpp), and the average score
 // for given values of one or two variables. `exp show SEARCH --json` and reports use it; no decision of a
-// search depends on it.
+// search depends on it, so the method may change.
 #pragma once
 
 #include <cstddef>

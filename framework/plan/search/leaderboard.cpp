@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Leaderboard: sorts the trials of a search that have values, and names the state of each. `exp show` and
-// reports call it. Read leaderboard.hpp first; ranking.hpp has the order.
+// reports call it. No decision depends on this order, so it may change. Read leaderboard.hpp first;
+// ranking.hpp has the order.
 #include "plan/search/leaderboard.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Leaderboard: the trials of a search, the best first, with the state of each. `exp show` and reports are
-// written from it. It is for people: proposals depend on ranked_by_way() (ranking.hpp) and not on this order.
+// written from it; the words of state() are in their JSON. It is for people and may change: proposals depend
+// on ranked_by_way() (ranking.hpp) and not on this order.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TrialDensity: the density of trials in their space, for the tree-structured Parzen estimator (tpe.hpp makes
+// TrialDensity: the density of trials in their space, for the tree-structured Parzen estimator (tpe.cpp makes
 // two). Every trial is a kernel, a product over the variables, and the prior is one more, broad on every
 // axis. Sources: J. Bergstra et al. (2011), section 4; kernels over all variables at once: S. Falkner et al.,
 // "BOHB" (2018), section 3.2; weights, widths and prior: S. Watanabe, "Tree-structured Parzen estimator"
-// (2023), as in Optuna.
+// (2023), as in Optuna. Proposals of stored searches are computed again, so results keep their bits.
 #pragma once
 
 #include <cstddef>

@@ -6,9 +6,6 @@
 
 #include <algorithm>
 
-#include "plan/search/halton.hpp"
-#include "plan/search/tpe.hpp"
-
 namespace encore::plan::search {
 
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ranked() and best_front(): order trials from the best to the worst: by the value of one objective, or by
 // Pareto fronts of several. decide.cpp and tpe.cpp use the order for decisions, leaderboard.cpp for people.
-// Read next: history.hpp.
+// Equal trials keep their order, and this does not change, because decisions of stored searches are computed
+// again. Read next: history.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Search: the [search] table, read and checked: method, objectives, limits, pruning, and the space. Place in
-// the flow: search_plan.hpp reads it and makes runs of its trials; decide.hpp proposes them.
+// the flow: search_plan.cpp reads it and makes runs of its trials; decide.cpp proposes them. The JSON is
+// stored, and the identity of a search is computed from it, so its members do not change.
 #pragma once
 
 #include <string>
@@ -37,6 +38,7 @@ Search read_search(const config::Value& root, const config::ExperimentFile& docu
 
 /// Returns the stored settings, which decide which search it is. The limits are not among them.
 nlohmann::json settings_json(const SearchOptions& options);
+/// Returns the space as it is stored.
 nlohmann::json space_json(const std::vector<RandomVariable>& space);
 /// Reads the settings back. Choices have only their numbers, which is enough to decide. Throws Error if the
 /// JSON does not describe a search.

@@ -2,7 +2,7 @@
 // exponential(), logarithm(), normal_below(): elementary functions for decisions of a search (parzen.cpp,
 // tpe.cpp, axis.cpp). They use only +, -, *, / and sqrt, so that a decision has the same bits on every
 // processor: the C library chooses among implementations by CPU, and encore/math.hpp needs Kokkos, which the
-// control program does not link.
+// control program does not link. Stored decisions depend on every bit, so no expression may be reordered.
 #pragma once
 
 namespace encore::plan::search {

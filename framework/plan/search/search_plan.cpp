@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SearchPlan: makes the runs of a trial from its point, its seeds and its epochs, and checks the first points
-// before a search begins. `exp plan`, `exp run` and app/search_session.cpp call it. Read search_plan.hpp
-// first.
+// before a search begins. `exp plan`, `exp run` and app/search_session.cpp call it. The identity decides
+// which stored search continues, so what it is computed from does not change. Read search_plan.hpp first.
 #include "plan/search/search_plan.hpp"
 
 #include <algorithm>

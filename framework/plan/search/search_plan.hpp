@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SearchPlan: a checked experiment file with [search], and its trials as runs. It corresponds to Plan
 // (plan.hpp) of a sweep, except that points come one after the other. Place in the flow: `exp plan` and `exp
-// run` make one; app/search_session.hpp trains its trials. Read next: search.hpp, decide.hpp.
+// run` make one; app/search_session.cpp trains its trials. The identity decides which stored search
+// continues, so what it is computed from does not change. Read next: search.hpp, decide.hpp.
 #pragma once
 
 #include <optional>
@@ -36,6 +37,7 @@ class SearchPlan {
   const std::string& select() const { return select_; }
   /// Returns the identity of the search: SHA-256 of its settings, its space and the experiment.
   const std::string& identity() const { return identity_; }
+  /// Makes the runs of a trial, one for each seed of the experiment.
   TrialRuns make(const Point& point);
   /// Makes runs with seeds that no trial has: those that follow the highest seed of the experiment.
   TrialRuns make_fresh(const Point& point, std::int64_t seeds);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tpe_point(): splits the trials into two groups and picks the best candidate. propose.cpp calls it. Group
 // sizes, numbers of candidates and weights are those of Optuna's TPESampler; stored searches are recomputed
-// with them, so they must not change. Read tpe.hpp first.
-#include "plan/search/tpe.hpp"
+// with them, so they must not change. Read propose.hpp first.
+#include "plan/search/propose.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -17,7 +17,8 @@ namespace encore::runner {
 
 namespace {
 
-/// A busy controller answers late; if it is down, a command keeps trying for long.
+/// The longest time for a command of Slurm: a busy controller answers late, and if it is down, a command
+/// tries for minutes.
 constexpr std::chrono::seconds answer_timeout(60);
 
 /// Runs a command of Slurm. Returns nothing if it cannot be started or did not end in time.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The only interface to Slurm's commands: builds their arguments and parses their answers. queue_view.hpp and
 // submitter.hpp call it. A command that does not answer is not an error here: Slurm may be down for an hour
-// while its jobs continue. The parsers are pure functions, so that tests need no Slurm.
+// while its jobs continue. The parsers are pure functions, so that tests need no Slurm. They must accept what
+// other versions of Slurm print.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct QueuedJob {
 
   /// Returns whether it has ended; it has not if it waits for its turn or runs.
   bool is_over() const;
+  /// Returns whether it waits in the queue.
   bool waits() const;
 };
 
@@ -31,6 +33,7 @@ struct SlurmLimits {
   int max_array_size = 1;    ///< elements of one array; 1: no arrays
   std::string cluster = {};  ///< its name
 };
+/// Parses the output of `scontrol show config`.
 SlurmLimits parse_limits(const std::string& configuration);
 /// Throws Error with what to do if Slurm's commands are missing or do not answer.
 SlurmLimits read_limits();
@@ -57,6 +60,7 @@ std::vector<AccountedJob> parse_usage(const std::string& lines);
 /// Returns what jobs with these names have used; nothing if a site keeps no accounts.
 std::optional<std::vector<AccountedJob>> read_usage(const std::vector<std::string>& names);
 
+/// What sbatch answered.
 struct SubmitAnswer {
   std::string id = {};       ///< of the job; empty: it was not taken
   std::string problem = {};  ///< the last line of what sbatch said
@@ -64,6 +68,7 @@ struct SubmitAnswer {
 };
 /// Parses the answer of sbatch --parsable.
 SubmitAnswer parse_submit(int exit_code, const std::string& output, const std::string& errors);
+/// Calls sbatch. Never throws for what Slurm refuses.
 SubmitAnswer submit(const std::vector<std::string>& options, const std::filesystem::path& script);
 
 /// Cancels by id or by name. Returns false if scancel refused.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FinishedSubmissions: decides which folders of submissions are no longer needed, and removes them. A folder
-// is kept while a lease, the limit on submissions per minute, or a process that packs it needs it. Read
-// finished_submissions.hpp first.
+// is kept while a lease, the limit on submissions per minute, or a process that packs it needs it.
+// launched_runs.cpp calls it. Read finished_submissions.hpp first.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FinishedSubmissions: finds the folders encore.db.runs/jobs/NAME that are no longer needed, and removes
-// them. launched_runs.hpp calls it whenever it merges the ends of runs into the store. Read next:
-// submission.hpp.
+// FinishedSubmissions: finds the folders of submissions (calls of sbatch), encore.db.runs/jobs/NAME, that are
+// no longer needed, and removes them. launched_runs.cpp calls it whenever it merges the ends of runs into the
+// store. In doubt a folder stays, because a job may still need its files. Read next: submission.hpp.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // JobAccounts: asks sacct once for all submissions that are over, and stores the energy and memory that it
 // reports. A file "accounted" in the submission's folder marks that this is done. launched_runs.cpp calls it.
-// Read job_accounts.hpp first.
+// The name of that file stays, or jobs would be asked about again. Read job_accounts.hpp first.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <algorithm>

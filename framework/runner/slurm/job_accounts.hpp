@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // JobAccounts: stores what Slurm's accounting reports of energy and memory, once for each submission whose
-// jobs are over. launched_runs.hpp calls it before folders of submissions are removed. A site without
-// accounts is asked once per submission, without a message.
+// jobs are over. launched_runs.cpp calls it before folders of submissions are removed; store/job_usage.hpp
+// has the stored form. A site without accounts is asked once per submission, without a message.
 #pragma once
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 // JobName: Encore's name for a job of Slurm. A submission has a name that exists before Slurm knows it and
 // that squeue finds; with the number of the array element it holds the lease of the element's runs. So a job
 // can be found again after any process was killed at any time. submitter.hpp draws names, queue_view.hpp
-// finds jobs by them.
+// finds jobs by them. Slurm and the database hold these names, so their form does not change.
 #pragma once
 
 #include <optional>

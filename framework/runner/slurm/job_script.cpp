@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the options of sbatch and the shell script of a submission, from the site's file and the orders.
 // submitter.cpp saves and submits them. The script must forward signals to `exp job` and return its exit
-// code, so that a requeue works. Read job_script.hpp first.
-#include "runner/slurm/job_script.hpp"
+// code, so that a requeue works. Read submission.hpp first.
+#include "runner/slurm/submission.hpp"
 
 #include "base/shell_word.hpp"
 

@@ -20,7 +20,7 @@ namespace encore::runner {
 namespace {
 
 constexpr std::size_t most_queue_bytes = std::size_t{64} << 20;
-/// A job that was just accepted may be missing in an answer that was under way.
+/// A job that was accepted fewer seconds ago may be missing in an answer that was under way.
 constexpr double just_taken = 30.0;
 
 /// Returns the name of the file with the shared answer; each machine and each configuration of Slurm has its

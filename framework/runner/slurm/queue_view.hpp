@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QueueView: the state in Slurm of each job that holds runs. launched_runs.hpp asks for every such run. All
+// QueueView: the state in Slurm of each job that holds runs. launched_runs.cpp asks for every such run. All
 // control programs of one database share the answers of squeue (jobs/queue-*.json), so that any number of
 // them on one machine asks at most once in queue_seconds. Jobs of several clusters may work on one database:
-// each is judged by its own Slurm only.
+// each is judged by its own Slurm only. If Slurm does not answer, no job may be judged to be over.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +18,7 @@
 
 namespace encore::runner {
 
+/// The stage of a job between its submission and its end.
 enum class JobStage : std::uint8_t {
   unsubmitted,  ///< its submitter has not submitted it yet
   silent,       ///< Slurm does not answer, or it is another cluster's
@@ -40,6 +41,7 @@ class QueueView {
 
   /// Registers the jobs that will be asked about; call it before the first look.
   void want(const JobName& job) { names_.insert(job.submission); }
+  /// Returns the state of a job. The first call asks Slurm, unless a shared answer is new enough.
   JobStatus look(const JobName& job);
   /// Returns whether Slurm has answered, and none of the submission's jobs waits or works.
   bool is_over(const std::string& submission_name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SlurmRunner: the loop of `exp run --launcher slurm`: takes leases, packs and submits jobs, and learns what
-// has ended. It may be killed at any time: files and the database hold everything that another process needs
-// to continue. Read slurm_runner.hpp first.
+// has ended. app/run_session.cpp and app/search_session.cpp call it. It may be killed at any time: files and
+// the database hold everything that another process needs to continue. Read slurm_runner.hpp first.
 #include "runner/slurm/slurm_runner.hpp"
 
 #include <poll.h>
@@ -13,7 +13,6 @@
 #include "runner/attempt_end.hpp"
 #include "runner/launched_runs.hpp"
 #include "runner/parent_weights.hpp"
-#include "runner/slurm/stop_queued.hpp"
 
 namespace encore::runner {
 
@@ -142,7 +141,7 @@ void SlurmRunner::settle() {
   try {
     for (const store::RunRow& run : settle_launched(store_)) take_end(run);
     working_.clear();
-    // An exp status may have been faster.
+    // An `exp status` may have recorded the end before this process.
     const auto open = open_;
     for (const auto& [number, task] : open) {
       store::RunRow run = store_.read_run(number);

@@ -2,7 +2,8 @@
 // SlurmRunner: the loop behind `exp run --launcher slurm`, like Runner (runner.hpp) for the workers of this
 // machine: works on many runs as jobs of Slurm until each has ended. It takes the leases of runs in the name
 // of jobs, submits these, and learns from their files and from Slurm how they end. It may end earlier: any
-// later program that reads the database merges the ends of runs (launched_runs.hpp).
+// later program that reads the database merges the ends of runs (launched_runs.hpp). So nothing that another
+// process needs may exist in its memory alone. app/run_session.cpp and app/search_session.cpp make it.
 #pragma once
 
 #include <atomic>

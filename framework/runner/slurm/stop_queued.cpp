@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stop_queued(): cancels jobs that still wait in Slurm's queue and ends the rows of their runs. `exp stop`
-// calls it. A job that has begun is not touched: its worker gets the request. Read stop_queued.hpp first.
-#include "runner/slurm/stop_queued.hpp"
+// and slurm_runner.cpp call it. A job that has begun is not touched: its worker gets the request. Read
+// launched_runs.hpp first.
+#include "runner/launched_runs.hpp"
 
 #include "runner/job_files.hpp"
 #include "runner/slurm/queue_view.hpp"

@@ -2,7 +2,9 @@
 // Submission: one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json exists
 // before Slurm knows the name, so that a later reader knows what was submitted, by which process, and what
 // was not; 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
-// submitter.hpp writes it, queue_view.hpp reads it.
+// submitter.cpp writes it; queue_view.cpp, job_accounts.cpp and finished_submissions.cpp read it. Other
+// versions of `exp` read it too, so members keep their names. sbatch_options() and script_text() make what
+// Slurm gets.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "config/site_file.hpp"
 #include "world/process.hpp"
 
 namespace encore::runner {
@@ -40,6 +43,7 @@ inline constexpr double submission_rate_seconds = 60.0;
 
 /// Returns encore.db.runs/jobs.
 std::filesystem::path jobs_folder(const std::filesystem::path& runs_folder);
+/// Returns encore.db.runs/jobs/NAME.
 std::filesystem::path submission_folder(const std::filesystem::path& runs_folder, const std::string& name);
 /// Returns "3.orders": an order's file per line, in the order of the work.
 std::filesystem::path orders_file(const std::filesystem::path& runs_folder, const std::string& name,
@@ -52,6 +56,21 @@ std::filesystem::path output_file(const std::filesystem::path& runs_folder, cons
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission);
 /// Returns nothing if there is none, or no readable one.
 std::optional<Submission> load_submission(const std::filesystem::path& runs_folder, const std::string& name);
+/// Returns the readable submissions of all folders.
 std::vector<Submission> list_submissions(const std::filesystem::path& runs_folder);
+
+// --- What Slurm gets (job_script.cpp, for submitter.cpp)
+
+/// The exit code of an `exp job` whose job goes back to the queue, because the time limit is near.
+inline constexpr int requeue_exit_code = 85;
+
+/// Returns the options of sbatch. One element needs no array. Each element has a task for each of its
+/// `ranks`.
+std::vector<std::string> sbatch_options(const config::SlurmSite& site, const std::string& name, int elements,
+                                        int ranks, const std::filesystem::path& folder);
+/// Returns the script that each element of the array runs. `folder` holds the lists of orders, `exp` is this
+/// program. Jobs in a queue keep the script of the version that submitted them.
+std::string script_text(const config::SlurmSite& site, const std::filesystem::path& folder,
+                        const std::filesystem::path& exp);
 
 }  // namespace encore::runner

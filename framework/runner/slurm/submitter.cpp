@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "runner/job_files.hpp"
-#include "runner/slurm/job_script.hpp"
+#include "runner/slurm/submission.hpp"
 #include "world/atomic_file.hpp"
 #include "world/lease_clock.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SlurmSubmitter: packs orders into submissions and submits them, not more often than the site allows.
-// SlurmRunner owns one. Nothing here waits: advance() does what may be done now. A submission is a folder
-// (submission.hpp) that exists before the first lease is taken for it and after this process has ended.
+// SlurmSubmitter: packs orders into submissions (calls of sbatch) and submits them, not more often than the
+// site allows. SlurmRunner owns one. Nothing here waits: advance() does what may be done now. A submission is
+// a folder (submission.hpp) that exists before the first lease is taken for it and after this process has
+// ended.
 #pragma once
 
 #include <chrono>

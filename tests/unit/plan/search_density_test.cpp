@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/search/halton.hpp"
 #include "plan/search/parzen.hpp"
+#include "plan/search/propose.hpp"
 #include "plan/search/search_math.hpp"
 
 namespace encore::plan::search {

@@ -13,7 +13,7 @@
 
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
-#include "store/lease_file.hpp"
+#include "store/store.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "world/atomic_file.hpp"
 

@@ -4,8 +4,8 @@
 // replace squeue, sacct and scancel. A command that does not answer must never end a run.
 #include <gtest/gtest.h>
 
-#include "runner/slurm/job_script.hpp"
-#include "runner/slurm/stop_queued.hpp"
+#include "runner/launched_runs.hpp"
+#include "runner/slurm/submission.hpp"
 #include "runner/stop_request.hpp"
 #include "unit/runner/slurm_fixture.hpp"
 

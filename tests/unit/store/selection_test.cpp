@@ -5,7 +5,6 @@
 #include "store/selection.hpp"
 
 #include "store/run_columns.hpp"
-#include "store/run_condition.hpp"
 #include "store/run_score.hpp"
 #include "unit/store/store_fixture.hpp"
 
