@@ -204,8 +204,8 @@ std::unique_ptr<GemmLibrary> make_cublaslt_gemm();
 /// product (product_label.hpp).
 std::unique_ptr<GemmLibrary> make_gemm_library();
 
-/// Makes bare products (no epilogue) without the first promise, to measure its price. It is the same as above
-/// if the library has no other way.
+/// Makes bare products (no epilogue) without the first promise, to measure its price. It returns the library
+/// of make_gemm_library() if that has no other way.
 std::unique_ptr<GemmLibrary> make_free_gemm();
 
 }  // namespace encore::kernels

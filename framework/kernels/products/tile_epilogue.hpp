@@ -19,7 +19,7 @@ struct Tile {
   std::int64_t row, rows, column, columns;
 };
 
-/// Sets c = the gradient from `saved` and c, by the element: GCC vectorises a loop in this form.
+/// Sets each element of c to the gradient from `saved` and c. GCC vectorises a loop in this form.
 template <class C, class Gradient>
 struct GradientInPlace {
   const C* saved;
