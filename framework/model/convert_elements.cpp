@@ -27,15 +27,15 @@ std::uint16_t rounded(double value) {
   if (value == 0.0) return static_cast<std::uint16_t>(sign);
   int exponent = 0;
   std::frexp(value, &exponent);
-  // Numbers below the smallest normal one have its distance. A number that is rounded up to the next power of
-  // two carries into the bits of the exponent.
+  // Numbers below the smallest normal number are as far apart as the smallest normal numbers. If rounding
+  // reaches the next power of two, the carry changes the bits of the exponent, which is correct.
   const int power = std::max(exponent - 1, 1 - bias);
   const double steps = std::nearbyint(std::ldexp(std::abs(value), fraction_bits - power));
   const double bits = std::ldexp(power + bias - 1, fraction_bits) + steps;
   return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::min<double>(bits, infinity)));
 }
 
-/// Writes a number as it lies in a file, rounded once from a double.
+/// Makes the number of a file from a double, rounded once.
 template <class Number, int fraction_bits>
 struct Stored {
   Number number;

@@ -2,7 +2,7 @@
 // Network is the model as a list of nodes in the order of the forward pass. Most are layers: the embedding is
 // one without inputs, the residual sum one with two; a norm that takes a sum has two as well. Others pick
 // rows for the head, which is the last. Model makes it from the experiment; StepPlan reads what the nodes
-// declared, Pass runs them.
+// declared, Pass runs them. Paths must stay: checkpoints contain them, and random streams are their hashes.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,7 @@ struct InputSum {
   double dropout = 0.0;
 };
 
+/// A layer, the head, or a step that picks rows, with what it declared.
 struct Node {
   std::string path;  ///< names its buffers and random streams
   std::string

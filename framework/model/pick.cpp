@@ -11,7 +11,7 @@
 namespace encore::model {
 namespace {
 
-/// Row to[m] of y = row from[m] of x. A list of rows that is null counts 0, 1, ...
+/// Sets row to[m] of y to row from[m] of x. A list that is null stands for 0, 1, 2, ...
 template <class T>
 void copy_rows(const Device& device, const char* label, std::int64_t count, std::int64_t width,
                const std::int32_t* from, const T* x, const std::int32_t* to, T* y) {

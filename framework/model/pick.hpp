@@ -13,9 +13,11 @@ namespace encore::model {
 void gather_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
 /// Computes dx (N, C): row rows[m] is row m of dy (M, C), all others are 0. No row is picked twice.
 void scatter_rows(const Device& device, Tensor dy, Tensor rows, Tensor dx);
-/// Row rows[m] of y (N, C) becomes row m of x (M, C); the others stay as they are. No row is there twice.
+/// Sets row rows[m] of y (N, C) to row m of x (M, C); the other rows stay as they are. No row occurs twice in
+/// `rows`.
 void put_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
-/// Row to[m] of x (N, C) becomes row from[m]; both int32 (M). No row is in `to` twice, or in both.
+/// Sets row to[m] of x (N, C) to row from[m]; both lists are int32 (M). No row is in `to` twice, or in both
+/// lists.
 void copy_rows(const Device& device, Tensor from, Tensor to, Tensor x);
 
 }  // namespace encore::model
