@@ -24,8 +24,8 @@ namespace encore::train {
 
 class Snapshots {
  public:
-  /// `identity` is the question of the run (identity of its settings and data). A checkpoint of another
-  /// question is never loaded.
+  /// `identity` is the hash of the run's settings and data, its "question". A checkpoint of another question
+  /// is never loaded.
   Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
             distributed::Communicator& ranks);
 
