@@ -16,7 +16,7 @@ namespace encore::infer {
 
 struct DecodedText {
   std::string text;
-  bool stopped = false;  ///< it was cut before one of the stops
+  bool stopped = false;  ///< the text was cut before one of the stops
 };
 
 /// Decodes a text that grows: a character with missing bytes is left out.

@@ -70,7 +70,7 @@ class HostValues {
   std::vector<std::vector<std::byte>> copies_;
 };
 
-/// The tensors that a parameter becomes, each with an equal share of its rows.
+/// Adds the tensors that a parameter becomes, each with an equal share of its rows.
 void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
                  const std::vector<std::string>& names, DType type, std::span<const std::byte> bytes,
                  std::vector<record::TensorSlice>& tensors) {

@@ -14,7 +14,7 @@ namespace encore::infer {
 
 class TextStreamer {
  public:
-  /// `stops`: Decoding::stop, none of them empty, which outlives it.
+  /// `stops`: Decoding::stop. No stop is empty, and `stops` must outlive this object.
   explicit TextStreamer(const std::vector<std::string>& stops) : stops_(stops) {}
 
   /// Returns the part of `said`, the text so far, that is new and can no longer change. Valid as long as
