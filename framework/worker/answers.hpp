@@ -18,10 +18,10 @@ void keep_answers_apart();
 /// std::cout. require_answers_written() flushes it.
 std::ostream& answer_stream();
 
-/// Writes a line. Bytes that are not UTF-8 are replaced.
+/// Writes the JSON as one line, which `exp` parses. Bytes that are not UTF-8 are replaced.
 void write_answer(const nlohmann::json& answer);
 
-/// Throws Error if answers could not be written.
+/// Flushes the stream. Throws Error if answers could not be written: the reader is gone, or the disk is full.
 void require_answers_written();
 
 }  // namespace encore::worker

@@ -18,6 +18,7 @@ class LeftOut {
   /// `what`: the word for an input in messages, such as "line" or "record".
   LeftOut(const infer::Engine& model, std::string what) : model_(model), what_(std::move(what)) {}
 
+  /// Counts the examples of a set and prints the warning at the first one that the task cuts.
   void look_at(const ExampleSet& set) {
     for (std::size_t i = 0; i < set.size() && !found_; ++i) {
       ++number_;
