@@ -27,12 +27,12 @@ namespace encore::distributed {
 
 /// Bytes for another rank.
 struct Outgoing {
-  int to = 0;
+  int to = 0;  ///< its rank
   std::span<const std::byte> bytes;
 };
 /// Memory for the bytes that another rank sends; its size is exactly theirs.
 struct Incoming {
-  int from = 0;
+  int from = 0;  ///< its rank
   std::span<std::byte> bytes;
 };
 
@@ -42,7 +42,7 @@ class Communicator {
 
   /// Returns the number of this rank, from 0. Rank 0 writes the files of the run.
   virtual int rank() const = 0;
-  virtual int size() const = 0;
+  virtual int size() const = 0;  ///< number of ranks
   /// Returns the library and its version, such as "Open MPI 4.1.4"; "one process".
   virtual std::string library() const = 0;
 
@@ -59,8 +59,8 @@ class Communicator {
 
   /// Returns before the bytes have arrived.
   virtual void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
-  /// Moves what can move now and returns soon. An MPI library without a thread of its own moves nothing
-  /// between calls.
+  /// Moves the bytes that can move now, and returns soon. An MPI library without a thread of its own moves
+  /// nothing between calls.
   virtual void advance() = 0;
   /// Waits until everything that was begun has arrived.
   virtual void finish_exchanges() = 0;
