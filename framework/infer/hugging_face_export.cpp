@@ -16,7 +16,7 @@
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "memory/device_memory.hpp"
-#include "model/convert_elements.hpp"
+#include "model/floats.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"

@@ -14,7 +14,7 @@
 #include <encore/float16.hpp>
 
 #include "memory/device_memory.hpp"
-#include "model/convert_elements.hpp"
+#include "model/floats.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::model {
@@ -297,7 +297,8 @@ TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
   require_complete(load_in_place(device_, narrow, file.tensors(), same_name));
   EXPECT_NE(memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")).data, nullptr);
   std::vector<float> gain(9);
-  memory::copy_to_host(device_, memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")), gain.data());
+  memory::copy_to_host(device_, memory::ParameterBlock::slice(narrow.values(), narrow.find("head.gain")),
+                       gain.data());
   EXPECT_EQ(gain, counted(1000, 9)) << "copies come from the values in the block";
 }
 
