@@ -2,7 +2,7 @@
 // Formulas of the activations, element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 +
 // erf(x / sqrt 2)) / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). Each ...Function has
 // value() and derivative(), because gated layers need both. The passes of activation.cpp and the epilogues of
-// products (kernels/products/tile_epilogue.hpp) both use these functions, so that their bits are equal. A
+// products (kernels/products/host_tiles.hpp) both use these functions, so that their bits are equal. A
 // change of a formula changes the bits of runs.
 #pragma once
 

@@ -13,8 +13,11 @@
 
 namespace encore::kernels {
 
-/// Says where OpenMP binds its threads (OMP_PROC_BIND): each keeps to its place or may use every place.
-enum class Binding : std::uint8_t { own_place, any_place };
+/// Says where threads that OpenMP binds (OMP_PROC_BIND) may run.
+enum class Binding : std::uint8_t {
+  own_place,  ///< each thread runs on the CPUs of its own place
+  any_place,  ///< each thread may run on the CPUs of all places
+};
 
 /// Makes kernels of `device` run on `threads` threads from now on, 1 to host_threads(). Kernels still take
 /// memory for host_threads() threads. Each of the threads calls `each` once. Call it only between two

@@ -14,7 +14,6 @@
 #include "kernels/map_row.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/products/gemm_epilogue.hpp"
-#include "kernels/products/rounded_size.hpp"
 
 namespace encore::kernels {
 namespace {
