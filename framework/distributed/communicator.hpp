@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicator exchanges bytes between the processes ("ranks") that train one run together. It has two
-// implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one; train/ranks.hpp and
+// implementations: OneProcess, and MPI, which join_ranks() returns. The worker makes one; train/ranks.hpp and
 // train/gradient_exchange.hpp decide what is sent. Code below train/ does not know about ranks.
 //
 // The interface must serve its two most different users:
@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -101,5 +102,16 @@ Communicator& only_rank();
 std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mine);
 /// Returns the value that rank 0 has.
 std::int64_t from_first(Communicator& ranks, std::int64_t value);
+
+// The library encore_mpi has the next two functions, and only mpi_communicator.cpp includes MPI. A build
+// without MPI takes without_mpi.cpp instead. The worker calls them.
+
+/// Returns "Open MPI 4.1.4", as it was loaded; empty if this build has no MPI.
+std::string mpi_library();
+
+/// Starts MPI, which ends with the communicator. Throws Error if the build has no MPI, if the loaded library
+/// is not the one it was built with, or if mpirun has not started `ranks` processes that can reach each
+/// other.
+std::unique_ptr<Communicator> join_ranks(int ranks);
 
 }  // namespace encore::distributed
