@@ -9,8 +9,15 @@
 
 namespace encore::train {
 
-/// A request to the run. `orphaned`: stop, because `exp`, which started this worker, is gone.
-enum class Request : std::uint8_t { none, checkpoint, stop, orphaned };
+/// A request to the run.
+enum class Request : std::uint8_t {
+  none,
+  checkpoint,  ///< write a checkpoint and continue
+  stop,        ///< write a checkpoint and end as interrupted
+  orphaned,    ///< the same, because `exp`, which started this worker, is gone
+};
+
+/// The source of requests to one run.
 
 class Control {
  public:

@@ -13,8 +13,8 @@
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/hugging_face_folder.hpp"
-#include "train/digests.hpp"
-#include "train/run_files.hpp"
+#include "train/host_block.hpp"
+#include "train/snapshots.hpp"
 
 namespace encore::train {
 namespace {
