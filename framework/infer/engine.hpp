@@ -9,6 +9,7 @@
 //   const Outputs outputs = engine.run(set).outputs;
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -22,13 +23,16 @@
 #include "infer/evaluator.hpp"
 #include "infer/generator.hpp"
 #include "infer/run_weights.hpp"
-#include "infer/scores.hpp"
 #include "infer/setup.hpp"
 #include "infer/vectors.hpp"
 #include "record/attention.hpp"
 #include "record/generate_request.hpp"
 
 namespace encore::infer {
+
+/// Says whether answers come with probabilities, as `exp predict --scores` requests. worker/verbs.hpp
+/// declares this type again, so that it need not include the Engine.
+enum class Scores : std::uint8_t { without, with };
 
 /// The answers of the task to a list of records.
 struct Answered {

@@ -3,6 +3,9 @@
 // worker was started with (a pipe of exp, a shell, ssh, mpirun), under a new descriptor. What libraries and
 // plugins print to the standard output (DNNL_VERBOSE, KOKKOS_PRINT_CONFIGURATION) goes to the standard error.
 // So answers must be written here, never to std::cout. main.cpp calls keep_answers_apart() first.
+//
+//   answer_stream() << line << '\n';
+//   require_answers_written();  // when the reader waits for the line; program.cpp calls it at the end
 #pragma once
 
 #include <iosfwd>

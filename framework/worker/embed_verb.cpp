@@ -13,7 +13,7 @@
 #include "infer/word_vectors.hpp"
 #include "record/embed_request.hpp"
 #include "worker/answers.hpp"
-#include "worker/tell_progress.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore::worker {

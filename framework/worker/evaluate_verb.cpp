@@ -13,7 +13,7 @@
 #include "record/evaluate_answer.hpp"
 #include "tasks/new_examples.hpp"
 #include "worker/answers.hpp"
-#include "worker/tell_progress.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 #include "world/atomic_file.hpp"
 

@@ -19,7 +19,7 @@
 #include "record/quantize_answer.hpp"
 #include "record/specification.hpp"
 #include "worker/answers.hpp"
-#include "worker/tell_progress.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore::worker {

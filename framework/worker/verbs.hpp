@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "infer/run_weights.hpp"
-#include "infer/scores.hpp"
+
+namespace encore::infer {
+enum class Scores : std::uint8_t;  // defined in infer/engine.hpp
+}
 
 namespace encore::worker {
 
