@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicator exchanges bytes between the processes ("ranks") that train one run together. It has two
-// implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one; train/ranks.hpp and
+// implementations: OneProcess, and MPI, which join_ranks() returns. The worker makes one; train/ranks.hpp and
 // train/gradient_exchange.hpp decide what is sent. Code below train/ does not know about ranks.
 //
 // The interface must serve its two most different users:
@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,12 +28,12 @@ namespace encore::distributed {
 
 /// Bytes for another rank.
 struct Outgoing {
-  int to = 0;
+  int to = 0;  ///< its rank
   std::span<const std::byte> bytes;
 };
 /// Memory for the bytes that another rank sends; its size is exactly theirs.
 struct Incoming {
-  int from = 0;
+  int from = 0;  ///< its rank
   std::span<std::byte> bytes;
 };
 
@@ -42,7 +43,7 @@ class Communicator {
 
   /// Returns the number of this rank, from 0. Rank 0 writes the files of the run.
   virtual int rank() const = 0;
-  virtual int size() const = 0;
+  virtual int size() const = 0;  ///< number of ranks
   /// Returns the library and its version, such as "Open MPI 4.1.4"; "one process".
   virtual std::string library() const = 0;
 
@@ -59,8 +60,8 @@ class Communicator {
 
   /// Returns before the bytes have arrived.
   virtual void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
-  /// Moves what can move now and returns soon. An MPI library without a thread of its own moves nothing
-  /// between calls.
+  /// Moves the bytes that can move now, and returns soon. An MPI library without a thread of its own moves
+  /// nothing between calls.
   virtual void advance() = 0;
   /// Waits until everything that was begun has arrived.
   virtual void finish_exchanges() = 0;
@@ -101,5 +102,16 @@ Communicator& only_rank();
 std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mine);
 /// Returns the value that rank 0 has.
 std::int64_t from_first(Communicator& ranks, std::int64_t value);
+
+// The library encore_mpi has the next two functions, and only mpi_communicator.cpp includes MPI. A build
+// without MPI takes without_mpi.cpp instead. The worker calls them.
+
+/// Returns "Open MPI 4.1.4", as it was loaded; empty if this build has no MPI.
+std::string mpi_library();
+
+/// Starts MPI, which ends with the communicator. Throws Error if the build has no MPI, if the loaded library
+/// is not the one it was built with, or if mpirun has not started `ranks` processes that can reach each
+/// other.
+std::unique_ptr<Communicator> join_ranks(int ranks);
 
 }  // namespace encore::distributed

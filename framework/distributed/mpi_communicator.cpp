@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The MPI implementation of Communicator, which join_ranks() makes for the worker. It cuts messages into
 // chunks that MPI's int can count. It never lets MPI compute sums, because MPI chooses the order of additions
-// and bits would depend on it. Read mpi_communicator.hpp first; builds without MPI compile without_mpi.cpp.
-#include "distributed/mpi_communicator.hpp"
+// and bits would depend on it. Read communicator.hpp first; builds without MPI compile without_mpi.cpp.
+#include "distributed/communicator.hpp"
 
 #include <mpi.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Replaces mpi_communicator.cpp in a build without MPI: mpi_library() returns "" and join_ranks() throws the
-// message that users of --ranks read. CMakeLists.txt chooses between the two files. Read mpi_communicator.hpp
+// message that users of --ranks read. CMakeLists.txt chooses between the two files. Read communicator.hpp
 // first.
 #include <encore/error.hpp>
 
-#include "distributed/mpi_communicator.hpp"
+#include "distributed/communicator.hpp"
 
 namespace encore::distributed {
 

@@ -56,7 +56,8 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-/// Every word must name a layer; otherwise the output would have less than the user requested.
+/// Throws Error unless each name in the choice is that of a layer; otherwise the output would have fewer
+/// layers than the user requested.
 void require_known_layers(const model::SequenceAttention& found, const record::AttentionChoice& choice) {
   std::vector<std::string> names;
   for (const model::AttentionMap& map : found.maps) names.push_back(map.layer);
@@ -179,8 +180,8 @@ ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std
   return {std::move(arrays), own};
 }
 
-/// The input of the decoder when it writes the text of each sequence: the first row, then the written tokens.
-/// The last token needs a row only as long as there is one.
+/// Returns the set with targets that the decoder generates greedily: the given rows, then the generated
+/// tokens, up to data.max_length rows. Adds the generated text to `written`.
 ExampleSet with_written_targets(Engine& engine, const tasks::EncodedSet& set, std::string& written) {
   Decoding greedy = engine.task().decoding().value_or(Decoding());
   greedy.beam = greedy.texts = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the attention weights of a loaded model for display, with the text of each token, in the types of
-// record/attention.hpp. Place in the flow: the worker's attention verb calls attended(engine, request); a run
-// with train.show_attention calls attended_examples() on its development set. Read next:
-// report/attention_charts.hpp, which draws them.
+// record/attention.hpp, whose JSON is stored. Place in the flow: the worker's attention verb calls
+// attended(engine, request); a run with train.show_attention calls attended_examples() on its development
+// set. Read next: report/attention_charts.hpp, which draws them.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@
 
 namespace encore::infer {
 
-/// Tokens as they are shown: special ones as the vocabulary has them, the others by their text if they
-/// have one alone, with the vocabulary's sign of a word's beginning or continuation, and white space made
-/// visible.
+/// Returns the tokens as they are shown. A special token is shown as in the vocabulary, another one by its
+/// text, or by its entry in the vocabulary if it has no text by itself. The vocabulary's mark for the
+/// beginning or continuation of a word stays, and white space is made visible.
 std::vector<record::AttentionToken> shown_tokens(const Tokenizer& tokenizer,
                                                  std::span<const std::int32_t> tokens);
 
@@ -39,9 +39,9 @@ record::AttentionTexts attended_examples(model::Model& model, const Tokenizer& t
                                          const ExampleSet& set, const std::string& set_name,
                                          std::size_t examples, std::string& left_out);
 
-/// The text of a request as the run's task reads a line of it; all sequences that it becomes. Also throws
-/// Error for a text without tokens, one that is too long for the model, and a target that the model cannot
-/// use.
+/// Returns the weights of all sequences that the run's task makes of the text of a request. Throws Error like
+/// attended() above, and for a text without tokens, a text that is too long for the model, and a target that
+/// the model cannot use.
 record::AttentionTexts attended(Engine& engine, const record::AttentionRequest& request);
 
 }  // namespace encore::infer

@@ -25,9 +25,9 @@ struct NextToken {
 
 class BeamSearch {
  public:
-  /// A text that continues.
+  /// An output that continues.
   struct Live {
-    std::size_t parent = 0;  ///< of live() before the last advance
+    std::size_t parent = 0;  ///< index in live() before the last advance()
     std::vector<std::int32_t> tokens = {};
     double log_probability = 0.0;
   };
@@ -42,11 +42,13 @@ class BeamSearch {
   /// Returns how many candidates of each live output can be selected: the best 2 * beam, or 1 with a beam of
   /// 1.
   static std::int64_t candidates(std::int64_t beam) { return beam == 1 ? 1 : 2 * beam; }
-  /// of: for each of live() its best tokens, the best first. Of all of them the best `beam` count: those with
-  /// the token `end` end a text, and the next best replace them. Of two equal ones, the text with the better
-  /// score so far comes first, then the order of its candidates.
+  /// Selects which outputs continue. `of` has for each of live() its best tokens, the best first. The `beam`
+  /// best continuations of all outputs stay live; one with the token `end` finishes its output instead if it
+  /// is among the `beam` best, and the next best takes its place. Of equal continuations, that of the earlier
+  /// output in live() comes first, then the earlier candidate; this order is fixed, so that equal runs give
+  /// equal text.
   void advance(std::span<const std::vector<NextToken>> of);
-  /// Ends one of live() here, at a stop string.
+  /// Finishes the output with this index in live(), because its text has reached a stop string.
   void end(std::size_t text);
 
   /// Returns the best finished outputs by Decoding::length_penalty, ties in the order in which they ended,

@@ -13,8 +13,9 @@ namespace encore::infer {
 
 namespace {
 
-/// The limit of kernels::largest_channels. The widest beam, 32, asks for 65: its 64 candidates and one
-/// for padding. It needs 34: of one text at most the best 32 continue, beside one that ends it.
+/// The limit of kernels::largest_channels. The widest beam, 32, requests 65 tokens: 64 candidates and one in
+/// place of padding. 64 are enough, because at most 32 continuations of one output are selected, and one that
+/// ends it.
 constexpr std::int64_t largest_count = 64;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BestTokens: the most probable tokens of each row of logits, found on the device, so that only these are
 // copied to the host. Place in the flow: TextWriter uses it for beam search; next_token.hpp does the same for
-// logits on the host.
+// logits on the host, with the same order: equal logits by the smaller token number.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 //   const Outputs outputs = engine.run(set).outputs;
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -22,13 +23,16 @@
 #include "infer/evaluator.hpp"
 #include "infer/generator.hpp"
 #include "infer/run_weights.hpp"
-#include "infer/scores.hpp"
 #include "infer/setup.hpp"
 #include "infer/vectors.hpp"
 #include "record/attention.hpp"
 #include "record/generate_request.hpp"
 
 namespace encore::infer {
+
+/// Says whether answers come with probabilities, as `exp predict --scores` requests. worker/verbs.hpp
+/// declares this type again, so that it need not include the Engine.
+enum class Scores : std::uint8_t { without, with };
 
 /// The answers of the task to a list of records.
 struct Answered {
@@ -39,7 +43,7 @@ struct Answered {
 /// Inputs as the encoder reads them, for every task.
 struct EncodedTexts {
   ExampleSet set;
-  std::vector<std::size_t> cut;  ///< numbers of the inputs that are longer than data.max_length allows
+  std::vector<std::size_t> cut;  ///< indices of the inputs that are longer than data.max_length allows
 };
 
 class Engine {
@@ -57,25 +61,25 @@ class Engine {
   model::Model& model() { return *model_; }
   const Task& task() const { return *parts_.task; }
   const Reader& reader() const { return *parts_.reader; }
-  /// The fields of records that the task reads.
+  /// Returns the fields of records that the task reads.
   const TaskFields& fields() const { return parts_.fields; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
   /// Passes records to Task::extend before they are encoded and scored.
   void extend(const Records& records) { parts_.task->extend(records); }
-  /// The step after which the parameters were taken.
+  /// Returns the step after which the parameters were saved.
   std::int64_t step() const { return step_; }
   /// Returns what the task tuned on the development set with these parameters (Task::tune), such as a
   /// threshold; "": nothing.
   const std::string& tuned() const { return weights_->tuned(); }
   /// Returns the SHA-256 of the parameters: equal parameters have equal digests, from any kind of file.
   std::string digest() const { return weights_->digest(); }
-  /// Notes for the user on how it was loaded, such as a damaged file that was skipped.
+  /// Returns notes for the user on how the model was loaded, such as a damaged file that was skipped.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
   /// Makes answers independent of their batch; call it before the first pass. An input then has the same bits
-  /// whatever other inputs are computed with it, and short inputs are faster. For answers to users; not for
-  /// scores that are compared with those of training, because products are rounded in another way
-  /// (Model::make_batch_invariant).
+  /// whatever other inputs are computed with it, and short inputs are faster. It is meant for answers to
+  /// users, not for scores that are compared with those of training, because products are rounded in another
+  /// way (Model::make_batch_invariant).
   void make_batch_invariant() { model_->make_batch_invariant(); }
 
   /// Encodes records with this model's task and tokenizer.
@@ -83,12 +87,13 @@ class Engine {
   /// Makes run() generate text with these settings instead of those of the task. Throws Error if the task
   /// does not measure generated text.
   void decode_by(const record::DecodingWishes& wishes);
-  /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a known bucket
-  /// allocates nothing for its pass. The results do not depend on it.
+  /// Returns the outputs and the loss of a set (Evaluator::run). Memory grows with the largest batch so far,
+  /// in steps (bucket_of): a batch of a known bucket allocates nothing for its pass. The results do not
+  /// depend on it.
   Evaluation run(const tasks::EncodedSet& set, const EvaluationWatch& watch = {});
   /// Returns the answers of the task to `records`, which were encoded as `set`. With scores
-  /// (Task::scored_answer) it takes a second copy of the batch's memory from then on. Throws Error with
-  /// no_scores().
+  /// (Task::scored_answer) the engine keeps a second copy of the batch's memory from then on; throws Error
+  /// with the reason if no_scores() is not empty.
   Answered answer(const Records& records, const tasks::EncodedSet& set, Scores scores);
   /// Returns why the task with this head has no probabilities of its answers; "" if it has them.
   std::string no_scores() const;
@@ -99,16 +104,16 @@ class Engine {
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Inputs for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
-  /// without tokens.
+  /// Returns the inputs of embed(): [CLS], the tokens of the text, [SEP]. Throws Error if no_vectors() is not
+  /// empty, and for a text without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Returns why the model has no embeddings of inputs; "" if it has them.
   std::string no_vectors() const;
   /// Returns why the model cannot generate; "" if it can.
   std::string no_writing() const;
-  /// For each text the mean of the encoder's last states over its rows: its tokens between the
-  /// markers [CLS] and [SEP], up to data.max_length; the same for every task. Throws Error for a
-  /// decoder without encoder, and for a text without tokens.
+  /// Returns for each text the mean of the encoder's last states over its rows: its tokens between the
+  /// markers [CLS] and [SEP], up to data.max_length; the same for every task. Throws Error for a decoder
+  /// without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
   /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
   Vectors embed(const ExampleSet& texts);
@@ -127,7 +132,7 @@ class Engine {
   LoadedExperiment loaded_;
   LoadedTokenizer tokenizer_;
   tasks::TaskParts parts_;
-  std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
+  std::unique_ptr<RunWeights> weights_;  ///< must outlive the model, whose parameters may lie in its file
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Evaluator> evaluator_;          ///< a new plan makes this and the next two again
   std::unique_ptr<Evaluator> scoring_evaluator_;  ///< collects outputs that the head gives on request

@@ -97,7 +97,7 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
     batches = data::plan_evaluation(data::example_lengths(set), options_, evaluation_order(model_));
   else
     known = false;
-  // Each row belongs to a batch: whether its loss is known, the sums of its losses, their weights.
+  // For each batch: 1 if its loss is known, else 0; the sum of each loss; the weight of each loss.
   std::vector<std::vector<double>> sums(batches.size(), std::vector<double>(1 + 2 * losses.size()));
   std::size_t done = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -148,8 +148,8 @@ bool Evaluator::is_of(int rank, std::size_t batch) const {
   return batch % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(rank);
 }
 
-/// The results of a rank, part by part in one order on all ranks: for each of its batches the sums and the
-/// outputs of its sequences.
+/// Calls `use` for each part of the results of a rank, in an order that is the same on all ranks: for each of
+/// its batches the sums, then the outputs of its sequences.
 template <class Use>
 void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batches,
                            std::vector<std::vector<double>>& sums, Outputs& outputs, const Use& use) const {

@@ -25,30 +25,28 @@ namespace encore::infer {
 
 struct Evaluation {
   Outputs outputs;
-  double loss = 0.0;  ///< sum of the means of the head's losses; NaN where the truth is not known, of no
-                      ///< example or not of all
+  double loss = 0.0;  ///< sum of the means of the head's losses; NaN unless every example's truth is known
 };
 
-/// The progress of an evaluation: first the sequences that it scores, then the outputs that it has
-/// generated.
+/// The progress of an evaluation: first of the scored sequences, then of those with generated text.
 struct EvaluationProgress {
-  bool writes = false;
-  std::size_t done = 0, all = 0;
+  bool writes = false;            ///< false while sequences are scored, true while text is generated
+  std::size_t done = 0, all = 0;  ///< sequences
 };
 using EvaluationWatch = std::function<void(const EvaluationProgress&)>;
 
-/// How an Evaluator generates text, for a task that measures or answers by it (Task::decoding).
+/// How an Evaluator generates text, for a task whose measures or answers use generated text (Task::decoding).
 struct TextGeneration {
   const Tokenizer* tokenizer = nullptr;
   Decoding decoding = {};
 };
 
-/// The decoding of the task; empty if it generates no text.
+/// Returns the decoding of the task; empty if it generates no text.
 std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer);
 
 /// Which outputs of the head are collected.
 enum class Collected : std::uint8_t {
-  usual,  ///< all but those on request (OutputRule::on_request)
+  usual,  ///< all outputs except those with OutputRule::on_request
   all
 };
 
@@ -58,16 +56,18 @@ data::EvaluationOrder evaluation_order(const model::Model& model);
 class Evaluator {
  public:
   /// `largest`: the batch that the model was planned for; no later batch may be larger. With `texts` the
-  /// outputs also hold the generated text of each sequence, and nothing else if the truth is not known. With
-  /// several ranks each scores every N-th batch, and all get all outputs; every rank generates all text
-  /// itself. The model and the ranks must outlive it.
+  /// outputs also hold the generated text of each sequence; if the truth is not known, they hold only that
+  /// text. With N ranks, each scores every N-th batch, and all get all outputs; every rank generates all text
+  /// itself. `model` and `ranks` must outlive the Evaluator.
   Evaluator(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
             std::optional<TextGeneration> texts = {},
             distributed::Communicator& ranks = distributed::only_rank(),
             Collected collected = Collected::usual);
 
-  /// The result does not depend on how batches are formed, except with a loss between sequences; it never
-  /// depends on the number of ranks, because sums are added batch by batch. All ranks call it.
+  /// Scores the set. The number of ranks never changes a bit of the result: each batch has its own sums,
+  /// which are added in the order of the batches. Other batches change only the rounding, except with a loss
+  /// that compares the sequences of a batch, such as a contrastive one, which they change. All ranks must
+  /// call it.
   Evaluation run(const ExampleSet& set, const EvaluationWatch& watch = {});
 
  private:

@@ -49,7 +49,8 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-/// Whether there is only white space between its markers; unknown and special tokens count as text.
+/// Returns whether the source has only white space between its markers; unknown and special tokens count as
+/// text.
 bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) const {
   if (!model_.needs().target) return false;
   std::span<const std::int32_t> tokens = set.ids(sequence);

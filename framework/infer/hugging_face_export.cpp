@@ -16,7 +16,7 @@
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "memory/device_memory.hpp"
-#include "model/convert_elements.hpp"
+#include "model/floats.hpp"
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
@@ -70,7 +70,7 @@ class HostValues {
   std::vector<std::vector<std::byte>> copies_;
 };
 
-/// The tensors that a parameter becomes, each with an equal share of its rows.
+/// Adds the tensors that a parameter becomes, each with an equal share of its rows.
 void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
                  const std::vector<std::string>& names, DType type, std::span<const std::byte> bytes,
                  std::vector<record::TensorSlice>& tensors) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes a trained model as a folder that `transformers` opens as a BERT. The output of the head decides the
 // class of transformers. Place in the flow: the worker's export -> here -> pretrained/, which knows the
-// options and the names. `exp export` writes the model card beside it.
+// options and the names; these are a contract with `transformers`. `exp export` writes the model card beside
+// it.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct ExportedModel {
   std::string pipeline;      ///< the name of its use on the hub: "token-classification"
   std::int64_t tensors = 0;
   std::int64_t parameters = 0;
-  record::StoredType dtype;         ///< of the weights in the file,
-  record::StoredType rounded_from;  ///< and in the model
+  record::StoredType dtype;         ///< type of the weights in the file
+  record::StoredType rounded_from;  ///< type of the weights in the model
   std::string weights_sha256;       ///< of model.safetensors
 };
 
@@ -33,8 +34,8 @@ struct ExportedModel {
 ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder,
                                      const std::string& dtype = "");
 
-/// The content of each file of the engine's tokenizer, by name. tokenizer_class: the class in
-/// tokenizer_config.json, "" for the usual one.
+/// Returns the content of each file of the engine's tokenizer, by file name. `tokenizer_class`: the class in
+/// tokenizer_config.json, "" for the default one.
 std::map<std::string, std::string> tokenizer_texts(const Engine& engine,
                                                    const pretrained::TokenizerFiles& files,
                                                    const std::string& tokenizer_class);

@@ -20,7 +20,7 @@ namespace encore::infer {
 namespace {
 
 const std::string scales_suffix = "/scales";
-/// The bytes of a group of 4-bit integers. A byte holds two, the first in its lower half.
+/// The bytes of a group of 4-bit integers. A byte holds two integers, the first one in its lower half.
 constexpr std::int64_t group_bytes = kernels::int4_group / 2;
 
 /// A matrix as it is stored.
@@ -74,7 +74,7 @@ std::vector<float> from_int8(std::span<const std::int8_t> integers, std::span<co
   return values;
 }
 
-/// The signed number in four bits.
+/// Returns the signed number in four bits.
 int signed_half(unsigned half) {
   return static_cast<int>(half & 0xFU) - static_cast<int>((half & 0x8U) << 1U);
 }

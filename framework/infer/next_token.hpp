@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the next token from a row of logits: the candidates of a search, or one token drawn at random. Pure
-// functions on the host, in double, with one order of every sum. Place in the flow: TextWriter calls them;
-// best_tokens.hpp finds candidates on the device instead.
+// functions on the host, in double, with one order of every sum; another order changes the text of seeded
+// generation. Place in the flow: TextWriter calls them; best_tokens.hpp finds candidates on the device
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t positio
 /// Applies Decoding::repetition_penalty to the logits (V) of the tokens that stand in `text`.
 void penalize_repetitions(std::span<const std::int32_t> text, double penalty, std::span<float> logits);
 
-/// The `count` most probable tokens of softmax(logits), the best first, of equal ones the smaller number
-/// first.
+/// Returns the `count` most probable tokens of softmax(logits), the best first, of equal ones the smaller
+/// number first.
 std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count);
 
 /// Returns the token that `number` draws from softmax(logits / temperature) after Decoding::top_k and top_p;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fills the parameters of a new model from the weights of its parent, the run that it starts from
 // (model.from). Place in the flow: the Trainer calls load_parent() at step 0, or load_pretrained() of
-// pretrained_weights.hpp for a Hugging Face folder. Here the tensors have Encore's own names.
+// pretrained_weights.hpp for a Hugging Face folder. Here the tensors have Encore's own names. The rules for
+// missing and unused tensors are those of pretrained_weights.hpp; keep both equal.
 #pragma once
 
 #include <filesystem>
@@ -27,8 +28,8 @@ void require_classes_of_parent(const record::Specification& specification,
                                const config::Experiment& experiment, const plugin_host::Registry& registry,
                                const Task& task);
 
-/// The tokens of the run's tokenizer, beside its weights. Throws Error if they differ from those of the
-/// weights.
+/// Returns the path of the parent's vocabulary, which lies beside its weights. Throws Error if its tokens
+/// differ from those with which the weights were written.
 std::filesystem::path parent_vocabulary(const std::filesystem::path& weights);
 
 }  // namespace encore::infer

@@ -21,20 +21,20 @@ namespace encore::infer {
 /// How a rounded model is measured: the smaller the better.
 struct QuantizationCost {
   std::function<double()> measure;
-  /// The tolerance is a share of the cost before rounding, or of this value if that is larger: every change
-  /// is a multiple of a cost near zero.
+  /// The tolerance is a share of the cost before rounding, or of this value if that is larger: relative to a
+  /// cost near zero every change would be too large.
   double least = 0.0;
 };
-/// The loss of examples whose truth is known. Both must outlive the result.
+/// Returns the loss of examples whose truth is known as a cost. Both arguments must outlive the result.
 QuantizationCost loss_on(Engine& engine, const tasks::EncodedSet& sample);
-/// The largest distance (1 - cosine) of the vectors of these inputs from those before. For any model with an
-/// encoder.
+/// Returns the largest distance (1 - cosine) of the vectors of these inputs from those before rounding as a
+/// cost, for any model with an encoder.
 QuantizationCost distance_of(Engine& engine, const ExampleSet& texts);
 
 struct QuantizationOptions {
-  int bits = 8;                        ///< or 4
+  int bits = 8;                        ///< 8 or 4
   double tolerance = 0.01;             ///< the share by which the cost may grow
-  std::vector<std::string> keep = {};  ///< not rounded: a path, or the beginning of one up to a point
+  std::vector<std::string> keep = {};  ///< matrices to leave out: a path, or its beginning up to a point
 };
 
 /// A matrix that could be integers.
@@ -50,25 +50,27 @@ struct QuantizedMatrix {
   bool kept() const { return bits == 0; }
 };
 
+/// The result of quantize().
 struct Quantization {
-  double cost = 0.0, quantized_cost = 0.0;
-  std::vector<QuantizedMatrix> matrices;  ///< by path
-  std::vector<std::string> adapted;       ///< matrices with an adapter, which are not rounded
+  double cost = 0.0, quantized_cost = 0.0;  ///< before and after rounding
+  std::vector<QuantizedMatrix> matrices;    ///< by path
+  std::vector<std::string> adapted;         ///< matrices with an adapter, which are not rounded
 
-  /// The matrices that are stored as integers, and those of them that products read.
+  /// Returns the matrices that are stored as integers; products() returns those of them that products read.
   IntegerBits stored() const;
   std::vector<std::string> products() const;
 };
 
-/// The first `count` records, or all.
+/// Returns the first `count` records, or all if there are fewer.
 Records first_records(const Records& records, std::size_t count);
 
 /// Receives the number of costs measured so far, and the largest number that may be needed.
 using QuantizationWatch = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Rounds the parameters of the engine's model, which was loaded with Weights::copied, and leaves it so.
-/// Throws Error if the model has no such products, if nothing is left to round, if `keep` names no
-/// matrix, and if the cost is not finite.
+/// Rounds the parameters of the engine's model, which must have been loaded with Weights::copied. They stay
+/// rounded. Matrices are measured in the order of their paths, so that equal models give equal files. Throws
+/// Error if the model has no such products, if nothing is left to round, if `keep` names no matrix, and if
+/// the cost is not finite.
 Quantization quantize(Engine& engine, const QuantizationCost& cost, const QuantizationOptions& options,
                       const QuantizationWatch& watch = {});
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads the chosen parameters of a run from its folder into a model: the weights file that was written when
 // the run ended, mapped; otherwise a copy of those of its best checkpoint; or, on request, the integer
-// weights of `exp quantize`. Place in the flow: Engine -> run_weights -> record/weights_file or
-// record/checkpoint -> model/load_parameters or infer/integer_weights.
+// weights of `exp quantize`. No parameter is used before its digest is checked. Place in the flow: Engine ->
+// run_weights -> record/weights_file or record/checkpoint -> model/load_parameters or infer/integer_weights.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ record::DigestsByName digests_of_meaning(const std::filesystem::path& run_folder
 
 /// Says which weights of a run are loaded, and how.
 enum class Weights : std::uint8_t {
-  chosen,  ///< of its best step
+  chosen,  ///< those of its best step
   copied,  ///< the same in memory of the model, which may change them
   int8,    ///< with matrices of 8-bit integers, and products of them
   int4,    ///< the same with 4-bit integers
@@ -29,10 +29,10 @@ enum class Weights : std::uint8_t {
 
 class RunWeights {
  public:
-  /// Finds the files and reads no tensor yet. `question` is that of the run. Throws Error if the
-  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints are used. There
-  /// is no other copy of integer weights: throws Error too if they are missing, damaged, or made from
-  /// weights that the run does not have any more.
+  /// Finds the files and reads no tensor yet. `question`: the hash of the run's settings and data. Throws
+  /// Error if the weights file belongs to another experiment; a damaged one is a note, and the checkpoints
+  /// are used. There is no other copy of integer weights: throws Error too if they are missing, damaged, or
+  /// made from weights that the run does not have any more.
   RunWeights(std::filesystem::path run_folder, std::string question, Weights which = Weights::chosen);
 
   /// Throws Error if a file of the run's folder is not the one that the weights were written with; this is
@@ -44,15 +44,15 @@ class RunWeights {
   /// whole, and if they belong to another model.
   std::int64_t load_into(model::Model& model, int threads);
 
-  /// The choice of the task by these parameters on the development set (Task::tune); "": nothing. After
-  /// load_into.
+  /// Returns what the task tuned with these parameters on the development set (Task::tune); "" if nothing.
+  /// Call it after load_into().
   const std::string& tuned() const { return tuned_; }
 
-  /// SHA-256 of the digests of all parameters by name; after load_into. If a checkpoint gave them, this call
-  /// reads it again. Throws Error if it is damaged by then.
+  /// Returns the SHA-256 of the digests of all parameters by name. Call it after load_into(). If the
+  /// parameters come from a checkpoint, this call reads it again and throws Error if it is damaged by then.
   std::string digest() const;
 
-  /// The files that were skipped, for the user.
+  /// Returns notes for the user about files that were skipped.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

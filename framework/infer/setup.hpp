@@ -49,14 +49,14 @@ struct LoadedTokenizer {
   std::vector<std::string> lines;
 };
 
-/// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
-/// option `vocab` names, else trained from `text_counts()`, which is called only then. The file of the run
-/// that this one starts from, `inherited()`, if there is one, comes before the last two.
+/// Returns the tokenizer with its vocabulary: the run folder's `vocab.txt` if it exists, else the file
+/// `inherited()` of the run that this one starts from, else the file that the option `vocab` names, else
+/// trained from `text_counts()`, which is called only then.
 LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
                                const std::function<TextCounts()>& text_counts,
                                const std::function<std::filesystem::path()>& inherited = {});
 
-/// The text of everything about a tokenizer that decides its tokens (the key of the token cache).
+/// Returns the text of everything about a tokenizer that decides its tokens (the key of the token cache).
 std::string encoding_of(const config::TokenizerTable& table, const plugin_host::Registry& registry,
                         const LoadedTokenizer& tokenizer, const record::Specification& specification);
 
@@ -74,7 +74,8 @@ ExampleSet units_of(const Task& task, const ExampleSet& set);
 /// "targets"), and the model sees that token: it would learn to copy it.
 void require_unseen_targets(const config::ModelTable& model, const ExampleSet& set);
 
-/// The facts for a model about a task that has its knowledge, and the size of the vocabulary.
+/// Returns the facts that a model needs about its task, which must have its knowledge, and about the
+/// vocabulary.
 model::ModelSize model_size(const Task& task, std::size_t vocabulary);
 
 /// Sets data.max_length, which was a share of the training set. Throws ConfigError if the model's table of
@@ -97,7 +98,7 @@ void require_generation(const Task& task, const model::Model& model);
 /// Throws ConfigError if attention is to be kept and no layer of the model has any.
 void require_attention(const config::TrainTable& train, const model::Model& model);
 
-/// The hashes a run was planned with, by role.
+/// Returns the hashes of files with which a run was planned, by role.
 tasks::ContentHashes content_hashes(const record::Specification& specification);
 
 /// Calls `build`; an OptionError of it becomes a ConfigError with the dotted key of `table`.

@@ -32,7 +32,8 @@ bool is_of_vocabulary(const std::string& option) {
   return option.starts_with("vocab");
 }
 
-/// The first place where two lists differ: `"PER" is number 3 of its labels, and "LOC" here`.
+/// Throws Error with the first place where two lists differ: `"PER" is number 3 of its labels, and "LOC"
+/// here`.
 void require_same_lists(const std::string& what, std::span<const std::string> its,
                         std::span<const std::string> own) {
   const std::size_t common = std::min(its.size(), own.size());

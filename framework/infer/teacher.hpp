@@ -14,7 +14,7 @@
 
 namespace encore::infer {
 
-/// The run that `[distil] teacher` names, as it was planned; null if the experiment has none. Throws
+/// Loads the run that `[distil] teacher` names, as it was planned; null if the experiment has none. Throws
 /// ConfigError if it cannot be loaded or has changed since.
 std::unique_ptr<Engine> load_teacher(const record::Specification& student, const Device& device);
 

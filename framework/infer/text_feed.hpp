@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextFeed gives the tokens of growing outputs to a model: after each read() there are logits for the next
 // token of every unfinished output. Long prompts are read in runs of rows, without the head. An output that
-// fills all positions of the model continues with its second half as context. Place in the flow: TextWriter
-// chooses tokens -> here -> model/generation.hpp.
+// fills all positions of the model continues with its second half as context. Which rows share a pass must
+// not change a bit of the logits. Place in the flow: TextWriter chooses tokens -> here ->
+// model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 
 namespace encore::infer {
 
-/// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
-/// Of a target, the tokens that are given.
+/// Returns the tokens of a sequence that are to be continued: those of its target that are given
+/// (Decoding::given) if the model has a decoder, else those of the sequence itself.
 std::span<const std::int32_t> prompt_of(const model::Model& model, const Decoding& decoding,
                                         const ExampleSet& set, std::size_t sequence);
 
@@ -30,18 +31,21 @@ class TextFeed {
   TextFeed(model::Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
 
-  /// Reads the tokens that the model has not seen yet.
+  /// Runs passes over the tokens that the model has not seen yet.
   void read();
-  /// After read(): the outputs that it is about, ascending; row i of logits() (rows, V) is that of rows()[i].
+  /// Returns, after read(), the numbers of the outputs that it has read, ascending: row i of logits() (rows,
+  /// V) belongs to output rows()[i].
   const std::vector<std::size_t>& rows() const { return rows_; }
   Tensor logits() const;
 
   // --- between two reads ---
-  /// Copies every output to the number that the constructor got, side by side.
+  /// Makes `times` copies of every output, side by side.
   void repeat();
+  /// Makes outputs copies of others (Generation::copy).
   void copy(std::span<const model::Generation::TextCopy> copies);
+  /// Appends a token to an output; read() passes it to the model.
   void append(std::size_t text, std::int32_t token);
-  /// Reads no more of it.
+  /// Ends an output: read() leaves it out from now on.
   void end(std::size_t text) { texts_[text].ended = true; }
   /// Returns all tokens of an output, those of the prompt included.
   const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }

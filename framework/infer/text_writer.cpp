@@ -84,7 +84,7 @@ void TextWriter::run() {
     search();
 }
 
-/// The logits of each row of the feed, changed by the tokens that the text has already.
+/// Returns the logits of each row of the feed, after the penalty for tokens that the output already has.
 std::vector<std::vector<float>> TextWriter::logits() {
   const Tensor logits = feed_.logits();
   const std::span<const float> all = reader_.read(model_.device(), logits);
@@ -109,7 +109,7 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 
 // --- search ---
 
-/// The candidates of each row of the feed; padding keeps its share and is skipped.
+/// Returns the candidates of each row of the feed. Padding keeps its share of the probability and is skipped.
 std::vector<std::vector<NextToken>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<NextToken>> all;

@@ -2,7 +2,7 @@
 // TextWriter writes the outputs of a group of prompts from the first token to the last. After each read of
 // the feed it selects the next token of every output by a search or by drawing. Place in the flow: Generator
 // cuts its prompts into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the
-// choice).
+// choice). The text of an output must not depend on the others in its group.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace encore::infer {
 
-/// The number of outputs of a prompt that are written side by side.
+/// Returns the number of outputs of a prompt that are written side by side.
 inline std::int64_t parallel_texts(const Decoding& decoding) {
   return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
 }
 
-/// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
+/// Returns the largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
 std::int64_t most_tokens(const model::Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// Returns the largest number of the model's rows that the output takes, its prompt included.
@@ -40,8 +40,9 @@ class TextWriter {
   TextWriter(model::Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
              const Generator::Seen& seen, std::span<const std::size_t> sequences);
 
+  /// Writes all outputs.
   void run();
-  /// The outputs of a prompt after run(), by its place among the sequences.
+  /// Returns, after run(), the outputs of the prompt with this index in `sequences`.
   std::vector<GeneratedText> texts(std::size_t prompt) const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vectors of inputs or words, and the nearest to a query: by the cosine of the angle between them.
-// Place in the flow: Engine::embed and WordVectors make them, the worker's embed verb asks nearest().
+// Vectors of inputs or words, and the nearest to a query: by the cosine of the angle between them. Place in
+// the flow: Engine::embed and WordVectors make them, the worker's embed verb calls nearest(). Sums are in
+// double and in one order, so that equal vectors give equal answers everywhere.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ class MeanVector {
 /// Returns the analogy a - b + c of unit vectors: the result is to c as a is to b (Mikolov et al. 2013).
 std::vector<float> analogy(std::span<const float> a, std::span<const float> b, std::span<const float> c);
 
-/// Returns the largest distance, 1 - cosine, between a vector and the one with its number in `others`. The
+/// Returns the largest distance, 1 - cosine, between vector i of `vectors` and vector i of `others`. The
 /// distance is 1 if one of the two is zero.
 double largest_distance(const Vectors& vectors, const Vectors& others);
 
@@ -49,8 +50,8 @@ struct Neighbour {
   double similarity = 0.0;  ///< the cosine; 0 where a vector has no direction
 };
 
-/// The `count` candidates most similar to the query, or all if there are fewer; ties are sorted by text, then
-/// by number. `texts`: of the candidates; `without`: numbers of candidates to leave out.
+/// Returns the `count` candidates most similar to the query, or all if there are fewer; ties are sorted by
+/// text, then by number. `texts`: of the candidates; `without`: numbers of candidates to leave out.
 std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& candidates,
                                std::span<const std::string> texts, std::size_t count,
                                const std::set<std::size_t>& without = {});

@@ -23,15 +23,16 @@ class WordVectors {
   /// Copies the table to the host. The engine must outlive it.
   explicit WordVectors(const Engine& engine);
 
-  /// Numbers of tokens. Throws Error if the vocabulary has none for the word, or not for all of it.
+  /// Returns the numbers of the word's tokens. Throws Error if the vocabulary cannot express the whole word.
   std::vector<std::int32_t> tokens(std::string_view word) const;
   /// Appends the word's vector.
   void append(std::string_view word, Vectors& to) const;
 
-  /// The words that are a token by themselves, in the order of the vocabulary: the candidates for neighbours.
+  /// Returns the words that are a token by themselves, in the order of the vocabulary: the candidates for
+  /// neighbours.
   const std::vector<std::string>& words() const { return words_; }
   const Vectors& vectors() const { return vectors_; }
-  /// The number of a token among words(), or their count if it is not a word.
+  /// Returns the index of a token in words(), or words().size() if it is not a word.
   std::size_t number_of(std::int32_t token) const;
 
  private:

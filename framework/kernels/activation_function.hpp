@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Activations element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2))
-// / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and derivative, as
-// gates need them. The passes of activation.cpp and the epilogues of products
-// (kernels/products/tile_epilogue.hpp) both use these functions, so that their bits are equal.
+// Formulas of the activations, element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 +
+// erf(x / sqrt 2)) / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). Each ...Function has
+// value() and derivative(), because gated layers need both. The passes of activation.cpp and the epilogues of
+// products (kernels/products/host_tiles.hpp) both use these functions, so that their bits are equal. A
+// change of a formula changes the bits of runs.
 #pragma once
 
 #include <encore/math.hpp>
@@ -49,8 +50,8 @@ struct ReluFunction {
 };
 
 /// Computes tanh with the same bits on every processor: below 5/8 by a convergent of Lambert's continued
-/// fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))), the eighth in double, the fifth in float; beyond it by 1 -
-/// 2 / (e^(2 |x|) + 1), which loses no digits there.
+/// fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))), the eighth convergent in double, the fifth in float;
+/// beyond 5/8 by 1 - 2 / (e^(2 |x|) + 1), which loses no digits there.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S hyperbolic_tangent(S x) {
   const S magnitude = x < S(0) ? -x : x;
@@ -86,8 +87,8 @@ struct ValueOf {
   KOKKOS_FORCEINLINE_FUNCTION S operator()(S x) const { return Function::value(x); }
 };
 
-// The next functions compute dx of y = f(x) from dy and the tensor that forward kept: y if the derivative is
-// a function of y, else x.
+// The next functors compute dx of y = f(x) from dy and the tensor that forward kept: y if the derivative is a
+// function of y, else x.
 
 template <class Function, class S>
 struct GradientOfInput {

@@ -46,7 +46,7 @@ struct BlockSums {
 };
 
 /// Adds the sums over the blocks of the first `width` columns to first (width), and those of the columns
-/// behind to second; second is null if there are none.
+/// after them to second; second is null if there are none.
 template <class S>
 static void add_sums(const Device& device, const char* label, const BlockSums<S>& blocks, std::int64_t width,
                      S* first, S* second) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks the shapes and types of the arguments of kernels. The functions of encore/kernels.hpp call these
-// before they launch work. A message names the kernel's argument, and authors of plugins read it; pass the
-// name that kernels.hpp gives the argument.
+// before they launch work. A message names the kernel's argument, and authors of plugins read it; so pass the
+// name that encore/kernels.hpp gives the argument.
 #pragma once
 
 #include <string>
@@ -57,6 +57,7 @@ inline void check(const char* name, const Slice& slice, DType type, std::int64_t
                    where);
 }
 
+/// Requires that `tensor` has this rank.
 inline void check_rank(const char* name, const Tensor& tensor, int rank,
                        std::source_location where = std::source_location::current()) {
   if (tensor.rank == rank) return;

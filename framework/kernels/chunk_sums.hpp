@@ -11,11 +11,13 @@
 
 namespace encore::kernels {
 
-/// Returns the doubles that sum_of_chunks needs for this many chunks: their sums come first.
+/// Returns the number of doubles that sum_of_chunks() needs for this number of chunks: the sums of the
+/// chunks, then room for those of runs of chunks.
 std::int64_t room_for_chunk_sums(std::int64_t chunks);
-/// Computes partial (chunks) = the sum of squares of each chunk's gradients.
+/// Computes partial (chunks) = the sum of squares of each chunk's gradients. `partial` is device memory.
 void chunk_squares(const Device& device, const Blocks& blocks, double* partial);
-/// Sets *result = the sum of partial (chunks); `partial` has room_for_chunk_sums.
+/// Sets *result = the sum of partial (chunks), in chunk order; `partial` has room_for_chunk_sums() doubles,
+/// of which it overwrites those after the first `chunks`.
 void sum_of_chunks(const Device& device, double* partial, std::int64_t chunks, double* result);
 
 }  // namespace encore::kernels

@@ -44,7 +44,7 @@ struct Device::Workspace {
 namespace {
 
 /// Kokkos asks for scratch memory of its teams at every launch while it has none, even if a kernel needs
-/// none. So it gets a little once.
+/// none. So it gets a small amount once.
 void take_team_scratch([[maybe_unused]] const SpaceInstance& space) {
 #if !ENCORE_HOST_BACKEND
   Kokkos::TeamPolicy<ExecutionSpace> policy(space, 1, 1);

@@ -17,7 +17,7 @@ class DrawnRows {
       : places_(picked ? elements<std::int32_t>(picked) : nullptr), last_(rows.size.tokens - 1) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t of(std::int64_t row) const {
-    // A sequence without rows at the end of a batch begins behind the last row.
+    // A sequence without rows at the end of a batch begins after the last row.
     const std::int64_t place = places_ != nullptr ? std::int64_t{places_[row]} : row;
     return place < last_ ? place : last_;
   }

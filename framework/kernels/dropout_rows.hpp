@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DropoutRows applies dropout to a row of activations, alone or added to another row, for every kernel that
 // needs it. The mask is drawn from (example, position, channel), never stored. dropout.cpp and
-// kernels/norms/norm_rows.hpp use it.
+// kernels/norms/norm_rows.hpp use it. A change of the draws changes the bits of every run.
 #pragma once
 
 #include <encore/random.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plain passes over memory of encore/kernels.hpp: add (y += x), copy with conversion, scale (y = factor
 // x), scale_rows, append_rows (rows into a cache of keys and values), and fill. Pass, layers and Generation
-// call them. They keep nothing for backward. map_row.hpp has their loops.
+// call them. They keep nothing for backward. encore/kernels.hpp is part of the SDK, so signatures must stay.
+// map_row.hpp has their loops.
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"

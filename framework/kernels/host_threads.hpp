@@ -13,12 +13,15 @@
 
 namespace encore::kernels {
 
-/// Says where OpenMP binds its threads (OMP_PROC_BIND): each keeps to its place or may use every place.
-enum class Binding : std::uint8_t { own_place, any_place };
+/// Says where threads that OpenMP binds (OMP_PROC_BIND) may run.
+enum class Binding : std::uint8_t {
+  own_place,  ///< each thread runs on the CPUs of its own place
+  any_place,  ///< each thread may run on the CPUs of all places
+};
 
-/// Kernels of `device` run on `threads` threads from now on, 1 to host_threads(). Memory that kernels take
-/// for each thread is still that of host_threads(). Each of the threads calls `each` once. Call it only
-/// between two kernels, from the thread that launches them. It does nothing on a GPU.
+/// Makes kernels of `device` run on `threads` threads from now on, 1 to host_threads(). Kernels still take
+/// memory for host_threads() threads. Each of the threads calls `each` once. Call it only between two
+/// kernels, from the thread that launches them. It does nothing on a GPU.
 void use_host_threads(const Device& device, int threads, Binding binding,
                       const std::function<void()>& each = {});
 

@@ -65,8 +65,8 @@ struct DrawRow {
 #if ENCORE_HOST_BACKEND
   static constexpr int most = 64;  // counters at once
 
-  /// Each loop does one kind of work and is short enough for the compiler to vectorise. Words behind the
-  /// row's last one are drawn but not used.
+  /// Each loop does one kind of work and is short enough for the compiler to vectorise. Words after the row's
+  /// last one are drawn but not used.
   __attribute__((flatten)) void draw_some(std::int64_t row, std::int64_t first) const {
     RandomBlock<most> block;
     block.draw(random, 0, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(first));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel mean_rows: y (B, C) = the mean of each sequence's rows of x (N, C), summed in row order, and its
 // backward: dx = dy / length. Heads call it that score a sequence by its mean instead of its first row.
-// Nothing is kept.
+// Nothing is kept for backward. The order of sums decides bits and must stay.
 #include <encore/head.hpp>
 #include <encore/rows.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RandomBlock draws random words in blocks on the host, so that loops are vectorised: one loop only draws,
 // and one for each run of values uses the words. A block is always drawn whole, so that its length is known
-// to the compiler. dropout_rows.hpp and initialize.cpp use it.
+// to the compiler. dropout_rows.hpp and initialize.cpp use it. The words must equal those of Random
+// (encore/random.hpp), on which the bits of all runs depend.
 #pragma once
 
 #include <encore/random.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds up the gradient of the token table on a GPU. The rows of a token are shared among warps: [CLS] occurs
 // once in each sequence, and a single warp for all its rows would delay the others. embedding.cpp uses it; it
-// is compiled for the host too, where its test runs it.
+// is compiled for the host too, where its test runs it. The order of sums depends on the rows only, and must
+// stay so for equal bits.
 #pragma once
 
 #include <encore/kernels.hpp>

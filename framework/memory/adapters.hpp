@@ -17,7 +17,7 @@
 
 namespace encore::memory {
 
-/// The adapter of a matrix, when parameters are laid out.
+/// Says which adapter a matrix has.
 struct AdapterRule {
   std::string a, b;    ///< full paths of A (r, in) and B (out, r)
   double scale = 1.0;  ///< s, alpha / r

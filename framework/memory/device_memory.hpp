@@ -27,8 +27,8 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
 }
 
-/// Throws the Error for memory that does not exist; `what` is a noun such as "parameters"; bytes are counted
-/// in double.
+/// Throws the Error for missing memory. `what` is a noun such as "parameters"; `bytes` is a double, because
+/// it may be beyond 64 bits.
 [[noreturn]] void fail_out_of_memory(const std::string& what, double bytes);
 
 /// More bytes than any machine can address. Sizes up to here can be added up in 64 bits without overflow.

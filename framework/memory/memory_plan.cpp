@@ -48,7 +48,7 @@ MemoryLayout place_in_order(std::span<const BufferLifetime> intervals, const std
     const std::size_t bytes = round_up(intervals[current].bytes, alignment);
     std::size_t best = 0;
     std::size_t best_gap = 0;
-    std::size_t end = 0;  // everything alive below this offset has been seen
+    std::size_t end = 0;  // below this offset every interval that is alive has been seen
     bool found = false;
     for (const std::size_t other : placed) {
       if (!overlap(intervals[current], intervals[other])) continue;

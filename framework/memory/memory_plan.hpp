@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // plan_memory() turns lifetimes and sizes into offsets. It is a pure function without a device.
-// StepPlan::place calls it once for the largest batch; every smaller batch uses the same offsets.
+// StepPlan::place calls it once for the largest batch; every smaller batch uses the same offsets. The result
+// must be the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ struct Ticks {
 };
 
 /// A tensor that must hold its content from tick `first` to tick `last`, both included, except in the ticks
-/// of `idle`: then others may use its place.
+/// of `idle`, in which others may use its place.
 struct BufferLifetime {
   int first = 0;
   int last = 0;

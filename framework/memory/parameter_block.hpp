@@ -2,7 +2,7 @@
 // ParameterBlock holds all parameters of a model in one block of values, one of gradients and one per
 // optimizer state, with equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint
 // a list of named slices. model/ makes it; train/ gives blocks() to the optimizer and reads slices for
-// checkpoints and digests. Read next: parameter_layout.hpp.
+// checkpoints and digests, so paths and their order must stay. Read next: parameter_layout.hpp.
 //
 // With activations of 16 bits the blocks are still float32, and the parameters that passes see as activations
 // (the matrices of products) have a copy of that type, made again once after the values have changed.
@@ -50,7 +50,7 @@ class ParameterBlock {
   /// Returns the number of parameters, without gaps for alignment.
   std::int64_t count() const;
 
-  /// Call values_changed() after writing to it.
+  /// Returns the block of values. Call values_changed() after writing to it.
   Tensor values() const { return values_; }
   void values_changed() {
     copies_are_old_ = true;
@@ -62,7 +62,7 @@ class ParameterBlock {
   /// values().
   Tensor seen_by_passes(const ParameterSlice& parameter, Element element) const;
   /// For inference, before passes are made: leaves the parameter's values where they are, in host memory that
-  /// outlives this block; values() does not hold them. Returns false and does nothing if passes could not
+  /// outlives this block; values() does not contain them. Returns false and does nothing if passes could not
   /// read them there: on a device with memory of its own, with activations of another type (passes read
   /// copies), or at an address that is not a multiple of tensor_alignment.
   bool place_at(const ParameterSlice& parameter, const std::byte* host);
@@ -159,7 +159,7 @@ class ParameterBlock {
   DeviceBuffer memory_;
   DeviceBuffer state_memory_;
   DeviceBuffer tables_;
-  DeviceBuffer adapted_memory_;  ///< adapted matrices, behind them the scratch
+  DeviceBuffer adapted_memory_;  ///< adapted matrices, then the scratch memory
   Tensor adapter_scratch_;
   DeviceBuffer copy_memory_;
   bool copies_are_old_ = true;
@@ -169,7 +169,7 @@ class ParameterBlock {
   std::vector<std::string> state_names_;
   bool states_are_new_ = false;
   std::int64_t chunk_count_ = 0;      ///< of what is trained
-  std::int64_t all_chunk_count_ = 0;  ///< behind them those of what is frozen
+  std::int64_t all_chunk_count_ = 0;  ///< with those of frozen parameters, which come after them
   const Segment* segments_ = nullptr;
   const Chunk* chunks_ = nullptr;
   const std::int64_t* copy_begins_ = nullptr;  ///< per segment

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out parameters in blocks, without any memory: their offsets, and the tables by which an optimizer cuts
 // them up. Place in the flow: Network lists the parameters -> here -> ParameterBlock allocates the blocks;
-// model/model_cost.cpp counts their bytes. Read next: parameter_block.hpp.
+// model/model_cost.cpp counts their bytes. Chunks decide the order of sums over gradients, so another cut
+// changes the bits of runs. Read next: parameter_block.hpp.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct ParameterSlice {
   bool factor = false;                   ///< A or B of an adapter
   std::int64_t adapted_begin = -1;       ///< in elements of the adapted matrices; -1: it has no adapter
   std::int64_t copy_begin = -1;          ///< in elements of the block of copies; -1: it has none
-  const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block
+  const std::byte* elsewhere = nullptr;  ///< its values, if they are not in the block; else null
 };
 
 /// Segments start at multiples of this number of elements, so that they are aligned to tensor_alignment bytes
@@ -69,8 +70,10 @@ BlockExtents place_copies(std::vector<ParameterSlice>& slices, DType precision);
 
 /// Returns the rows that are a chunk of a parameter with `token_rows`; 0 for all others.
 std::int64_t chunk_rows(const ParameterSpec& spec);
+/// Returns the number of chunks of a parameter.
 std::int64_t chunk_count(const ParameterSlice& slice);
 
+/// Returns a segment for each parameter, in the order of the slices.
 std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices);
 /// Makes the chunks of the trained parameters, or of the frozen ones. Optimizers see only those of the
 /// trained ones.

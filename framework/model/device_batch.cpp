@@ -22,7 +22,7 @@ void sort_rows(std::span<const std::int32_t> ids, std::vector<std::uint64_t>& ke
   for (std::size_t k = 0; k < keys.size(); ++k) order[k] = static_cast<std::int32_t>(keys[k] & 0xffffffffU);
 }
 
-/// Returns the first row of a range of sequences, and the row behind its last one.
+/// Returns the first row of a range of sequences, and the row after its last one.
 data::SequenceRange rows_between(const std::vector<std::int32_t>& offsets, const data::SequenceRange& range) {
   if (offsets.empty()) return {};
   return {offsets[static_cast<std::size_t>(range.first)], offsets[static_cast<std::size_t>(range.last)]};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DeviceBatch is a packed batch in device memory, cut between examples into gradient shards.
-// data/ packs batches on the host, train/ uploads each into a DeviceBatch that was sized once for the
-// largest, model/ works on its shards one after another. An upload allocates no memory.
+// DeviceBatch is a packed batch in device memory, cut between examples into gradient shards. data/ packs
+// batches on the host, train/ uploads each into a DeviceBatch that was sized once for the largest, model/
+// works on its shards one after another. An upload allocates no memory. Where a batch is cut decides the
+// order of sums, so another cut changes the bits of runs.
 //
 //   DeviceBatch batch(device, largest_of_all_batches, model.needs(), experiment.train.gradient_shards);
 //   batch.upload(packed);
@@ -26,7 +27,7 @@ struct Batch {
   RowSet tokens;
   RowSet target;                ///< without rows if there is no second text
   RowSet cache;                 ///< of a generation: room for the rows of each sequence (Step::cache)
-  bool first_pass = true;       ///< of a generation
+  bool first_pass = true;       ///< false in the later passes of a generation
   Tensor picked;                ///< (M) int32, rows of tokens, ascending
   std::vector<Tensor> columns;  ///< one per BatchNeeds::columns; empty if the truth is unknown
 
@@ -38,12 +39,12 @@ struct Batch {
 /// Neighbouring examples of a batch as a batch of their own: offsets start at 0 again.
 struct Shard {
   Batch batch;
-  std::int64_t number = 0;                 ///< among all shards
-  std::int64_t place = 0;                  ///< among those that hold at least one sequence
-  std::array<std::int64_t, 4> first = {};  ///< by Space, but ragged: rows of the whole batch before it
+  std::int64_t number = 0;                 ///< index among all shards
+  std::int64_t place = 0;                  ///< index among the shards that hold at least one sequence
+  std::array<std::int64_t, 4> first = {};  ///< by Space, without ragged: rows of the batch before this shard
 };
 
-/// The shards that a rank computes: `first`, and every `stride`-th behind it.
+/// The shards that a rank computes: `first`, and every `stride`-th after it.
 struct ShardShare {
   std::int64_t first = 0, stride = 1;
 
@@ -52,7 +53,7 @@ struct ShardShare {
 
 class DeviceBatch {
  public:
-  /// `largest` is a bound on whole batches, not on shards.
+  /// `largest` is a bound on whole batches, not on shards. `shards`: train.gradient_shards.
   DeviceBatch(const Device& device, const BatchSize& largest, const data::BatchNeeds& needs,
               std::int64_t shards = 1);
 
@@ -64,7 +65,7 @@ class DeviceBatch {
   std::span<const Shard> shards() const { return std::span(shards_).first(used_); }
   /// Returns what the sum of each loss is divided by; 0 if there is nothing to learn.
   std::span<const double> weights() const { return weights_; }
-  /// Returns the factor on the sum of each loss.
+  /// Returns the factor on the sum of each loss, 1 / weight; 0 if there is nothing to learn.
   std::span<const double> scales() const { return scales_; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements embedding.hpp: the embedding layer with its tables, the dropout after its norm, and the
+// Implements embedding.hpp: the embedding layer with its tables, the separate dropout after a norm, and the
 // projection of a factorised embedding. network.cpp makes them as the first nodes of a stack. Parameter names
-// here are those of checkpoints. Read embedding.hpp first, which has the formula; kernels/embedding.cpp
-// computes it.
+// here are those of checkpoints and must stay. Read embedding.hpp first, which has the formula;
+// kernels/embedding.cpp computes it.
 #include "model/embedding.hpp"
 
 #include <cmath>

@@ -26,9 +26,9 @@ struct EmbeddingOptions {
   config::Positions positions = config::Positions::sinusoidal;
   config::PositionLayout layout = config::PositionLayout::pairs;
   config::EmbeddingScale scale = config::EmbeddingScale::sqrt_width;
-  double dropout = 0.0;
+  double dropout = 0.0;              ///< 0 if a norm follows: then make_dropout() comes after the norm
   DType precision = DType::float32;  ///< of the output; the tables are in the type of sums
-  std::string tied_to = {};          ///< path of the table of tokens that it shares; empty: it has its own
+  std::string tied_to = {};  ///< path of another stack's token table that it shares; empty: it has its own
   std::string width_key = "model.width";  ///< the option that decides its width
 };
 
@@ -40,7 +40,8 @@ std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
 /// embedding.
 std::unique_ptr<Layer> make_projection(std::int64_t input_width);
 
-/// Makes output = dropout(input), which overwrites its input. It follows the norm of an embedding.
+/// Makes output = dropout(input), which overwrites its input. It follows the norm of an embedding
+/// (`embedding_norm`), whose own dropout is then 0.
 std::unique_ptr<Layer> make_dropout(double probability);
 
 }  // namespace encore::model

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/pick.hpp"
+#include "model/pass_kernels.hpp"
 
 namespace encore::model {
 namespace {

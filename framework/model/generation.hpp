@@ -63,10 +63,11 @@ class Generation {
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
   /// Makes products read these weights, and those of `quantized` as integers (null: none). Both must outlive
-  /// the generation too.
+  /// the generation.
   void use(LaidOutWeights& weights, LaidOutWeights* quantized);
 
-  /// Says how far a pass runs: rows whose logits are not read need no head.
+  /// Says how far a pass runs: to the states, or to the logits of the head. Rows whose logits are not read
+  /// need no head.
   enum class Until : std::uint8_t { states, logits };
 
   /// Runs the first pass. `batch` is as for an evaluation, without the truth. Forgets earlier sequences.
@@ -82,10 +83,12 @@ class Generation {
   /// - 1, each with its source. Throws std::logic_error if they are more than planned, or if sources
   /// together are longer.
   void repeat(std::int64_t times);
-  /// A copy of a sequence: `to` becomes `from`, which has the same source. No sequence is both in one call.
+  /// Says that sequence `to` becomes a copy of sequence `from`, which has the same source. Within one call no
+  /// sequence is both.
   struct TextCopy {
     std::int64_t from = 0, to = 0;
   };
+  /// Makes these copies.
   void copy(std::span<const TextCopy> copies);
   /// Discards the rows of a sequence, which starts over at position 0 with its next rows. Its source stays.
   void restart(std::int64_t text);
@@ -124,7 +127,7 @@ class Generation {
   memory::DeviceBuffer& memory_;  ///< the source of the arena's memory, to which it returns
   memory::DeviceBuffer arena_;
   memory::DeviceBuffer spare_;  ///< room for a buffer whose rows move, made when they first do
-  memory::DeviceBuffer moved_;  ///< and for two lists of rows
+  memory::DeviceBuffer moved_;  ///< room for two lists of rows on the device
   CacheRows cache_;
   DeviceBatch first_, later_;  ///< uploads: the sources of the first pass stay
   Pass pass_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements head_fit.hpp: one check for each kind of mismatch between head, task and model, such as a column
-// that the task does not fill. Network calls them when a model is built. Each throws ConfigError that names
-// the key of the experiment that must change; tests compare the messages. Read head_fit.hpp first.
-#include "model/head_fit.hpp"
+// Implements require_fit(), require_readers() and require_aliases() of network.hpp: one check for each kind
+// of mismatch between head, task and model, such as a column that the task does not fill. Network calls them
+// when a model is built. Each throws ConfigError that names the key of the experiment that must change; tests
+// compare the messages. Read network.hpp first.
+#include "model/network.hpp"
 
 #include <algorithm>
 

@@ -26,7 +26,8 @@ LaidOutWeights::LaidOutWeights(const Device& device, const memory::ParameterBloc
     : device_(device), parameters_(parameters) {
   std::set<const void*> known;
   std::size_t bytes = 0;
-  std::vector<std::pair<Tensor, std::size_t>> places;  // as passes see it; begin of its layout
+  std::vector<std::pair<Tensor, std::size_t>>
+      places;  // the matrix as passes see it, and the first byte of its layout
   for (const LaidOutWeight& weight : weights) {
     const std::size_t more = weight.library->layout_bytes(weight.values);
     if (more == 0 || !known.insert(weight.seen.data).second) continue;

@@ -20,13 +20,13 @@ namespace encore::model {
 
 /// A matrix (out, in) and the library whose layout it gets.
 struct LaidOutWeight {
-  Tensor seen;                              ///< the matrix as passes see it, by which products ask
-  Tensor values;                            ///< what is laid out: the same, or what it was rounded from
+  Tensor seen;    ///< the matrix as passes see it; products find the layout by it
+  Tensor values;  ///< the values to lay out: the same matrix, or that of higher precision
   kernels::GemmLibrary* library = nullptr;  ///< the library whose layout it has
 };
 
-/// Returns matrices (out, in) that products of a network may read, by path; some are read in another way.
-/// Tables of token rows are among them only if another part ties to them.
+/// Returns by path the matrices (out, in) that products of a network may read. A layer may read some of them
+/// in another way. Tables of token rows are among them only if another part ties to them.
 std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
                                                         const memory::ParameterBlock& parameters);
 

@@ -11,7 +11,7 @@
 #include <encore/error.hpp>
 
 #include "memory/device_memory.hpp"
-#include "model/convert_elements.hpp"
+#include "model/floats.hpp"
 
 namespace encore::model {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // load() fills the parameters of a model from named tensors in host memory through a map of names. infer/ and
-// train/ load files of our own, whose tensors have the names and shapes of the parameters (same_name). A
-// pretrained model (infer/pretrained_weights.cpp) brings a map that says, for each parameter, of which rows
-// of which tensors its values consist.
+// train/ load files of our own, whose tensors have the names and shapes of the parameters (same_name); so
+// paths of parameters are part of a stored format. A pretrained model (infer/pretrained_weights.cpp) brings a
+// map that says, for each parameter, of which rows of which tensors its values consist.
 //
 //   const Loaded loaded = load(device, parameters, parameters.values(), file.tensors(), same_name);
 //   require_complete(loaded);
@@ -43,14 +43,16 @@ enum class SourceTypes : std::uint8_t {
   floats,  ///< float32, float64, float16, bfloat16, which are converted
 };
 
-/// Returns where the values of a parameter are: its rows, one part below the other. Mostly it is one whole
-/// tensor; three if the source splits what the model has as one matrix (queries, keys, values); some rows of
-/// one if it is the other way round. An empty list: the source does not have the parameter.
+/// Returns where the values of a parameter are: its rows, one part below the other. The list usually has one
+/// whole tensor. It has three if the source splits what the model has as one matrix (queries, keys, values),
+/// and some rows of one tensor if the source joins what the model splits. It is empty if the source does not
+/// have the parameter.
 using NameMap = std::function<std::vector<SourceRows>(const std::string& path)>;
 
 /// The map of our own files: it returns the whole tensor with the parameter's name.
 std::vector<SourceRows> same_name(const std::string& path);
 
+/// What load() has done.
 struct Loaded {
   std::vector<std::string> taken;    ///< parameters that got their values, in the order of the block
   std::vector<std::string> missing;  ///< parameters that the source does not have; they are unchanged

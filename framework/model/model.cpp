@@ -17,8 +17,8 @@
 #include "model/laid_out_weights.hpp"
 #include "model/network.hpp"
 #include "model/pass.hpp"
+#include "model/pass_kernels.hpp"
 #include "model/relation_distillation.hpp"
-#include "model/sum_shards.hpp"
 #include "plugin_host/registry.hpp"
 
 namespace encore::model {

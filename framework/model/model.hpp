@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
 // train/ drives it for training, infer/ for evaluation and prediction; it owns parameters, step plans and the
-// arena.
+// arena. Paths of parameters, and the order of shards and sums, must stay: checkpoints and bits depend on
+// them.
 //
 //   Model model(experiment, model_size(task, vocabulary), registry, device);
 //   model.plan(largest_training_shard, largest_evaluation_batch);
@@ -98,7 +99,7 @@ class Model {
   /// Sets parameters().gradients() to 0.
   void begin_gradients();
   /// Leaves the gradients of one shard in parameters().shard_gradients(), and the sums of its losses in its
-  /// row (Shard::place) of loss_sums(). It only launches kernels. `seen` is that of Pass::backward.
+  /// row (Shard::place) of loss_sums(). It only launches kernels. `seen` is passed to Pass::backward.
   void shard_gradient(const Shard& shard, std::span<const double> scales, StepRandom random,
                       const std::function<void(std::size_t node)>& seen = {});
   /// Returns (S, L) doubles in device memory: the sum of each loss for S shards with examples.
@@ -107,9 +108,9 @@ class Model {
   const double* end_gradients(std::int64_t shards, std::span<const double> scales);
 
   /// Evaluates without dropout. `outputs` are device memory for each of outputs(), of the whole batch, and
-  /// are overwritten; an output on request that is not wanted has an empty tensor. No tensors at all: nothing
-  /// is decoded. Returns the sum over all rows of each loss of the head, a double each in device memory as
-  /// above, or null if the batch has no truth.
+  /// are overwritten; an output on request (OutputRule::on_request) that is not wanted has an empty tensor.
+  /// Without tensors nothing is decoded. Returns the sum over all rows of each loss of the head, a double
+  /// each in device memory as above, or null if the batch has no truth.
   const double* evaluate(const DeviceBatch& batch, std::span<const Tensor> outputs);
 
   /// Computes the states (N, C) of the encoder's last node without dropout, of each shard in turn; `seen` may
@@ -125,7 +126,7 @@ class Model {
   /// Returns the attention weights of a scoring pass over a batch of one sequence, without the head. Throws
   /// Error if there is not enough memory for them.
   SequenceAttention attention(const DeviceBatch& batch);
-  /// Returns whether any layer has such weights.
+  /// Returns whether any layer has attention weights.
   bool has_attention() const;
 
   /// Makes memory, beside that of plan(), for sequences that are extended pass by pass, in passes up to
@@ -147,7 +148,7 @@ class Model {
   /// Returns whether a sequence's loss depends on the others of its batch.
   bool couples_sequences() const { return network_->head().couples_sequences(); }
 
-  /// Returns matrices (out, in) that products may read, by path; some are read in another way.
+  /// Returns the paths of the matrices (out, in) that products may read (product_weights_of).
   std::vector<std::string> product_weights() const;
   /// Makes passes without gradients compute products with these parameters by integers of 8 or 4 bits
   /// (QuantizedProducts); empty: all in the model's precision. Throws Error if that is impossible. Do not

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ModelCost is what a model costs before it exists: parameters, operations and memory of a training
-// step, part by part, from what its layers have declared and from the step plans. Nothing is
-// allocated. `exp plan --size` asks the worker (worker/size_verb.cpp), which makes the Network and
-// calls this.
+// ModelCost is what a model costs before it exists: parameters, operations and memory of a training step,
+// part by part, from what its layers have declared and from the step plans. Nothing is allocated. `exp plan
+// --size` asks the worker (worker/size_verb.cpp), which makes the Network, calls this and writes the numbers
+// as record/size_answer.hpp.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct PartCost {
   std::string type = {};        ///< of a sub-layer or head, in the words of an experiment
   std::int64_t count = 1;       ///< number of equal blocks; all numbers here are of one of them
   std::int64_t parameters = 0;  ///< parameters that several parts share count in the first
-  std::int64_t trained = 0;     ///< of these
+  std::int64_t trained = 0;     ///< those of them that are trained
   double forward_flops = 0.0;   ///< of the batch
   double training_flops = 0.0;  ///< of the same batch: forward and backward
   std::vector<PartCost> parts = {};
@@ -52,12 +52,12 @@ struct ModelCost {
 /// vectors are added.
 bool is_matrix(const ParameterSpec& spec);
 
-/// Returns the size of `count` sequences of `length` rows each, and for a decoder as many targets of the same
-/// length; `picked` is the share of rows that the task picks.
+/// Returns the size of `count` sequences of `length` rows each, and for a decoder an equal number of targets
+/// of the same length; `picked` is the share of rows that the task picks.
 BatchSize uniform_batch(const Network& network, std::int64_t count, std::int64_t length, double picked);
 
-/// Returns the cost of steps over `batch`, of which a training shard is `shard`. shards:
-/// train.gradient_shards; states: blocks of the optimizer.
+/// Returns the cost of steps over batches of size `batch`, which are trained in shards of size `shard`.
+/// `shards`: train.gradient_shards; `states`: the number of state blocks of the optimizer.
 ModelCost cost_of(const Network& network, const BatchSize& batch, const BatchSize& shard, std::int64_t shards,
                   std::size_t states);
 

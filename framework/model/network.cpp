@@ -11,7 +11,6 @@
 #include "config/error.hpp"
 #include "kernels/products/gemm.hpp"
 #include "model/embedding.hpp"
-#include "model/head_fit.hpp"
 #include "model/node_builder.hpp"
 #include "model/relation_distillation.hpp"
 #include "plugin_host/registry.hpp"

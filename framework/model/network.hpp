@@ -2,7 +2,7 @@
 // Network is the model as a list of nodes in the order of the forward pass. Most are layers: the embedding is
 // one without inputs, the residual sum one with two; a norm that takes a sum has two as well. Others pick
 // rows for the head, which is the last. Model makes it from the experiment; StepPlan reads what the nodes
-// declared, Pass runs them.
+// declared, Pass runs them. Paths must stay: checkpoints contain them, and random streams are their hashes.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,7 @@ struct InputSum {
   double dropout = 0.0;
 };
 
+/// A layer, the head, or a step that picks rows, with what it declared.
 struct Node {
   std::string path;  ///< names its buffers and random streams
   std::string
@@ -125,5 +126,17 @@ std::string path_of(const Node& node, const ParameterSpec& spec);
 
 /// Returns the random stream of a tensor: a hash of "path/purpose" that no later version may change.
 std::uint64_t random_stream(std::string_view path, std::string_view purpose);
+
+// head_fit.cpp implements the next three functions, which the constructor of Network calls: they check
+// whether the head fits its task and the other parts of the model.
+
+/// Throws ConfigError if the head reads a column that the task does not fill accordingly, does not give what
+/// the task reads, couples the sequences of a batch that is to be cut, or cannot learn from the given
+/// teacher; and if the task's segments are not what an embedding can read.
+void require_fit(const HeadPlan& head, const config::Experiment& experiment, const ModelSize& size);
+/// Throws ConfigError unless every part of the model is read by another, up to the head.
+void require_readers(const std::vector<Node>& nodes, const config::Experiment& experiment);
+/// Throws ConfigError unless every tied parameter is one of another part, with the same shape.
+void require_aliases(const std::vector<Node>& nodes, const config::Experiment& experiment);
 
 }  // namespace encore::model

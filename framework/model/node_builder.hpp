@@ -38,6 +38,9 @@ class NodeBuilder {
     block_ = block;
   }
 
+  /// Adds the layer that make() returns, with the rows of an encoder as a further input if it reads them.
+  /// `table`: the table of the experiment that names the layer; null: it is the model's own. Returns its
+  /// number.
   ValueIndex add(const std::string& path, const std::string& parameter_path, const config::PluginTable* table,
                  std::vector<ValueIndex> inputs, const auto& make) {
     Node node = make_node(path, parameter_path, table, std::move(inputs), make);

@@ -9,7 +9,7 @@
 #include <encore/kernels.hpp>
 
 #include "kernels/products/gemm.hpp"
-#include "model/pick.hpp"
+#include "model/pass_kernels.hpp"
 #include "model/residual.hpp"
 #include "record/crash_line.hpp"
 

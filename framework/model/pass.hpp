@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pass runs a network over one batch, forward and backward, with the tensors of a placed step plan.
-// Model owns one for training and one for evaluation, Generation one for its own. All tables are sized when
-// it is made, so a step allocates nothing. Read next: model.cpp, generation.cpp.
+// Pass runs a network over one batch, forward and backward, with the tensors of a placed step plan. Model
+// owns one for training and one for evaluation, Generation a third one. All tables are sized when it is made,
+// so a step allocates nothing. Read next: model.cpp, generation.cpp.
 //
 //   pass.start(shard.batch, seed, step);
 //   pass.forward();

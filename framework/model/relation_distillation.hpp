@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RelationDistillation is what a model learns from a teacher's rows beside its scores ([distil] states and
 // attention): the relations of the rows that leave the last block, and those of the queries, keys and values
-// of the last layer that has them (encore/relations.hpp). It holds copies of the teacher's rows and what the
-// losses leave for the backward pass. Model::learn_from makes it, Model's training passes use it, Pass adds
-// to the gradients (Pass::use_taught).
+// of the last layer that has them (encore/relations.hpp). It holds copies of the teacher's rows and the
+// values that the losses keep for the backward pass. Model::learn_from makes it, Model's training passes use
+// it, Pass adds to the gradients (Pass::use_taught).
 //
 //   teacher.forward_layers([&](...) { relations.copy_rows_of(node, step, output); });
 //   student.forward();
@@ -32,7 +32,8 @@ ValueIndex last_with_relations(const Network& network);
 
 class RelationDistillation {
  public:
-  /// Throws Error if the teacher has nothing of what is wanted, or if the heads do not divide a width of it.
+  /// Throws Error if the teacher lacks states or attention that the experiment asks for, or if the heads do
+  /// not divide a width of it.
   RelationDistillation(const Network& student, const Network& teacher, const Device& device);
 
   /// Allocates memory for shards up to this size.

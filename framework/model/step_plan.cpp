@@ -70,7 +70,7 @@ class Planner {
   };
   /// A second forward call of a node, in the backward pass (train.recompute).
   struct Again {
-    int tick = -1;  ///< none
+    int tick = -1;  ///< -1: there is none
     Work work = Work::forward;
   };
 
@@ -181,7 +181,7 @@ class Planner {
     return training_ && network_.relations().states > 0.0 && i == network_.states();
   }
 
-  /// Returns the same for the queries, keys and values of node i's attention.
+  /// Returns whether they read the queries, keys and values of node i's attention for this comparison.
   bool keeps_attention(int i) const {
     return training_ && network_.relations().attention > 0.0 && i == last_with_relations(network_);
   }

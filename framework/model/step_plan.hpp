@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StepPlan is the resolved list of what a step does: nodes in the order of the forward pass, their tensors
 // with shape, lifetime and place in the arena, random streams, and where gradients of a tensor with several
-// readers are summed. Memory planning, digests, gradient checks, bench and drawings read it. It is made from
-// a Network; read next pass.hpp for its use.
+// readers are summed. Model and Generation make one from a Network (plan_step), Pass runs it, model_cost.cpp
+// and bench/ count with it. A tensor must be alive in every tick that reads it, or another tensor overwrites
+// it. Read next: pass.hpp.
 //
 // Time is counted in ticks: of n nodes, node i runs forward at tick i; the head is the last node. From tick n
 // on each call of the backward pass takes one. A tensor occupies memory from its first tick to its last, both
@@ -22,12 +23,13 @@ namespace encore::model {
 
 class Network;
 
+/// A tensor of the step and its place in the arena.
 struct PlanTensor {
   std::string path;  ///< "encoder.0.attention.output", "encoder.0.attention.qkv",
                      ///< "encoder.0.attention.input_gradient.0"
   Shape shape;
   DType dtype = DType::float32;
-  int first = 0;  ///< ticks
+  int first = 0;  ///< tick
   int last = 0;
   memory::Ticks idle = {};      ///< when it holds nothing
   Space space = Space::tokens;  ///< the space of the extents' rows: target in a decoder
@@ -62,7 +64,7 @@ struct NodePlan {
   std::vector<int> losses;  ///< of the head
   std::vector<int> buffers;
   int output_gradient = -1;
-  bool backward = false;  ///< false if neither it nor a node before it trains
+  bool backward = false;  ///< false if neither the node nor one before it trains
   std::vector<int> input_gradients;
   std::vector<GradientSum> sums;
 };

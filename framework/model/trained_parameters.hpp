@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TrainedParameters decides which parameters of a network are trained, and with which factor on the learning
 // rate: train.freeze, train.layer_decay, train.lora. Network asks it for the list of its parameters, from
-// which memory/ makes the block. Read next: memory/adapters.hpp.
+// which memory/ makes the block. Read next: memory/adapters.hpp. The factors of an adapter have the path of
+// their matrix with ".lora_a" or ".lora_b" after it, which checkpoints contain.
 #pragma once
 
 #include <cstdint>

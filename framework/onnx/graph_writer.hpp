@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GraphWriter writes a model's network as one graph of ONNX, by asking each node for its part
-// (onnx_form.hpp). The flow is: export_to_onnx -> here -> onnx_file.hpp.
+// (onnx_form.hpp). The flow is: export_to_onnx -> here -> onnx_file.hpp. The names of inputs and outputs are
+// those of `transformers`, on which programs of users rely.
 #pragma once
 
 #include <string>
@@ -19,7 +20,8 @@ class GraphWriter final : public onnx_graph::GraphBuilder {
   /// Constants that no node asks for are left out. The model must outlive the writer.
   explicit GraphWriter(const model::Model& model) : model_(model) {}
 
-  /// Throws Error that names the part without a form, and what to do. Call it once.
+  /// Returns the graph of the model. Throws Error that names the part without a form, and what to do. Call it
+  /// once.
   onnx_graph::OnnxModel write();
 
  private:
@@ -28,7 +30,7 @@ class GraphWriter final : public onnx_graph::GraphBuilder {
   std::vector<float> values_of(const std::string& path) const;
 
   const model::Model& model_;
-  const model::Node* node_ = nullptr;  ///< whose part is being written
+  const model::Node* node_ = nullptr;  ///< the node whose part is being written
 };
 
 }  // namespace encore::onnx

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exports a run's best model as a folder for programs that do not know Encore: the ONNX graph with its
-// weights, the tokenizer's files, and model.json, which says what its numbers mean. The flow is: the
-// worker's export -> here -> graph_writer.hpp, onnx_file.hpp. `exp export` writes the model card beside
-// it.
+// weights, the tokenizer's files, and model.json, which says what its numbers mean and whose keys programs of
+// users read. The flow is: the worker's export -> here -> graph_writer.hpp, onnx_file.hpp. `exp export`
+// writes the model card beside it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ struct ExportedOnnx {
   std::string use;  ///< Python code that uses the model
 };
 
-/// Fills an existing `folder`. Models that do not fit inside one file also get `beside`. Throws Error that
-/// names the part of the model without an ONNX form; then nothing is written.
+/// Fills an existing `folder`. Models that are too large for one file are written as with
+/// OnnxWeights::beside. Throws Error that names the part of the model without an ONNX form; then nothing is
+/// written.
 ExportedOnnx export_to_onnx(const infer::Engine& engine, const std::filesystem::path& folder,
                             onnx_graph::OnnxWeights weights);
 

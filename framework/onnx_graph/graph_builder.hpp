@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GraphBuilder is the graph into which layers and heads write their ONNX form (onnx_form.hpp), independent of
 // the source of parameter values. GraphWriter (onnx) walks over a model with it, the contract suite over one
-// part; onnx_file.hpp writes the file.
+// part; onnx_file.hpp writes the file. Equal nodes and constants are stored once.
 #pragma once
 
 #include <functional>
@@ -54,15 +54,15 @@ class GraphBuilder : public OnnxGraph {
   OnnxValue add_input(const std::string& name, OnnxType type, const std::vector<std::int64_t>& shape);
 
   OnnxModel graph_;
-  std::string scope_;  ///< in front of the names of nodes: the path of the part that is being written
+  std::string scope_;  ///< the path of the part that is being written; names of nodes begin with it
 
  private:
   OnnxValue constant(const std::string& name, OnnxType type, const std::vector<std::int64_t>& shape,
                      std::vector<std::byte> bytes);
 
   std::map<std::string, std::vector<OnnxValue>>
-      known_;                                  ///< outputs of nodes, constants, by all that they are made of
-  std::map<std::string, std::size_t> counts_;  ///< of names
+      known_;                                  ///< outputs of nodes, and constants, by their content
+  std::map<std::string, std::size_t> counts_;  ///< how often each name was given
 };
 
 }  // namespace encore::onnx_graph

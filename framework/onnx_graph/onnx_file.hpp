@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OnnxModel is a graph in the form of ONNX, and its file (onnx.proto of ONNX 1.12: IR version 8, opset 17).
-// GraphWriter fills it, the worker's export saves it. Nothing here knows what a model is.
+// GraphWriter fills it, the worker's export saves it (save_onnx). Nothing here knows what a model of Encore
+// is. The numbers of fields and types are those of onnx.proto and must stay.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@ inline constexpr const char* onnx_data_file = "model.onnx.data";
 /// The types of tensors, with the numbers of onnx.proto, which must stay.
 enum class OnnxType : std::uint8_t { float32 = 1, int64 = 7, boolean = 9 };
 
+/// A constant of the graph.
 struct OnnxTensor {
   std::string name;
   OnnxType type = OnnxType::float32;
@@ -30,6 +32,7 @@ struct OnnxTensor {
   std::vector<std::byte> bytes;
 };
 
+/// One operation of the graph.
 struct OnnxNode {
   std::string name, operation;
   std::vector<std::string> inputs, outputs;
@@ -43,6 +46,7 @@ struct OnnxPort {
   std::vector<std::int64_t> shape;
 };
 
+/// A whole graph.
 struct OnnxModel {
   std::vector<OnnxNode> nodes;  ///< each after those whose outputs it reads
   std::vector<OnnxTensor> constants;

@@ -2,7 +2,7 @@
 // ProtoMessage writes the fields of one message in the wire format of protocol buffers: a key (number of the
 // field, kind of value) before each value. ONNX files are such messages; these five functions suffice for the
 // eight messages of a graph, so no program has to link the library of protocol buffers. onnx_file.cpp uses
-// it.
+// it. The format is that of protocol buffers and must stay.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AllErrors runs several steps that may each fail, and throws one Error with all messages, so that the user
 // sees the errors of all files at once. read_set.cpp uses it for the files of a set, task_sets.cpp for the
-// sets of a run.
+// sets of a run. Messages keep their order.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // EncodedParts: appends the arrays of each encoded part in memory or to files, and returns them as one set. A
-// part may leave out an array whose values are all equal. Here the array is stored all the same, and left out
-// at the end if that is true of the whole set. Read encoded_parts.hpp first.
+// part may leave out an array whose values are all equal. Here such an array is stored with its values, and
+// left out at the end only if all values of the whole set are equal. Read encoded_parts.hpp first.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>

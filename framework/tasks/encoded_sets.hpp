@@ -2,7 +2,7 @@
 // EncodedSets is all that training and scoring need of the sets of a run: token ids and columns, without
 // text. This file also converts it to tensors, the form that the token cache stores. It knows no task: the
 // task that fills a column names it. task_sets.hpp fills and keeps the sets; the trainer and the evaluator
-// read them.
+// read them. Names of tensors are stored: a new one needs a new cache_format in task_sets.cpp.
 #pragma once
 
 #include <array>
@@ -21,6 +21,7 @@
 
 namespace encore::tasks {
 
+/// One encoded set.
 struct EncodedSet {
   EncodedSet(ExampleSet encoded, std::vector<std::string> of_reader = {})
       : set(std::move(encoded)), reader_notes(std::move(of_reader)) {}

@@ -26,8 +26,8 @@ class FileParts {
     std::string text;  ///< with at least one line that is not blank
   };
 
-  /// `what` names the set in messages. A part has about `part_bytes`: more if there is no earlier place to
-  /// cut, less at the end of a file.
+  /// `what` names the set in messages. A part has about `part_bytes` bytes: more if there is no earlier place
+  /// to cut, less at the end of a file.
   FileParts(std::vector<std::string> paths, Cut cut, std::size_t part_bytes, std::string what);
 
   /// Returns the next part, or nothing after the last one. Throws an Error with the file, and the line if

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the length that a share of the training sequences does not exceed, for `[data] max_length =
 // "95%"`. task_sets.cpp encodes the training set without a limit, counts the lengths here, and then makes the
-// task with the result.
+// task with the result. A resumed run must get the same length.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predictions as JSON, one object per line: the prediction files of a run, which comparisons and reports
 // read, and the output of predict and serve. task_sets.cpp calls it with the Records that a task returned.
+// Members of the objects are only added, never renamed or removed.
 #pragma once
 
 #include <cstddef>

@@ -16,12 +16,12 @@
 
 namespace encore::tasks {
 
-/// The records of the files of a set, and the hash of each file. `what` names the set in messages. Throws an
-/// Error that names file and line.
+/// The records of the files of a set, and the hash of each file.
 struct ReadSet {
   Records records;
   std::vector<std::string> sha256;
 };
+/// Reads the files in this order. `what` names the set in messages. Throws an Error that names file and line.
 ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what);
 
 /// Throws Error if the records lack a field that the task needs: options of a reader may leave out some.
@@ -32,13 +32,13 @@ void require_fields(const Records& records, const TaskFields& needs);
 /// listed.
 using FieldRemedy =
     std::function<std::string(std::span<const InputText> files, const std::vector<std::string>& fields)>;
-/// The same for the files of a set of an experiment: throws ConfigError, as the options of [data] decide
-/// about the files of every set.
+/// Throws like the function above, but ConfigError with a remedy, for the files of a set of an experiment:
+/// the options of [data] decide how every set is read.
 void require_fields(const Records& records, const TaskFields& needs, const std::vector<std::string>& paths,
                     const FieldRemedy& remedy);
 
-/// Calls `work` on the content of a file and returns its result: an Error of it gets the file's name in
-/// front.
+/// Calls `work`, which reads a file, and returns its result. An Error of it is thrown again with the file's
+/// name before its message.
 template <class Work>
 auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {
   try {

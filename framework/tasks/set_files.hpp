@@ -40,13 +40,14 @@ constexpr std::size_t index_of(data::Split split) {
 }
 inline constexpr std::array held_out_splits = {data::Split::dev, data::Split::test};
 
-/// The records of each set, by index_of; empty for sets that were not read.
+/// The records of each set, by index_of(); empty for sets that were not read.
 using RecordSets = std::array<std::optional<Records>, data::all_splits.size()>;
 using VisitRecords = std::function<void(Records&)>;
 
 class SetFiles {
  public:
-  /// Reads nothing yet; `reader` must outlive this. `takes_parts`: Task::takes_parts. `remedy` may be empty.
+  /// Reads nothing yet; `reader` must outlive this object. `takes_parts`: the result of Task::takes_parts.
+  /// `remedy` may be empty.
   SetFiles(const Reader& reader, TaskFields fields, FieldRemedy remedy, const config::DataTable& data,
            ContentHashes planned, CorpusLimits limits, bool takes_parts);
 

@@ -118,7 +118,8 @@ TextCounts TaskSets::text_counts() {
 
 // --- encoding ---
 
-/// An error names the record by its number in the set, so it names the set where that is a part of its files.
+/// Returns the encoded records. An error names a record by its number in the set, so if the set is only a
+/// part of its files, the error names the set, too.
 ExampleSet TaskSets::encoded(data::Split split, const Records& records, const Tokenizer& tokenizer,
                              std::int64_t max_length, int threads, std::size_t earlier) const {
   const std::string set = files_.is_share(split) ? std::string(", ") + data::title_of(split) : "";

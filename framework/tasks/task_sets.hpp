@@ -55,7 +55,7 @@ class TaskSets {
   bool has(data::Split split) const { return files_.has(split); }
   /// Returns data.max_length; 0 if it is a percentage and the training set is not encoded yet.
   std::int64_t max_length() const { return data_.max_length; }
-  /// Returns whether it is a percentage, so that the lengths of the training set decide it.
+  /// Returns whether data.max_length is a percentage, so that the lengths of the training set decide it.
   bool max_length_follows() const { return data_.max_length_percent > 0; }
 
   /// Reads all sets that are not read yet; then the task knows its labels. Throws an Error that names file
@@ -70,9 +70,11 @@ class TaskSets {
   /// Encodes like encode() above, but sets that the cache lacks are stored there. A training set that is read
   /// in parts is stored part by part, and then mapped. Throws Error if such a set cannot be written.
   void encode(const Tokenizer& tokenizer, int threads, const TokenCache& cache, const std::string& encoding);
-  /// The same from the file that save_encoded stored for these files and the same `encoding`, the text of
-  /// everything about the tokenizer that decides its tokens; false when there is nothing. No set is read.
+  /// Loads the sets from the file that save_encoded() stored for these files and the same `encoding`, the
+  /// text of everything about the tokenizer that decides its tokens. Reads no set. Returns false if there is
+  /// no such file.
   bool load_encoded(const TokenCache& cache, const std::string& encoding);
+  /// Stores the encoded sets in the cache.
   void save_encoded(const TokenCache& cache, const std::string& encoding);
 
   // --- after encode or load_encoded ---
@@ -82,6 +84,7 @@ class TaskSets {
   Notes notes() const;
   /// Returns counts of a set. They are computed once, because the task walks through the whole set.
   const SetDescription& describe(data::Split split) const;
+  /// Returns what each example of the set adds to the measures.
   Statistics measure(data::Split split, const Outputs& outputs) const;
   /// Lets the task choose a setting, such as thresholds, by these outputs of the development set
   /// (Task::tune), and use it from now on. Returns the choice as text; use() sets such a text again.

@@ -2,7 +2,8 @@
 // TokenCache keeps the encoded data files of a task between runs, so that the same files are read and encoded
 // only once. A file's name is the SHA-256 of its key, a text of everything that affects its content. It is a
 // mapped safetensors file with a digest; a damaged one is removed and made again. Losing the cache costs only
-// time, so failures become notes, not exceptions. train/session.cpp -> TaskSets -> this.
+// time, so failures become notes, not exceptions. train/session.cpp -> TaskSets -> this. The key has the
+// version of the format (cache_format in task_sets.cpp), so old files are never read in another format.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,13 @@ using Notes = std::vector<std::string>;
 
 class TokenCache {
  public:
-  /// The limit for all files together; the least recently used are removed first.
+  /// The limit for all files together, in bytes; the least recently used are removed first.
   static constexpr std::uint64_t default_limit = std::uint64_t{8} << 30;
 
   /// An empty folder switches the cache off.
   explicit TokenCache(std::filesystem::path folder, std::uint64_t limit = default_limit);
-  /// The cache in $ENCORE_CACHE/tokens, else $XDG_CACHE_HOME/encore/tokens, else ~/.cache/encore/tokens.
+  /// Returns the cache in $ENCORE_CACHE/tokens, else $XDG_CACHE_HOME/encore/tokens, else
+  /// ~/.cache/encore/tokens.
   static TokenCache standard();
 
   /// Returns the file of this key after checking its digest, or nothing if there is none.

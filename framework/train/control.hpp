@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control is the interface through which a training run receives requests between two steps: stop, write a
-// checkpoint. In the worker, the control pipe and the signal handler answer (worker/train_verb.cpp). The
-// Trainer calls poll(), Snapshots calls why_not_owner().
+// checkpoint. WorkerControl (worker/train_verb.cpp) implements it by the control pipe and the signal handler.
+// The Trainer calls poll(), Snapshots calls why_not_owner().
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,15 @@
 
 namespace encore::train {
 
-/// A request to the run. `orphaned`: stop, because `exp`, which started this worker, is gone.
-enum class Request : std::uint8_t { none, checkpoint, stop, orphaned };
+/// A request to the run.
+enum class Request : std::uint8_t {
+  none,
+  checkpoint,  ///< write a checkpoint and continue
+  stop,        ///< write a checkpoint and end as interrupted
+  orphaned,    ///< the same, because `exp`, which started this worker, is gone
+};
+
+/// The source of requests to one run.
 
 class Control {
  public:

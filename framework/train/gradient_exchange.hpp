@@ -27,10 +27,10 @@ namespace encore::train {
 
 class GradientExchange {
  public:
-  /// `reach`: how far the optimizer can update a range; empty: every rank updates everything. The constructor
-  /// limits `parameters` to this rank's range, so call it before the optimizer's states are made.
-  /// first_users: Network::first_users. The ranks and the block must outlive it; the number of shards must be
-  /// a multiple of the number of ranks.
+  /// `reach`: where the optimizer allows an update to be cut into ranges; empty: every rank updates
+  /// everything. The constructor limits `parameters` to this rank's range, so call it before the optimizer's
+  /// states are made. first_users: Network::first_users. The ranks and the block must outlive it; the number
+  /// of shards must be a multiple of the number of ranks.
   GradientExchange(distributed::Communicator& ranks, const Device& device, memory::ParameterBlock& parameters,
                    const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
                    std::optional<UpdateReach> reach);

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HostBlock gives the host read access to a block of parameters or of an optimizer's state: in place if the
-// host can read device memory, else in a copy. Snapshots and digest_blocks read blocks through it;
-// gather_state (ranks.hpp) returns one.
+// Blocks of parameters and optimizer states as the host reads them. HostBlock gives read access: in place if
+// the host can read device memory, else in a copy. Snapshots reads blocks through it; gather_state
+// (ranks.hpp) returns one. digest_blocks() returns their SHA-256, the fingerprints by which two runs are
+// compared bit for bit; the Trainer and PretrainedRun report them. Which bytes are hashed never changes,
+// because recorded digests would no longer be comparable.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "distributed/communicator.hpp"
 #include "memory/device_memory.hpp"
 #include "memory/parameter_block.hpp"
+#include "model/model.hpp"
+#include "record/events.hpp"
 
 namespace encore::train {
 
+/// Read access of the host to one block, for as long as this object lives.
 class HostBlock {
  public:
   /// Makes an empty block.
@@ -48,5 +55,12 @@ class HostBlock {
   std::vector<std::byte> copy_;
   DType dtype_ = DType::float32;
 };
+
+/// Returns the digests of the block "parameters", then of "optimizer/<state>" for each state: over the bytes
+/// of all parameters in path order, little endian, without the gaps between them. `with_tensors` adds the
+/// digest of each parameter. All ranks must call it; only rank 0 gets the digests of the states. Waits for
+/// the device.
+std::vector<record::Digested> digest_blocks(const model::Model& model, std::int64_t step, bool with_tensors,
+                                            distributed::Communicator& ranks);
 
 }  // namespace encore::train

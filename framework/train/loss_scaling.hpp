@@ -2,7 +2,8 @@
 // LossScaling adapts the factor on the loss during a run (Micikevicius et al. 2018, Mixed Precision Training,
 // section 3.2). In 16 bits small gradients become 0, which a factor prevents; a factor that is too large
 // gives infinite gradients, so it falls at once and rises slowly. It depends on gradients alone and is stored
-// in Progress, so a resumed run gets equal bits. trainer.cpp uses it.
+// in Progress, so a resumed run gets equal bits. trainer.cpp calls it after each step. Factors stay powers of
+// two, which change no digit of a product.
 #pragma once
 
 #include "config/experiment.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MachineLoad measures how much of the machine other programs leave to this process, from /proc and the
-// control groups. adaptive_threads.cpp samples it between steps; thread_choice.hpp decides by the samples.
+// control groups. adaptive_threads.cpp calls look() between steps; thread_choice.hpp decides by the samples.
+// Results of training do not depend on it.
 #pragma once
 
 #include <filesystem>

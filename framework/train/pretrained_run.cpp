@@ -13,8 +13,8 @@
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
 #include "pretrained/hugging_face_folder.hpp"
-#include "train/digests.hpp"
-#include "train/run_files.hpp"
+#include "train/host_block.hpp"
+#include "train/snapshots.hpp"
 
 namespace encore::train {
 namespace {
@@ -35,7 +35,8 @@ void require_whole(const infer::PretrainedWeights& weights, const std::filesyste
               "for another task (exp import --task)");
 }
 
-/// The fields of `reader` as records of a file without lines; nothing of a reader that refuses such a file.
+/// Returns the records that `reader` makes of a file without lines, for the names of their fields; nothing if
+/// the reader refuses such a file.
 std::optional<Records> empty_questions(const Reader& reader) {
   try {
     return reader.read_questions({.name = "no file", .text = ""});

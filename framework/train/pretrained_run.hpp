@@ -17,8 +17,8 @@
 
 namespace encore::train {
 
-/// Makes the task take the classes that the folder names, and the fields that its reader gives. Throws Error
-/// naming the folder if the classes do not fit.
+/// Makes the task take the classes that the folder of `[model] from` names, and the fields that its reader
+/// gives. Throws Error naming the folder if the classes do not fit.
 void adopt_model(tasks::TaskParts& parts, const record::Specification& specification);
 
 class PretrainedRun {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keeps the ranks (processes) of a run in agreement between steps. Only rank 0 writes, so states are sent to
 // it. A request to rank 0 applies to all ranks. Each rank has its own copy of the parameters, so copies are
-// compared. Trainer and Snapshots -> this -> Communicator. With one process nothing happens.
+// compared. Trainer and Snapshots -> this -> Communicator. With one process nothing happens. Every rank must
+// make the same calls in the same order.
 #pragma once
 
 #include <span>

@@ -9,7 +9,7 @@
 #include "infer/teacher.hpp"
 #include "pretrained/content_hash.hpp"
 #include "record/crash_line.hpp"
-#include "train/run_files.hpp"
+#include "train/snapshots.hpp"
 
 namespace encore::train {
 namespace {

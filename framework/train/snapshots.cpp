@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Snapshots: writes and reads the checkpoints of a training run: named slices of the parameter and state
 // blocks, with Progress in the metadata. Names in the file never change, or old checkpoints become
-// unreadable. Read snapshots.hpp first.
+// unreadable. At the end the checks of planned files and the writing of other files, which Session and
+// PretrainedRun call. Read snapshots.hpp first.
 #include "train/snapshots.hpp"
 
 #include <vector>
@@ -13,6 +14,7 @@
 #include "infer/run_weights.hpp"
 #include "infer/setup.hpp"
 #include "model/load_parameters.hpp"
+#include "pretrained/content_hash.hpp"
 #include "record/attention.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
@@ -198,6 +200,26 @@ void Snapshots::write_file(const std::string& artifact, const std::string& file,
   require_owned(control);  // throws if the folder was removed
   recorded(control, [&] { world::save_file(folder_ / file, content); });
   observer.happened(record::Wrote{.name = artifact, .path = file, .sha256 = sha256_of_file(folder_ / file)});
+}
+
+// --- the other files of a run ---
+
+const record::Specification& require_unchanged(const record::Specification& specification,
+                                               const std::filesystem::path& run_folder) {
+  const bool goes_on =
+      specification.data.contains(record::pretrained_role) && !record::list_checkpoints(run_folder).empty();
+  for (const auto& [role, file] : specification.data)
+    if (!goes_on || (role != record::pretrained_role && role != "vocab"))
+      record::require_planned(file, role, pretrained::sha256_of_content(file.path));
+  return specification;
+}
+
+void keep_file(const std::filesystem::path& path, const std::string& content) {
+  try {
+    world::save_file(path, content);
+  } catch (const Error& error) {
+    throw RecordError(error.what());
+  }
 }
 
 }  // namespace encore::train

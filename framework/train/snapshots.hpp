@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Snapshots saves and restores a run's checkpoints: parameters, optimizer states and Progress after one step.
-// Trainer -> Snapshots -> record/checkpoint (files, hashes, validity). Two are kept, the best and the newest;
-// an older one is removed only after the newer one is recorded durably. With several ranks, rank 0 writes and
-// all read; all ranks must call save and restore_newest.
+// The files of a run. Snapshots saves and restores its checkpoints: parameters, optimizer states and Progress
+// after one step. Trainer -> Snapshots -> record/checkpoint (files, hashes, validity). Two are kept, the best
+// and the newest; an older one is removed only after the newer one is recorded durably. With several ranks,
+// rank 0 writes and all read; all ranks must call save and restore_newest. require_unchanged() and
+// keep_file() are for Session and PretrainedRun, which check the planned files and write vocabulary and
+// labels before anything else. Names of files and of tensors are stored and must stay.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@
 #include "record/checkpoint.hpp"
 #include "record/progress.hpp"
 #include "record/safetensors.hpp"
+#include "record/specification.hpp"
 #include "tasks/task_sets.hpp"
 #include "train/control.hpp"
 #include "train/observer.hpp"
@@ -24,8 +27,8 @@ namespace encore::train {
 
 class Snapshots {
  public:
-  /// `identity` is the question of the run (identity of its settings and data). A checkpoint of another
-  /// question is never loaded.
+  /// `identity` is the hash of the run's settings and data, its "question". A checkpoint of another question
+  /// is never loaded.
   Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
             distributed::Communicator& ranks);
 
@@ -77,5 +80,17 @@ class Snapshots {
   std::int64_t attempt_;
   std::set<std::int64_t> kept_;
 };
+
+// --- the other files of a run: the planned ones, and vocabulary and labels in its folder ---
+
+/// Compares every file and folder of the specification with the planned content, and returns the
+/// specification. A run that resumes from a checkpoint needs neither what `[model] from` names nor its
+/// vocabulary, because its own folder has both. Throws an Error that names the changed file.
+const record::Specification& require_unchanged(const record::Specification& specification,
+                                               const std::filesystem::path& run_folder);
+
+/// Writes a file of the run's folder, completely or not at all, because the next attempt relies on the files
+/// that it finds. Throws RecordError.
+void keep_file(const std::filesystem::path& path, const std::string& content);
 
 }  // namespace encore::train

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the number of threads with which a run trains while other programs use the machine, as a pure
-// function of load samples. machine_load.hpp samples, adaptive_threads.hpp applies.
+// function of load samples. machine_load.hpp makes the samples, adaptive_threads.hpp calls these functions
+// and applies the choice.
 
 // The model. Threads of a step wait for each other at the end of each kernel, a few thousand times a
 // second. A thread whose core another program uses comes late by a time slice of milliseconds, and all
@@ -23,6 +24,7 @@ struct LoadSample {
   double granted = std::numeric_limits<double>::infinity();  ///< what control groups grant this process
 };
 
+/// The number of threads, and what next_choice() remembers between two samples.
 struct ThreadChoice {
   int threads = 1;
   double free = 0.0, waited = 0.0, granted = 0.0;  ///< samples, smoothed over about a second

@@ -14,7 +14,7 @@
 #include "data/largest_batch.hpp"
 #include "infer/setup.hpp"
 #include "record/best_checkpoint.hpp"
-#include "train/digests.hpp"
+#include "train/host_block.hpp"
 #include "train/ranks.hpp"
 
 namespace encore::train {

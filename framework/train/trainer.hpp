@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trainer trains one run from its first or next step to its test score. worker/train_verb.cpp makes a
 // Session, whose parts the Trainer uses, and calls run() once. Reports go to one Observer, requests come from
-// one Control. Read trainer.cpp from top to bottom like pseudo code; training_step.hpp makes one update.
+// one Control. Its decisions depend only on the specification and on Progress, so a resumed run has equal
+// bits; this must stay. Read trainer.cpp from top to bottom like pseudo code; training_step.hpp makes one
+// update.
 #pragma once
 
 #include <array>

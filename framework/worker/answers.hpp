@@ -3,6 +3,9 @@
 // worker was started with (a pipe of exp, a shell, ssh, mpirun), under a new descriptor. What libraries and
 // plugins print to the standard output (DNNL_VERBOSE, KOKKOS_PRINT_CONFIGURATION) goes to the standard error.
 // So answers must be written here, never to std::cout. main.cpp calls keep_answers_apart() first.
+//
+//   answer_stream() << line << '\n';
+//   require_answers_written();  // when the reader waits for the line; program.cpp calls it at the end
 #pragma once
 
 #include <iosfwd>
@@ -18,10 +21,10 @@ void keep_answers_apart();
 /// std::cout. require_answers_written() flushes it.
 std::ostream& answer_stream();
 
-/// Writes a line. Bytes that are not UTF-8 are replaced.
+/// Writes the JSON as one line, which `exp` parses. Bytes that are not UTF-8 are replaced.
 void write_answer(const nlohmann::json& answer);
 
-/// Throws Error if answers could not be written.
+/// Flushes the stream. Throws Error if answers could not be written: the reader is gone, or the disk is full.
 void require_answers_written();
 
 }  // namespace encore::worker

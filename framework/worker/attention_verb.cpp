@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb attention: computes the attention weights of a run's model for an input, for `exp attention`. It
-// reads one request from standard input (record/attention.hpp) and answers with one AttentionTexts as JSON.
+// reads one request from standard input (record/attention.hpp) and answers with one AttentionTexts as JSON;
+// both forms are a contract with `exp`.
 #include <iostream>
 #include <iterator>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // main() of encore-worker-bench, the program of the verb bench. encore-worker becomes it (program.hpp). Read
-// next: bench_verb.cpp.
+// next: bench_verb.cpp. `exp` never starts it by its own name.
 #include "worker/program.hpp"
 
 namespace {

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/step_case.hpp"
-#include "distributed/mpi_communicator.hpp"
+#include "distributed/communicator.hpp"
 #include "kernels/products/gemm.hpp"
 #include "record/control_pipe.hpp"
 #include "record/spool.hpp"

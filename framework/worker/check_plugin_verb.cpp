@@ -2,7 +2,8 @@
 // The verb check-plugin: opens one plugin as a run would and tests everything it offers with the contract
 // suite, for `exp plugin check`. encore-worker becomes its program (program.hpp).
 
-// It writes one JSON object per line at once, so that the reader knows which check a plugin crashed in:
+// It writes one JSON object per line, and flushes each line, so that the reader (app/plugin_check.cpp) knows
+// in which check a plugin crashed. Members keep their names:
 //   {"opening": FILE}   {"checks": [{"subject", "check"}...]}, all that follow   {"begin": SUBJECT, "check":
 //   NAME}
 //   {"subject", "check", "passed", "skipped", "unchecked", "detail"}   {"digest": NAME, "value": HEX}

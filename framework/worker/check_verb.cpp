@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb check: finds errors that a schema cannot find, for every specification of a sweep, before `exp
-// run` starts the first run. It builds what each run would build, except that nothing is trained.
+// run` starts the first run. It builds what each run would build, except that nothing is trained. Request and
+// answer are in record/check_request.hpp; runner/check.cpp is the other side.
 #include <exception>
 #include <iostream>
 #include <iterator>

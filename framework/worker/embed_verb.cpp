@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// embed: vectors of inputs or words, or what is nearest to them. One request comes on standard input
-// (record/embed_request.hpp); the answer is one EmbedAnswer.
+// The verb embed: computes vectors of inputs or words, or finds their nearest neighbours, for `exp embed`. It
+// reads one request from standard input and answers with one EmbedAnswer; record/embed_request.hpp has both.
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -13,7 +13,7 @@
 #include "infer/word_vectors.hpp"
 #include "record/embed_request.hpp"
 #include "worker/answers.hpp"
-#include "worker/tell_progress.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore::worker {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb evaluate: scores a run's best checkpoint on files that its reader reads, for `exp evaluate`. The
-// measures are one JSON object on standard output; verbs.hpp describes the arguments.
+// measures are one JSON object on standard output (record/evaluate_answer.hpp); verbs.hpp describes the
+// arguments.
 #include <iostream>
 
 #include <encore/device.hpp>
@@ -12,7 +13,7 @@
 #include "record/evaluate_answer.hpp"
 #include "tasks/new_examples.hpp"
 #include "worker/answers.hpp"
-#include "worker/tell_progress.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 #include "world/atomic_file.hpp"
 

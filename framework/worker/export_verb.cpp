@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb export: writes a run's best model as a folder for other programs, for `exp export`: for
-// `transformers`, for a runtime of ONNX, or for a program that embeds it with libencore_infer.so. The writers
-// are in export/.
+// `transformers`, for a runtime of ONNX, or for a program that embeds it with libencore_infer.so.
+// infer/hugging_face_export.hpp and onnx/onnx_export.hpp write the files.
 #include <iostream>
 
 #include <filesystem>

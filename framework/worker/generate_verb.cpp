@@ -2,7 +2,7 @@
 // The verb generate: continues prompts with a run's model, for `exp generate`. It reads one request from
 // standard input (record/generate_request.hpp). A single output is written while it grows; several outputs
 // are written at the end, one per line. As JSON the answer is one object: "step", "prompts" `[{prompt, texts:
-// [{text, score, tokens, ended}]}]`.
+// [{text, score, pieces, ended}]}]`, where `pieces` counts tokens; programs of users read it.
 #include <limits.h>
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "infer/decoded_text.hpp"
 #include "infer/engine.hpp"
-#include "infer/text_streamer.hpp"
 #include "record/generate_request.hpp"
 #include "worker/answers.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
-#include "worker/written_texts.hpp"
 
 namespace encore::worker {
 namespace {

@@ -9,7 +9,8 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "distributed/mpi_communicator.hpp"
+#include "distributed/communicator.hpp"
+#include "infer/engine.hpp"
 #include "worker/answers.hpp"
 #include "worker/environment.hpp"
 #include "worker/program.hpp"

@@ -12,7 +12,7 @@
 #include "infer/engine.hpp"
 #include "tasks/read_set.hpp"
 #include "worker/answers.hpp"
-#include "worker/left_out.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore::worker {

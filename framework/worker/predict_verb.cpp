@@ -15,7 +15,7 @@
 #include "infer/engine.hpp"
 #include "tasks/prediction_file.hpp"
 #include "worker/answers.hpp"
-#include "worker/left_out.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore::worker {

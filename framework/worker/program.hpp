@@ -40,7 +40,7 @@ struct WorkerCall {
 
 struct WorkerVerb {
   std::function<int(const WorkerCall&)> run;
-  bool computes = true;  ///< false: needs no Kokkos and reads its words itself
+  bool computes = true;  ///< false: the verb needs no Kokkos and reads its words itself
 };
 using WorkerVerbs = std::map<std::string, WorkerVerb>;
 

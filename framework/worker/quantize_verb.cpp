@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb quantize: writes a copy of a run's best weights, with matrices of 8 or 4 bit integers, beside the
-// original, and reports the model's scores before and after. For `exp quantize`. Read next: infer/quantize,
-// verbs.hpp.
+// original, and reports the model's scores before and after. For `exp quantize`. Read next:
+// infer/quantization.hpp, infer/integer_weights.hpp (the file).
 #include <iostream>
 #include <map>
 #include <optional>
@@ -19,7 +19,7 @@
 #include "record/quantize_answer.hpp"
 #include "record/specification.hpp"
 #include "worker/answers.hpp"
-#include "worker/tell_progress.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
 
 namespace encore::worker {
@@ -134,7 +134,7 @@ class Judges {
   std::optional<tasks::EncodedSet> sample_;
 };
 
-/// Writes the file.
+/// Writes the file of integer weights.
 record::SavedFile write_weights(const infer::Engine& engine, const record::Specification& specification,
                                 const fs::path& folder, const infer::Quantization& found, const char* file) {
   record::WeightsFacts facts{.question = specification.question,

@@ -15,14 +15,14 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "infer/decoded_text.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
-#include "infer/text_streamer.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
 #include "tasks/prediction_file.hpp"
+#include "worker/verb_helpers.hpp"
 #include "worker/verbs.hpp"
-#include "worker/written_texts.hpp"
 #include "world/file_descriptor.hpp"
 
 namespace encore::worker {

@@ -18,11 +18,13 @@ struct RunParts {
   const Task& task;
   const tasks::TaskSets* sets = nullptr;  ///< null: the run reads no data
 };
-/// Returns the event. All ranks must call it; `threads` is the number of threads of each rank.
+/// Returns the event. All ranks must call it; `threads` is the number of threads of each rank. Members of the
+/// event are stored and keep their names.
 record::Started started_event(const RunParts& parts, int threads, distributed::Communicator& ranks);
 
 /// Returns sizes of a set, the task's counts, the histogram of lengths, and how many rows have each label as
-/// their target. `unknown` is the tokenizer's token for what it does not know.
+/// their target. `labels`: the names of the classes; empty if the task has none. `unknown`: the token that
+/// the tokenizer gives for characters that it does not know.
 record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
                            const SetDescription& description, std::int32_t unknown);
 

@@ -12,7 +12,7 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
-#include "distributed/mpi_communicator.hpp"
+#include "distributed/communicator.hpp"
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
 #include "record/thread_adaptation.hpp"

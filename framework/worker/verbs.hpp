@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Declares the verbs of encore-worker, one file each, and the structs of their arguments. main.cpp and the
 // other main files fill the arguments and call them. Each returns the exit code of the process; errors are
-// thrown.
+// thrown. Standard input, output and exit codes are a contract with `exp`, which starts the worker.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "infer/run_weights.hpp"
-#include "infer/scores.hpp"
+
+namespace encore::infer {
+enum class Scores : std::uint8_t;  // defined in infer/engine.hpp
+}
 
 namespace encore::worker {
 
@@ -22,7 +25,7 @@ struct TrainArguments {
   int control_fd = -1;  ///< -1: no control pipe
   int threads = 1;
   int ranks = 1;                ///< number of processes that MPI has started
-  std::int64_t stop_after = 0;  ///< this and the next as in Milestones
+  std::int64_t stop_after = 0;  ///< this and the next four as in train::Milestones
   std::int64_t die_after = 0;
   std::set<std::int64_t> save_at;
   std::int64_t stop_after_epoch = 0;
@@ -46,12 +49,12 @@ struct SizeArguments {
 };
 
 struct QuantizeArguments {
-  int bits = 8;                   ///< or 4
+  int bits = 8;                   ///< 8 or 4
   double tolerance = 0.0;         ///< the share by which the cost may grow
-  std::size_t examples = 0;       ///< number of dev examples or lines that decide it
-  std::vector<std::string> keep;  ///< matrices that stay as they are
+  std::size_t examples = 0;       ///< number of dev examples or lines by which the cost is measured
+  std::vector<std::string> keep;  ///< matrices to leave out: a path, or its beginning up to a point
   std::filesystem::path
-      texts;  ///< lines by whose vectors it is decided; empty: by the development set's loss
+      texts;  ///< file whose lines' vectors give the cost; empty: the development set's loss does
 };
 
 struct BenchArguments {
@@ -64,12 +67,13 @@ struct BenchArguments {
 
 /// Trains or resumes. Returns 0 completed, 1 failed, 75 interrupted.
 int train_verb(const TrainArguments& arguments);
-/// Reads a JSON array of specifications from standard input, builds everything of each but trains nothing,
-/// and writes a JSON array of {index, key, message} to standard output. Returns 0 if the array is empty, else
-/// 2.
+/// Reads a record::CheckRequest from standard input, builds everything of each run but trains nothing, and
+/// writes a JSON array of record::CheckProblem {index, key, message} to standard output. Returns 0 if the
+/// array is empty, else 2.
 int check_verb();
 /// Reads a JSON array of specifications from standard input and writes for each what its model costs
-/// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} if it has none. Returns 0.
+/// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} if it is invalid
+/// (record/size_answer.hpp). Returns 0.
 int size_verb(const SizeArguments& arguments);
 /// Reads lines of text from standard input, writes the task's answers to standard output; format: text,
 /// jsonl, or the type of the reader with which the run was trained. Scores go with text and jsonl.
@@ -85,14 +89,15 @@ struct EvaluateArguments {
   bool reference = false;   ///< the set becomes the reference of `exp monitor` (record/text_reference.hpp)
 };
 
-/// Scores a set of files that the run's reader reads; writes the measures as JSON to standard output.
+/// Scores the model on a set of files that the run's reader reads; writes the measures as JSON to standard
+/// output.
 int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments);
 
 /// Reads a request (record/embed_request.hpp) from standard input and writes vectors of inputs or words, or
 /// their nearest neighbours, as JSON to standard output.
 int embed_verb(const TrainedRunArguments& run);
 
-/// Reads a request (record/attention.hpp) from standard input and writes what the model attends to as JSON to
+/// Reads a request (record/attention.hpp) from standard input and writes the attention weights as JSON to
 /// standard output.
 int attention_verb(const TrainedRunArguments& run);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the dropout of attention weights on the host. The words of a query are counters 0 .. stride - 1 at
-// its position (random.hpp). The keys of a short sequence need only a few, so several queries are drawn at a
-// time, one behind the other in vectors. attention_host.hpp and attention_bfloat16.hpp use it.
+// Draws the dropout of attention weights on the host. The random words of a query are those of counters 0 ..
+// stride - 1 at its position (encore/random.hpp); a change of them changes the bits of runs. The keys of a
+// short sequence need only a few words, so the words of several queries are drawn together, one query after
+// the other in a vector. attention_host.hpp and attention_bfloat16.hpp use it.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +56,7 @@ class WeightDropout {
     const std::uint32_t threshold = p_.dropped.threshold();
     const S kept = static_cast<S>(p_.dropped.scale());
     const std::uint32_t* words = words_ + (query - drawn_begin_) * count_;
-    // Keys run * stride .. belong to word `run`. What a vector writes behind the end of a run is overwritten
+    // Keys run * stride .. belong to word `run`. What a vector writes after the end of a run is overwritten
     // by the next one.
     for (std::int64_t run = columns.begin / stride_; run * stride_ < columns.end; ++run) {
       const std::int64_t begin = std::max(columns.begin, run * stride_);

@@ -83,7 +83,7 @@ struct KeyRange {
   std::int64_t begin, end;
 };
 
-/// Returns those of `keys` keys that a query at this position sees. Both ends grow with the position.
+/// Returns the range of `keys` keys that a query at this position sees. Both ends grow with the position.
 KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t position, std::int64_t keys) {
   KeyRange seen{0, keys};
   if (p.window > 0) {

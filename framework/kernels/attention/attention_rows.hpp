@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prepares rows for attention on the host: places scratch memory, converts rows to the type of sums,
 // transposes them, finds the columns inside the window, and prefetches rows. attention_host.hpp and
-// attention_bfloat16.hpp use it. Read next: attention_softmax.hpp for what is done to rows of weights.
+// attention_bfloat16.hpp use it. Read next: attention_softmax.hpp, which processes rows of weights. A key
+// keeps its place in a vector whatever queries share a tile, so that bits do not depend on the tile.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct Piece {
   S* in(char* memory) const { return reinterpret_cast<S*>(memory + offset); }
 };
 
-/// Places the parts of a thread's scratch memory one behind the other, each aligned to vectors.
+/// Places the parts of a thread's scratch memory one after the other, each aligned to vectors.
 class ScratchLayout {
  public:
   template <class S>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of attention by tiles, in two kernels: a team owns a tile of queries and adds up dQ, or a
 // tile of keys and adds up dK and dV. Both compute the weights again, from the log of their sums. Place in
-// the flow: attention_tiled.hpp launches them.
+// the flow: attention_tiled.hpp launches them. Each sum belongs to one team and has one order, which must
+// stay for equal bits.
 #pragma once
 
 #include "kernels/attention/attention_tiles.hpp"

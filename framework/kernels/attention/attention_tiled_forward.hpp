@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The forward pass of attention by tiles: Dao et al. 2022 (FlashAttention). Each score is computed once, and
 // what was added up is scaled when a larger score comes. Place in the flow: attention_tiled.hpp launches it.
+// Each sum belongs to one team and has one order, which must stay for equal bits.
 #pragma once
 
 #include "kernels/attention/attention_tiles.hpp"

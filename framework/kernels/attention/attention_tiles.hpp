@@ -2,7 +2,8 @@
 // What a team of threads does with tiles of attention in its scratch memory (shared memory on a GPU): loads
 // rows, multiplies them, adds up weighted rows. A thread owns blocks of 4 x 4 results, whose sums stay in
 // registers; each sum is added up by one thread in one order, so the bits do not depend on the size of the
-// team. Place in the flow: attention_tiled.hpp.
+// team. Place in the flow: attention_tiled_forward.hpp and attention_tiled_backward.hpp compute with these
+// parts.
 #pragma once
 
 #include <utility>
@@ -28,7 +29,7 @@ constexpr int spread_row(int size) {
 }
 
 /// A team owns `own` rows of one side and visits the other side's in tiles of `other` rows: both multiples of
-/// block_side, as is `padded`, the head size with zeros behind it.
+/// block_side, as is `padded`, the head size with zeros after it.
 template <class T>
 struct TileShape {
   int own = 0, other = 0, size = 0;

@@ -148,7 +148,7 @@ struct ScoreTerms {
       });
     if (bias != nullptr)
       each(position, key, [&](const int n, const int e, const int i, const int j) {
-        // Rows behind a sequence's end have none.
+        // Rows after a sequence's end have no bias.
         const int query = i < last_query ? i : last_query, last = j < keys - 1 ? j : keys - 1;
         of.c[n][e] = Kokkos::fma(bias[last - query], log2_of_e, of.c[n][e]);
       });

@@ -32,7 +32,7 @@ struct RowFactors {
   std::uint32_t a[D / 16][4];
 
   RowFactors() = default;
-  /// Reads straight from memory, with zeros behind `rows`.
+  /// Reads straight from memory, with zeros after the first `rows` rows.
   KOKKOS_INLINE_FUNCTION RowFactors(int lane, const HeadRows<const bfloat16>& from, int rows) {
     const int g = lane >> 2, t = lane & 3;
     const bfloat16* const upper = from.at(g, 2 * t);
@@ -76,7 +76,7 @@ struct TileRows {
   static constexpr int across = D / 8, chunks = tile_rows * across / warp_lanes;  // chunks that a lane copies
   bfloat16* data;
 
-  /// Begins to copy, with zeros behind `rows`.
+  /// Begins to copy, with zeros after the first `rows` rows.
   template <class Warp>
   KOKKOS_INLINE_FUNCTION void load(const Warp& warp, const HeadRows<const bfloat16>& from, int rows) const {
     const int i = chunk_row(warp.lane), d = chunk_column(warp.lane);

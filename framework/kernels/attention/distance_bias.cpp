@@ -66,7 +66,8 @@ Ranges ranges_of(const DistanceBuckets& buckets, std::int64_t end) {
   return ranges;
 }
 
-/// Sets bias[h][M + d] = table[bucket of d][h]; distances beyond every query get the nearest number.
+/// Sets bias[h][M + d] = table[bucket of d][h]; entries for distances that no query sees get the number of
+/// the nearest distance.
 template <class S>
 void spread(const Device& device, const Ranges& ranges, std::int64_t heads, std::int64_t reach,
             const S* table, S* bias) {
@@ -89,7 +90,7 @@ void spread(const Device& device, const Ranges& ranges, std::int64_t heads, std:
       });
 }
 
-/// One row is a bucket and a head.
+/// Each task of for_rows is a bucket and a head.
 template <class S>
 void gather(const Device& device, const Ranges& ranges, const RowSet& rows, std::int64_t heads,
             std::int64_t buckets, const S* dbias, S* dtable) {

@@ -42,7 +42,7 @@ KOKKOS_FORCEINLINE_FUNCTION S feature(S x) {
   const S falling = math::exp(x < S(0) ? x : S(0));
   return x > S(0) ? x + S(1) : falling;
 }
-/// Returns its derivative, from x and its value.
+/// Returns the derivative of feature(), from x and feature(x).
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S feature_slope(S x, S value) {
   return x > S(0) ? S(1) : value;

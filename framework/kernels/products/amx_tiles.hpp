@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tile units: the eight tile registers of AMX (Intel SDM volume 1, chapter 18) and their multiplication, as
 // an object. HardwareTiles are those of the thread; EmulatedTiles compute the same in plain C++, bit for bit,
-// for the tests and for the check at the start. Read next: amx_product.hpp, which computes products with
-// either.
+// for the tests and for the check by permission() (amx_permission.cpp), which gemm.cpp calls to choose its
+// library. Read next: amx_product.hpp, which computes products with either.
 //
 // Every tile has 16 rows of 64 bytes. Tiles are numbered by template arguments, because instructions hold
 // their numbers. The instructions are written as assembly: g++ 12's intrinsics take only literals and do not

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packs the bfloat16 operands of a product into panels or tiles, as parallel tasks, and sums a's columns (the
 // gradient of a bias) while it reads them. gemm_bfloat16.cpp and gemm_amx.cpp call it before they multiply.
-// Read bfloat16_tile.hpp first for the layout.
+// Read bfloat16_tile.hpp first for the layout. Packing moves values only; the sums of columns have one order,
+// which must stay.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,8 @@ struct FirstSums {
   }
 };
 
-/// Returns into how many tasks packing is cut, by panels if the operand is stored (outer, inner).
+/// Returns the number of tasks into which packing is cut: one for each panel if the operand is stored (outer,
+/// inner).
 inline std::int64_t pack_tasks(const Panels& to, bool outer_first) {
   return outer_first ? to.count() : (to.inner + packed_rows - 1) / packed_rows;
 }
@@ -58,7 +60,7 @@ inline std::int64_t transpose_tasks(std::int64_t inner) {
   return (inner + packed_rows - 1) / packed_rows;
 }
 
-/// Runs one of the tasks. `Sums` is as in pack_rows.
+/// Runs one of the tasks of transpose_tasks(). `Sums` is as in pack_rows().
 template <bool Sums>
 void transpose(const amx::PackedTiles& to, std::int64_t task, const Tensor& from, float* sums) {
   static_assert(packed_rows % step_rows == 0);

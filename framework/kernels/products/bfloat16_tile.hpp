@@ -51,7 +51,7 @@ struct PairRows {
   std::int64_t row, step = 2;
 
   PairRows from(std::int64_t i) const { return {data + i * row, row, step}; }
-  /// Returns the row behind those that one tile may hold together with row i.
+  /// Returns the end of the rows that one tile may hold together with row i.
   static std::int64_t end_of_panel(std::int64_t) { return std::numeric_limits<std::int64_t>::max(); }
 };
 

@@ -5,7 +5,10 @@
 // number of threads; and its math mode is set, never inherited from the environment (float32 means float32).
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 
@@ -197,15 +200,28 @@ std::unique_ptr<GemmLibrary> make_emulated_amx_integer_gemm();
 std::unique_ptr<GemmLibrary> make_integer_gemm(int bits);
 
 #ifdef ENCORE_HAVE_CUBLASLT
+/// Makes products of every type on NVIDIA GPUs.
 std::unique_ptr<GemmLibrary> make_cublaslt_gemm();
 #endif
+
+/// Rounds the number of rows of a batch to the size for which cuBLASLt chooses an algorithm: batches differ
+/// in their number of rows, and a choice for each number would take longer than the product. The choice
+/// decides bits, so other sizes change the bits of runs on NVIDIA GPUs. Returns sizes up to 16 unchanged;
+/// then multiples of 8, from 128 on of an eighth of the power of two below. The result is never less than
+/// `size`, and from 64 on never more than nine eighths of it.
+constexpr std::int64_t rounded_size(std::int64_t size) {
+  if (size <= 16) return size;
+  const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)));
+  const std::int64_t step = std::max<std::int64_t>(8, power / 8);
+  return (size + step - 1) / step * step;
+}
 
 /// Makes the fastest library of this build for its backend. While a Kokkos tool listens, it receives every
 /// product (product_label.hpp).
 std::unique_ptr<GemmLibrary> make_gemm_library();
 
-/// Makes bare products (no epilogue) without the first promise, to measure its price. It is the same as above
-/// if the library has no other way.
+/// Makes bare products (no epilogue) without the first promise, to measure its price. It returns the library
+/// of make_gemm_library() if that has no other way.
 std::unique_ptr<GemmLibrary> make_free_gemm();
 
 }  // namespace encore::kernels

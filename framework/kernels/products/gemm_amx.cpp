@@ -14,9 +14,8 @@
 #include "kernels/products/amx_product.hpp"
 #include "kernels/products/bfloat16_packing.hpp"
 #include "kernels/products/gemm.hpp"
+#include "kernels/products/host_tiles.hpp"
 #include "kernels/products/int8_tile.hpp"
-#include "kernels/products/parallel_tasks.hpp"
-#include "kernels/products/tile_epilogue.hpp"
 
 namespace encore::kernels {
 

@@ -12,8 +12,7 @@
 
 #include "kernels/products/bfloat16_packing.hpp"
 #include "kernels/products/gemm.hpp"
-#include "kernels/products/parallel_tasks.hpp"
-#include "kernels/products/tile_epilogue.hpp"
+#include "kernels/products/host_tiles.hpp"
 
 namespace encore::kernels {
 

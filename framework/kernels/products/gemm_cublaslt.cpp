@@ -14,7 +14,6 @@
 #include "kernels/map_row.hpp"
 #include "kernels/products/gemm.hpp"
 #include "kernels/products/gemm_epilogue.hpp"
-#include "kernels/products/rounded_size.hpp"
 
 namespace encore::kernels {
 namespace {
@@ -152,8 +151,8 @@ class CublasLtGemm final : public GemmLibrary {
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
   static constexpr std::size_t most_plans = 4096;
 
-  /// Returns the bias in the type of the result, as the library's epilogues take it: in 16 bits a copy of
-  /// ours, which is valid until the next product with a bias.
+  /// Returns the bias in the type of the result, as the library's epilogues take it. In 16 bits it is a
+  /// rounded copy, which is valid until the next product with a bias.
   const void* bias_of(const Device& device, const Product& p) {
     if (p.c.dtype == DType::float32) return p.bias.data;
     const std::int64_t columns = p.columns();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the additions of a product (struct Product in gemm.hpp) as separate passes, for libraries and
 // types without an epilogue: bias and relu, the derivative of an activation, the sums of a's columns.
-// gemm_cublaslt.cpp and gemm_portable.cpp call it; tile_epilogue.hpp must give the same bits.
+// gemm_cublaslt.cpp and gemm_portable.cpp call it; host_tiles.hpp must give the same bits.
 #pragma once
 
 #include <encore/rows.hpp>

@@ -7,9 +7,9 @@
 #include <encore/view.hpp>
 
 #include "kernels/products/gemm.hpp"
+#include "kernels/products/host_tiles.hpp"
 #include "kernels/products/int4_tile.hpp"
 #include "kernels/products/int8_tile.hpp"
-#include "kernels/products/parallel_tasks.hpp"
 #include "kernels/products/small_product.hpp"
 
 namespace encore::kernels {

@@ -29,8 +29,8 @@
 #include <encore/device.hpp>
 
 #include "kernels/products/gemm.hpp"
+#include "kernels/products/host_tiles.hpp"
 #include "kernels/products/onednn_tile.hpp"
-#include "kernels/products/tile_epilogue.hpp"
 
 namespace encore::kernels {
 namespace {

@@ -10,7 +10,7 @@
 #include <encore/view.hpp>
 
 #if ENCORE_HOST_BACKEND
-#include "kernels/products/tile_epilogue.hpp"
+#include "kernels/products/host_tiles.hpp"
 #else
 #include <KokkosBlas3_gemm.hpp>
 

@@ -164,8 +164,8 @@ ENCORE_ALWAYS_INLINE inline Integers dot(Integers sums, std::uint32_t four, Inte
 #endif
 }
 
-/// Rows of activations as round_row leaves them, each `row` bytes behind the last and filled up with zeros to
-/// whole quads.
+/// Rows of activations as round_row() leaves them, each `row` bytes after the one before and filled up with
+/// zeros to whole quads.
 struct Rows {
   const std::uint8_t* data;
   std::int64_t row;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements onednn_tile.hpp: describes a tile of a product to oneDNN as a matmul for one thread, and keeps
-// the primitive, since making one takes about 0.1 ms. gemm_onednn.cpp makes and runs the tiles.
+// the primitive, since making one takes about 0.1 ms. gemm_onednn.cpp makes and runs the tiles. A tile
+// depends on shapes only, never on threads, or bits would change.
 #ifdef ENCORE_HAVE_ONEDNN
 
 #include "kernels/products/onednn_tile.hpp"

@@ -46,7 +46,8 @@ struct TileProduct {
 TileProduct make_tile_product(const dnnl::engine& cpu, const OnednnTileShape& shape,
                               const dnnl::memory::desc& order = {});
 
-/// oneDNN has bfloat16 products only for CPUs with AVX-512 (emulated before AVX512_BF16).
+/// Returns whether oneDNN has bfloat16 products here: it has them only for CPUs with AVX-512 (emulated before
+/// AVX512_BF16).
 bool can_make_bfloat16(const dnnl::engine& cpu);
 
 }  // namespace encore::kernels

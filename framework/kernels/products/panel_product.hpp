@@ -2,7 +2,7 @@
 // panel_product: a block of rows times a panel of a matrix, by one host thread, with as many sums in
 // registers as they hold. Its steps are written as fma instructions where the processor has them: compilers
 // replace chains of few of them by products and sums, and then the bits of an element would depend on the
-// height of its tile. Place in the flow: gemm_portable.cpp.
+// height of its tile. Place in the flow: gemm_portable.cpp calls it for each tile.
 #pragma once
 
 #include "kernels/products/small_product.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The name of a matrix product for Kokkos Tools: a region around it that says its shape, because the kernels
 // of a library have no names of their own. gemm.cpp opens the region while a tool listens (a connector of
-// $KOKKOS_TOOLS_LIBS, or exp bench, which reads the shape back).
+// $KOKKOS_TOOLS_LIBS, or exp bench, which reads the shape back). Stored benches hold such labels, so their
+// form must stay.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct ProductShape {
 
 /// Returns "encore::gemm 896x1152x384 nt float32 float32".
 std::string product_label(const Product& product);
-/// Returns nothing for any other region.
+/// Returns the shape that a label holds; nothing for the label of any other region.
 std::optional<ProductShape> parse_product_label(std::string_view label);
 
 }  // namespace encore::kernels

@@ -17,7 +17,6 @@
 #include "base/utf8.hpp"
 #include "byte_bpe.hpp"
 #include "byte_text.hpp"
-#include "infer/text_streamer.hpp"
 #ifdef ENCORE_HAS_UNIGRAM
 #include "unigram.hpp"
 #endif

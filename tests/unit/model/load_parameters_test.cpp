@@ -16,7 +16,7 @@
 #include <encore/float16.hpp>
 
 #include "memory/device_memory.hpp"
-#include "model/convert_elements.hpp"
+#include "model/floats.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::model {

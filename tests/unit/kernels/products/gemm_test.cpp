@@ -8,7 +8,6 @@
 #include <encore/rows.hpp>
 
 #include "kernels/products/gemm.hpp"
-#include "kernels/products/rounded_size.hpp"
 
 namespace encore::test {
 namespace {

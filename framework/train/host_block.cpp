@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// digest_blocks(): hashes the parameter block and the optimizer's states. One SHA-256 cannot be divided among
-// threads, so blocks and tensors are hashed in parallel, each by one thread. Read digests.hpp first.
-#include "train/digests.hpp"
+// Implements digest_blocks() of host_block.hpp: hashes the parameter block and the optimizer's states. The
+// Trainer calls it. One SHA-256 cannot be divided among threads, so blocks and tensors are hashed in
+// parallel, each by one thread. Read host_block.hpp first.
+#include "train/host_block.hpp"
 
 #include <cstring>
 #include <optional>
 
 #include "base/parallel.hpp"
 #include "base/sha256.hpp"
-#include "train/host_block.hpp"
 #include "train/ranks.hpp"
 
 namespace encore::train {

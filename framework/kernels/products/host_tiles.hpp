@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the additions of a product (bias, activation, derivative; struct Product in gemm.hpp) on the host,
-// in the thread that has just computed a tile, while the tile is in its cache. The products by tiles
-// (gemm_amx.cpp, gemm_onednn.cpp and others) call it. The bits must equal those of the passes in
-// gemm_epilogue.hpp.
+// What the products by tiles on the host share (gemm_amx.cpp, gemm_onednn.cpp and others). parallel_tasks()
+// runs tasks of unequal length, each in the next free thread; results must not depend on which thread runs a
+// task. The other functions compute the additions of a product (bias, activation, derivative; struct Product
+// in gemm.hpp) in the thread that has just computed a tile, while the tile is in its cache. Their bits must
+// equal those of the passes in gemm_epilogue.hpp.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
+#include <encore/device.hpp>
 #include <encore/rows.hpp>
+#include <encore/space.hpp>
 
 #include "kernels/activation_function.hpp"
 #include "kernels/products/gemm.hpp"
 
 namespace encore::kernels {
 
+/// Calls body(task) for each task from 0 to tasks - 1, each in the next free thread.
+template <class Body>
+void parallel_tasks(const Device& device, const char* label, std::int64_t tasks, const Body& body) {
+  Kokkos::parallel_for(
+      label,
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>(
+          device.space(), 0, tasks, Kokkos::ChunkSize(1)),
+      body);
+}
+
 /// A tile of c: its first row and column, and its size.
 struct Tile {
   std::int64_t row, rows, column, columns;
 };
 
-/// Sets c = the gradient from `saved` and c, by the element: GCC vectorises a loop in this form.
+/// Sets each element of c to the gradient from `saved` and c. GCC vectorises a loop in this form.
 template <class C, class Gradient>
 struct GradientInPlace {
   const C* saved;
