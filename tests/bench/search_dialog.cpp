@@ -4,8 +4,8 @@
 // and speaks this protocol:
 //
 //   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the columns
-//                            of the table `search` have them); then, in a loop, writes the trials to train as
-//                            JSON and reads the value of each (and the names of the variables that it does not
+//                            of the table `search` have them); then, in a loop, writes a trial to train as
+//                            JSON and reads its value (and the names of the variables that it does not
 //                            have). Ends with {}.
 //   search_dialog cost [OBSERVATIONS] [VARIABLES]    processor time of a tpe decision
 #include <algorithm>
