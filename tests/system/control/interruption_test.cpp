@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// If exp or its worker ends early for any reason, the same command resumes the run, which ends with the
-// digests of an unbroken run.
+// Tests that if exp or its worker ends early for any reason, the same command resumes the run, which ends
+// with the digests of an unbroken run (runner/runner.hpp, store/merge.hpp). The scripted worker trains, and
+// Hold stops it in a step.
 #include <gtest/gtest.h>
 #include <signal.h>
 
