@@ -3,9 +3,9 @@
 // compare it with other searches, and measures the processor time of a decision. search_quality.py starts it
 // and speaks this protocol:
 //
-//   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the columns
-//                            of the table `search` have them); then, in a loop, writes a trial to train as
-//                            JSON and reads its value (and the names of the variables that it does not
+//   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the
+//                            columns of the table `search` have them); then, in a loop, writes a trial to
+//                            train as JSON and reads its value (and the names of the variables that it does not
 //                            have). Ends with {}.
 //   search_dialog cost [OBSERVATIONS] [VARIABLES]    processor time of a tpe decision
 #include <algorithm>
