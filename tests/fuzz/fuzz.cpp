@@ -78,7 +78,8 @@ struct Inputs {
   bool is_correct(std::uint64_t number) const {
     return number >= stored.size() && number < stored.size() + corpus.size();
   }
-  /// Runs the stored inputs first, then the corpus unchanged, then mutations of both.
+  /// Returns the input of a case: first the stored inputs, then the corpus unchanged, then mutations of the
+  /// corpus.
   std::string at(std::uint64_t number, std::uint64_t seed, Target& target) const {
     if (number < stored.size()) return stored[number];
     if (number < stored.size() + corpus.size()) return corpus[number - stored.size()];

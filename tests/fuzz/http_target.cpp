@@ -12,7 +12,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
 #include "serve/answers.hpp"

@@ -9,7 +9,6 @@
 #include "config/experiment_file.hpp"
 #include "data/vocabulary.hpp"
 #include "fuzz/model_folders.hpp"
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/shipped_tokenizers.hpp"
 #include "fuzz/target.hpp"

@@ -3,7 +3,7 @@
 // predictions, references, kept attention, measurements, sessions, orders and reports of jobs, records of the
 // source, and templates. The first line of an input names the kind; take() has the table of kinds and of the
 // functions that read them. If a file is compared with the hash of another one, that file is written to
-// match. fuzz.cpp calls the target; read named_input.hpp first.
+// match. fuzz.cpp calls the target; read target.hpp first.
 #include <nlohmann/json.hpp>
 
 #include "analysis/bench_comparison.hpp"
@@ -12,7 +12,6 @@
 #include "base/sha256.hpp"
 #include "config/experiment.hpp"
 #include "document/templates.hpp"
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
 #include "record/attention.hpp"
