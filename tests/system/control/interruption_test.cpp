@@ -10,8 +10,7 @@
 
 #include "support/places.hpp"
 #include "system/control/hold.hpp"
-#include "system/control/small_disk.hpp"
-#include "system/control/write_lock.hpp"
+#include "system/control/storage_faults.hpp"
 
 namespace encore::system_test {
 namespace {

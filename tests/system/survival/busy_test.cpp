@@ -12,7 +12,7 @@
 
 #include "record/spool_reader.hpp"
 #include "system/control/hold.hpp"
-#include "system/control/write_lock.hpp"
+#include "system/control/storage_faults.hpp"
 #include "system/survival/unbroken.hpp"
 
 namespace encore::system_test {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "system/control/hold.hpp"
-#include "system/control/small_disk.hpp"
+#include "system/control/storage_faults.hpp"
 #include "system/survival/unbroken.hpp"
 
 namespace encore::system_test {
