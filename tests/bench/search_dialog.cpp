@@ -5,8 +5,8 @@
 //
 //   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the
 //                            columns of the table `search` have them); then, in a loop, writes a trial to
-//                            train as JSON and reads its value (and the names of the variables that it does not
-//                            have). Ends with {}.
+//                            train as JSON and reads its value (and the names of the variables that it does
+//                            not have). Ends with {}.
 //   search_dialog cost [OBSERVATIONS] [VARIABLES]    processor time of a tpe decision
 #include <algorithm>
 #include <cmath>
