@@ -7,9 +7,9 @@ programs in turn.
         --texts test.conll --decide dev.conll --peer infer.py --peer infer_more.py --rounds 3 --out samples.json
 
 Called by hand; docs/internals/peers.md has its results. Measured are float32, bfloat16 and 8-bit integers.
-The folder is imported twice (float32, bfloat16) and quantized; the lines of --decide choose the scales.
-Encore's part is `exp embed --json` of the first 512 inputs and of these four times: the difference of the two
-is the time of 1,536 inputs without the program's start. Tokenizing and writing the vectors count for Encore,
+The folder is imported twice (float32, bfloat16) and quantized; `exp quantize` measures with the lines
+of --decide. Encore's part is `exp embed --json` of the first 512 inputs and of these four times: the
+difference of the two is the time of 1,536 inputs without the program's start. Tokenizing and writing the vectors count for Encore,
 and are outside of the peers' clock. A single input is a request to `exp serve --workers 1` on a connection
 that stays open: HTTP, tokenizing, the vector as JSON and the client's own reading count for Encore, and the
 pass alone for the peers. --peer is a script that prints one JSON object with texts_per_second, p50 and p95

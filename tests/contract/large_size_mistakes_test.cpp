@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the checks at large sizes (framework/contract/layer_checks.cpp, onnx_check.cpp) with layers that are
-// right at the small size of most checks and wrong at a large one; the contract suite must name the size.
-// Also an ONNX form that computes something else than the layer.
+// Tests the checks at large sizes (framework/contract/layer_checks.cpp, contract/onnx_check.cpp) with layers
+// that are right at the small size of most checks and wrong at a large one; the contract suite must name the
+// size. Also an ONNX form that computes something else than the layer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

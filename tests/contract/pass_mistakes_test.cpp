@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the checks of a layer's passes (framework/contract/layer_checks.cpp, evaluation_check.cpp) with
-// layers that write outside tensors, or compute something else in evaluation than in training; the contract
-// suite must name the mistake.
+// Tests the checks of a layer's passes (framework/contract/layer_checks.cpp, contract/evaluation_check.cpp)
+// with layers that write outside tensors, or compute something else in evaluation than in training; the
+// contract suite must name the mistake.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>

@@ -24,7 +24,7 @@ using nlohmann::json;
 const fs::path build = ENCORE_BUILD_DIR;
 const fs::path samples = build / "tests/contract/samples";
 
-/// The folder that records passed checks, instead of the user's own cache.
+/// The folder in which passed checks are recorded here, instead of the user's own cache.
 const fs::path cache = build / "tests/contract/cache";
 
 runner::ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the contract suite (contract/suite.hpp), which `exp plugin check` runs on a plugin. Everything that
 // ships passes; layers, heads, norms, optimizers and schedules with one mistake each are found, and the
-// mistake is named. A new check of the suite gets a mistake here or in a *_mistakes_test.cpp, because a check
-// that never fails proves nothing.
+// mistake is named. A new check of the suite gets a mistake here or in another test of mistakes, because a
+// check that never fails proves nothing.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>

@@ -2,7 +2,7 @@
 // ChangedDatabase: a small database whose values are changed by SQL without the checks of Encore: any column
 // of any row holds any type, as in a file whose schema was written without STRICT and CHECK.
 // database_target.cpp and verbs_target.cpp mutate their inputs with it and then read the database. It follows
-// schema.sql by itself: new columns are changed too.
+// store/schema.sql by itself: new columns are changed too.
 #pragma once
 
 #include <string>

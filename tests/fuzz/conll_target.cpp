@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fuzz target "conll": mutated CoNLL files go to the reader "conll" (plugins/readers/conll.cpp,
-// conll_questions.cpp). Every sentence that is read must have as many tags as words and valid IOB2 tags, and
-// writing labels into the file must leave its words unchanged. fuzz.cpp calls the target; read target.hpp
-// first.
+// readers/conll_questions.cpp). Every sentence that is read must have as many tags as words and valid IOB2
+// tags, and writing labels into the file must leave its words unchanged. fuzz.cpp calls the target; read
+// target.hpp first.
 #include <stdexcept>
 
 #include "base/utf8.hpp"

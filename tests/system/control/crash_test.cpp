@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what is reported if a plugin crashes, throws or hangs while a run trains (worker/train_verb.cpp,
 // runner/attempt_end.hpp): the messages and the records name the pass, the layer and the plugin's file. The
-// plugins are tests/contract/fixtures/trouble.cpp and undeclared_option.cpp there.
+// plugins are tests/contract/fixtures/trouble.cpp and fixtures/undeclared_option.cpp.
 #include <gtest/gtest.h>
 
 #include <filesystem>

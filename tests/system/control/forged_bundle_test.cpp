@@ -2,8 +2,8 @@
 // Tests that `exp verify` notices a bundle that another person has changed (bundle/check_bundle.hpp,
 // bundle/evidence.hpp). Every column of every table and every file is changed alone, and by a forger who
 // adapts all other parts to it. Each change is found when the bundle is opened, or makes a difference when
-// the run is trained again, or is printed as a claim: evidence.hpp says which. A new column of schema.sql
-// needs a row there.
+// the run is trained again, or is printed as a claim: evidence.hpp says which. A new column of
+// store/schema.sql needs a row there.
 #include <gtest/gtest.h>
 
 #include <fstream>

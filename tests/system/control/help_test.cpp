@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the help of every verb (cli/help_verb.cpp, the HelpText of each verb): the examples of every verb and
-// action, found by calling `exp` itself, are run in order, with the real worker, in a folder that holds the
-// files they name: the quickstart with a tiny experiment. A new example in a help text must run here.
+// Tests the help of every verb (cli/help_verb.cpp, cli/binder.hpp): the examples of every verb and action,
+// found by calling `exp` itself, are run in order, with the real worker, in a folder that holds the files
+// they name: the quickstart with a tiny experiment. A new example in a help text must run here.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Faults of storage that a test makes: SmallDisk is full, WriteLock locks the database of a sandbox. Used by
-// interruption_test.cpp and by disk_test.cpp and busy_test.cpp of tests/system/survival. Nothing else depends
-// on it.
+// interruption_test.cpp and by survival/disk_test.cpp and survival/busy_test.cpp. Nothing else depends on it.
 #pragma once
 
 #include <gtest/gtest.h>

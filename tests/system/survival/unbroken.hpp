@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The records of a sweep as text, for the tests of this folder: two sweeps are equal if these are, whatever
 // happened to one of them. Each test makes an unbroken sweep and a disturbed one, and compares them with
-// expect_same(). A new table of schema.sql that holds results of runs must be read here too.
+// expect_same(). A new table of store/schema.sql that holds results of runs must be read here too.
 #pragma once
 
 #include <cstdint>
