@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Components: targets that ./exp builds when a call first needs them, and rebuilds with the rest from then on:
-# programs for some verbs, the plugins that ship, and what foreign plugins link.
-# build/<backend>/components.txt lists them for ./exp, one per line:
+# programs for some verbs, the plugins that ship, and what foreign plugins link. targets.cmake includes it.
+# build/<backend>/components.txt lists them, one per line. ./exp reads these lines, so a change of their form
+# changes ./exp too:
 #   NAME TARGET FILE SECONDS     for example "exp-report exp-report bin/exp-report 130"; seconds of one core
 # The target "components" builds all; so do the tests, ./exp build and an installation.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Settings of the CUDA compiler for Encore and every plugin, in the tree and in an installation (beside
-# encore-config.cmake). It is included only for the CUDA backend. CMAKE_CUDA_ARCHITECTURES must be the one for
-# which Kokkos was built.
+# Settings of the CUDA compiler for Encore and every plugin, in the tree (dependencies.cmake) and in an
+# installation (encore-config.cmake). It is included only for the CUDA backend. CMAKE_CUDA_ARCHITECTURES must
+# be the one for which Kokkos was built.
 
 if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
   set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)

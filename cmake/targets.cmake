@@ -5,7 +5,7 @@
 #   encore_add_library(NAME [SHARED] [SDK] [SOURCES file...] [KERNELS file...] [LIBRARIES target...])
 #   encore_add_executable(NAME [INSTALL] SOURCES file... [LIBRARIES target...])
 #   encore_add_component(NAME SECONDS n SOURCES file... [LIBRARIES target...])
-#   encore_add_plugin(...)   as everybody else: encore_plugin.cmake
+#   encore_add_plugin(...)   the same function as for other authors: encore_plugin.cmake
 #   encore_add_test(NAME [DEVICE] [SOURCES file...] [KERNELS file...] [LIBRARIES target...] [LABELS label...])
 #
 # KERNELS are the sources that include Kokkos, through encore/space.hpp, view.hpp, rows.hpp or math.hpp: the compiler of the backend (nvcc

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Attention, forward and backward, against PyTorch's scaled_dot_product_attention on the same sizes, in turn.
+"""Measures attention, forward and backward, in Encore and in PyTorch (scaled_dot_product_attention) on equal
+sizes, in turn.
 
-    python3 tests/bench/against_attention.py --tool build/openmp/bin/tests/attention_speed --sequences 8 --length 512 --out samples.json
+    python3 tests/bench/against_attention.py --tool build/openmp/bin/tests/attention_speed --sequences 8 \\
+        --length 512 --out samples.json
 
-Both get as many threads; no dropout, no mask, all sequences of one length, which is what PyTorch's fastest kernel wants. PyTorch
-starts from separate (B, H, T, D) tensors, Encore from the packed (N, 3 C) rows that the projection wrote. Prints the median of
-each round and the median ratio (above 1: Encore is faster) with its range; --out keeps every sample.
+Called by hand, and by compare.py, which reads the JSON of --out. --tool is the program of
+attention_speed.cpp. Both sides get the same number of threads; no dropout, no mask, all sequences of one
+length, which is what PyTorch's fastest kernel wants. PyTorch starts from separate (B, H, T, D) tensors,
+Encore from the packed (N, 3 C) rows that the projection wrote. Prints the median of each round and the median
+ratio (above 1: Encore is faster) with its range; --out keeps every sample.
 """
 import argparse, json, os, pathlib, statistics, subprocess, time
 

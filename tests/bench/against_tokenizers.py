@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Speed of WordPiece against the Python package `tokenizers` (Rust), one thread each, in turn on the same lines.
+"""Measures WordPiece against the Python package `tokenizers` (Rust), one thread each, in turn on the same
+lines.
 
-    python3 tests/bench/against_tokenizers.py --tool build/openmp/bin/tests/wordpiece_speed --vocab vocab.txt --text train.conll \\
-        --rounds 7 --out samples.json
+    python3 tests/bench/against_tokenizers.py --tool build/openmp/bin/tests/wordpiece_speed --vocab vocab.txt \\
+        --text train.conll --rounds 7 --out samples.json
 
-The words of a CoNLL file are joined to sentences; any other file is taken line by line. The peer runs in its best mode: a whole
-batch in one call (encode_batch_fast, which leaves out offsets, where the version has it), its thread pool switched off. Reading,
-printing and turning the peer's result into Python lists are not counted on either side. Before anything is timed the tokens of
-all lines are compared. Prints each round's lines a second and the median ratio with its range; --out keeps every sample.
+Called by hand, and by compare.py, which reads the JSON of --out. --tool is the program of
+wordpiece_speed.cpp. The words of a CoNLL file are joined to sentences; any other file is taken line by line.
+The package runs in its best mode: a whole batch in one call (encode_batch_fast, which leaves out offsets,
+where the version has it), its thread pool switched off. Reading, printing and turning the package's result
+into Python lists are not counted on either side. Before anything is timed, the tokens of all lines are
+compared. Prints each round's lines per second and the median ratio with its range; --out keeps every sample.
 """
 import argparse, json, os, pathlib, statistics, subprocess, sys, time
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seconds of attention over sequences of equal length, forward and backward: raw samples as JSON on standard
-// output. against_attention.py runs PyTorch's on the same sizes in turn.
+// The program attention_speed: measures the seconds of attention over sequences of equal length, forward and
+// backward (sdk/encore/kernels.hpp), and prints raw samples as JSON on standard output. against_attention.py
+// starts it, runs PyTorch's attention on the same sizes in turn, and reads this JSON.
 //   attention_speed SEQUENCES LENGTH HEADS HEAD_SIZE float32|bfloat16 REPETITIONS
 #include <chrono>
 #include <cstdint>

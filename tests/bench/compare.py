@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures speed and memory of Encore and its peers in one run, in turn, and keeps the raw samples.
+"""Measures speed and memory of Encore and of other programs ("peers": PyTorch, oneDNN, tokenizers) in turn,
+and keeps the samples.
 
-    python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit.cpp --data DIR --vocab vocab.txt \\
-        --cased --rounds 6 --out samples.json --markdown docs/internals/peers.md
+    python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit.cpp --data DIR \\
+        --vocab vocab.txt --cased --rounds 6 --out samples.json --markdown docs/internals/peers.md
 
-DIR holds train.conll, dev.conll, test.conll and is called wikineural_en; --matmul-limit is the compiled program or its source.
-A peer that is not named is left out, and the rows that need it are not judged. A round runs every measurement once, every second round
-in reverse order; some take part in the first three rounds only. What is compared is compared within a round, so that a machine
-that changes its speed between rounds changes both sides. Ratios are medians over the rounds; the interval stands between two
-order statistics (95 % from six rounds on, before that the range).
+Called by hand on a machine that does nothing else; docs/internals/peers.md has its results, and no test looks
+at the numbers. measurements.py starts the programs, and rows.py computes the rows of the result. Samples of
+earlier calls are read again (--resume), so the names of measurements and their JSON keep their meaning.
 
-It first prints how long it will take. --minutes M starts nothing that would end later. --out is written after every
-measurement; --resume continues it, also with other rows. A program that fails costs only the rows that need it. --only NAME,... takes some of the
-rows (`--only list` shows them); the row `quality` trains ten models, takes hours and is measured only if it is named.
-Variables that steer OpenMP (OMP_..., KMP_...) are taken out of the environment: each side runs as it does by itself.
-Needs the Python packages of the peers. Run it on a machine that does nothing else; no test looks at its numbers.
+DIR holds train.conll, dev.conll, test.conll and is called wikineural_en; --matmul-limit is the compiled
+program or its source. A peer that is not named is left out, and the rows that need it are not judged. A round
+runs every measurement once, every second round in reverse order; some take part in the first three rounds
+only. Values are compared within a round, so a machine that changes its speed between rounds changes both
+sides. Ratios are medians over the rounds; the interval lies between two order statistics (95 % from six
+rounds on, before that the range).
+
+It first prints how long it will take. --minutes M starts nothing that would end later. --out is written after
+every measurement; --resume continues it, also with other rows. A program that fails costs only the rows that
+need it. --only NAME,... takes some of the rows (`--only list` shows them); the row `quality` trains ten
+models, takes hours and is measured only if it is named. Variables that configure OpenMP (OMP_..., KMP_...)
+are removed from the environment: each side runs with its own defaults. Needs the Python packages of the
+peers.
 """
 import argparse, ctypes.util, json, os, platform, statistics, subprocess, sys, tempfile, time
 

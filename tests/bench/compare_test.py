@@ -1,8 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests compare.py with programs that answer at once: its handling of samples, of failing programs, and of interruptions.
+"""Tests compare.py, which measures Encore's speed against PyTorch and oneDNN, with fake programs that answer
+at once.
 
     python3 tests/bench/compare_test.py
+
+CTest runs it as compare_script. Tested are the rows and ratios, failing programs, interruption and --resume,
+--minutes, the Markdown page, and the statistics of rows.py and measurements.py; no speed is checked. A peer
+is a program that Encore is compared with; "price_of_order" is the member of the JSON of `exp bench` for the
+time that a fixed order of additions costs.
 """
 import json, os, pathlib, sqlite3, subprocess, sys, tempfile, unittest
 

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures whether and how soon `exp monitor` detects that tweets have replaced news, and how often it gives false alarms.
+"""Measures whether and how soon `exp monitor` detects that tweets have replaced news, and how often it gives
+false alarms.
 
-    ENCORE_DATA=... python3 tests/bench/drift.py --exp build/openmp/bin/exp --replay build/openmp/bin/tests/drift_replay --folder drift
+    ENCORE_DATA=... python3 tests/bench/drift.py --exp build/openmp/bin/exp \\
+        --replay build/openmp/bin/tests/drift_replay --folder drift
 
-A small model is trained on English Wikipedia (drift.toml), unless the folder has it. `exp serve --monitor` answers to the sentences of
-its test set and to those of WNUT 17, one request each, as plain text; its records of them are read back from the database. Then the
-test of `exp monitor` (framework/monitor/shift_test.hpp, in drift_replay) sees them in --replays random orders: --length sentences of the
-test set alone, where every alarm is a false one, and --quiet of them and then tweets, where it should alarm within 200. It compares once with
-the reference of the run, its development set, and once with a reference that is drawn from the test set itself in each replay, so
-that the two differ only by chance. The upper bound of the false alarm rate is that of Clopper and Pearson with 95 %. All
-samples go to FOLDER/drift.json.
+Called by hand; docs/guides/monitoring.md has its results. A small model is trained on English Wikipedia
+(drift.toml), unless the folder has it. `exp serve --monitor` answers the sentences of its test set and those
+of WNUT 17, one request each, as plain text; its records of them are read from the database. Then the test of
+`exp monitor` (framework/monitor/shift_test.hpp, called by drift_replay.cpp) gets them in --replays random
+orders: --length sentences of the test set alone, where every alarm is a false one, and --quiet of them and
+then tweets, where it should alarm within 200. It compares once with the reference of the run, its development
+set, and once with a reference that is drawn from the test set itself in each replay, so that the two differ
+only by chance. The upper bound of the false alarm rate is that of Clopper and Pearson with 95 %. All samples
+go to FOLDER/drift.json.
 """
 import argparse, asyncio, json, math, os, pathlib, sqlite3, subprocess
 from serve_client import Connection, Server, lines_of, post
 
-BOUND = 200  # requests until a shift is seen
+BOUND = 200  # a shift counts as detected if the alarm comes within this number of requests
 
 
 def upper_bound(hits, count, level=0.95):

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replays inputs through the test of `exp monitor`: measures how often it alarms if nothing has changed, and
-// after how many inputs it alarms if something has. Reads the output of drift.py and writes JSON.
+// The program drift_replay: replays inputs through the test of `exp monitor` (monitor/shift_test.hpp) and
+// measures how often it alarms if nothing has changed, and after how many inputs it alarms if something has.
+// drift.py starts it: it reads the file that drift.py wrote, and prints JSON that drift.py reads.
 //
 //   drift_replay FACTS.json --replays 1000 --length 1000 --quiet 200 --alpha 0.001 [--split]
 //
 // FACTS.json: {"reference": TextReference, "same": [TextFacts...], "other": [TextFacts...]}. Without --split
 // the reference is that of the run. With it each replay draws a reference of the same size from the inputs
-// that are the same, and replays the rest: then the two differ only by chance.
+// "same", and replays the rest: then the two differ only by chance.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -31,7 +32,7 @@ using Facts = std::vector<record::TextFacts>;
 struct Replay {
   int replays = 1000;
   std::size_t length = 1000;  ///< inputs of a replay without a change
-  std::size_t quiet = 200;    ///< inputs before a change
+  std::size_t quiet = 200;    ///< inputs before the change, in a replay with a change
   double alpha = 0.001;
   bool split = false;
 };
@@ -51,7 +52,7 @@ Facts drawn(const Facts& from, std::size_t count, std::mt19937_64& random) {
 }
 
 struct Outcome {
-  std::vector<std::int64_t> same_alarms, delays;  ///< -1: none
+  std::vector<std::int64_t> same_alarms, delays;  ///< -1: no alarm
 };
 
 Outcome replay(const record::TextHistograms& own, const Facts& same, const Facts& other,

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures inputs per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, and the time of a single input, ours and the
-peers' in turn.
+"""Measures inputs per second of a pretrained encoder, and the time of a single input, in Encore and in other
+programs in turn.
 
-    python3 tests/bench/encoder_inference.py --exp build/openmp/bin/exp --model DIR/all-MiniLM-L6-v2 --texts test.conll \\
-        --decide dev.conll --peer infer.py --peer infer_more.py --rounds 3 --out samples.json
+    python3 tests/bench/encoder_inference.py --exp build/openmp/bin/exp --model DIR/all-MiniLM-L6-v2 \\
+        --texts test.conll --decide dev.conll --peer infer.py --peer infer_more.py --rounds 3 --out samples.json
 
-The folder is imported twice (float32, bfloat16) and quantised, which lines of --decide decide. Ours is `exp embed --json` of the first
-512 inputs and of these four times, the difference of the two being 1,536 inputs without the program's start: cutting words into tokens and
-writing the vectors count for us, and are outside of the peers' clock. A single input is a request to `exp serve --workers 1` on a connection that stays open, one after another: HTTP,
-cutting, the vector as JSON and the client's own reading count for us, and the pass alone for the peers. --peer is a script that prints
-one JSON object with texts_per_second, p50 and p95 (milliseconds) of single inputs, and distance (1 - cosine, at most) by engine; it is
-called with --model, --texts, --threads and --onnx, a folder that all peers share. An engine with int8 in its name computes with integers.
-Every sample is kept.
+Called by hand; docs/internals/peers.md has its results. Measured are float32, bfloat16 and 8-bit integers.
+The folder is imported twice (float32, bfloat16) and quantized; `exp quantize` measures with the lines
+of --decide. Encore's part is `exp embed --json` of the first 512 inputs and of these four times: the
+difference of the two is the time of 1,536 inputs without the program's start. Tokenizing and writing the vectors count for Encore,
+and are outside of the peers' clock. A single input is a request to `exp serve --workers 1` on a connection
+that stays open: HTTP, tokenizing, the vector as JSON and the client's own reading count for Encore, and the
+pass alone for the peers. --peer is a script that prints one JSON object with texts_per_second, p50 and p95
+(milliseconds) of single inputs, and distance (1 - cosine, at most) by engine; it is called with --model,
+--texts, --threads and --onnx, a folder that all peers share. An engine with int8 in its name computes with
+integers. Every sample is kept.
 """
 import argparse, http.client, json, math, os, statistics, subprocess, sys, tempfile, time
 from serve_client import Server
@@ -22,7 +25,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 def sentences(path):
-    """Lines of a text, or the sentences of a CoNLL file."""
+    """Returns the lines of a text file, or the sentences of a CoNLL file."""
     if not path.endswith(".conll"):
         return [line.strip() for line in open(path, encoding="utf-8") if line.strip()]
     found, words = [], []
@@ -67,7 +70,7 @@ class Ours:
         return self.texts * (TIMES - 1) / (often - once)
 
     def latency(self, name, options):
-        """p50 and p95 of single inputs, in milliseconds."""
+        """Returns p50 and p95 of single inputs, in milliseconds."""
         server = Server(self.exp, os.path.join(self.folder, "encore.db"), name, ["--workers", "1", "--threads", self.threads, *options])
         connection, taken = http.client.HTTPConnection("127.0.0.1", server.port), []
         for text in self.single[:WARM] + self.single:
@@ -84,7 +87,7 @@ class Ours:
         return {"p50": cuts[9], "p95": cuts[18]}
 
     def distance(self, name, options):
-        """The largest 1 - cosine from the vectors in float32."""
+        """Returns the largest distance (1 - cosine) of a vector from that in float32."""
         exact, other = ([each["vector"] for each in json.loads(self.vectors(*which, "once")[1])["vectors"]]
                         for which in (("float32", []), (name, options)))
         return max(1.0 - sum(x * y for x, y in zip(a, b)) / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))

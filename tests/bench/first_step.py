@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the wall time from starting `exp run` to the end of step 1, with an empty and a warm token cache, in turn.
+"""Measures the wall time from starting `exp run` to the end of step 1, with an empty and a warm token cache,
+in turn.
 
-    ENCORE_DATA=DIR python3 tests/bench/first_step.py --exp build/openmp/bin/exp --experiment experiments/wikineural.toml \\
-        --rounds 5 --out samples.json
+    ENCORE_DATA=DIR python3 tests/bench/first_step.py --exp build/openmp/bin/exp \\
+        --experiment experiments/wikineural.toml --rounds 5 --out samples.json
 
-Every turn starts a new database in a folder of its own. The times are those the worker writes into its spool: `started` when data,
-tokenizer and model are loaded, `step_0` when the digests of the initial parameters are recorded, `step_1` when the first step has
-ended; then the whole group of processes is killed. Prints each turn and the medians; --out keeps every sample. Files are in the
-page cache from the second turn on: `cold` is about the token cache, not about the disk. It is not a test: a machine's speed is not
-the code's correctness.
+Called by hand, and by compare.py, which reads the JSON of --out. Every turn starts a new database in a folder
+of its own. The times are those that the worker writes into its spool: `started` when data, tokenizer and
+model are loaded, `step_0` when the digests of the initial parameters are recorded, `step_1` when the first
+step has ended; then the whole group of processes is killed. Prints each turn and the medians; --out keeps
+every sample. Files are in the page cache from the second turn on: `cold` is about the token cache, not about
+the disk. It is not a test: a machine's speed is not the code's correctness.
 """
 import argparse, glob, json, os, re, shutil, signal, statistics, subprocess, tempfile, time
 
@@ -21,14 +23,14 @@ MARKS = {
 
 
 def marks_in(spools):
-    """The times of the marks that the spools hold so far."""
+    """Returns the time of each mark (started, step_0, step_1) that the spools hold so far."""
     text = b"".join(open(name, "rb").read() for name in spools)
     found = {name: re.search(pattern, text, re.DOTALL) for name, pattern in MARKS.items()}
     return {name: float(match.group(1)) for name, match in found.items() if match}
 
 
 def turn(arguments, cache, patience=120.0):
-    """Seconds from the start to each mark."""
+    """Starts one run and returns the seconds from its start to each mark."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         database = os.path.join(folder, "encore.db")
         begin = time.time()

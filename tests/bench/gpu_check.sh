@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every check that needs a GPU in one command: the tests that launch kernels, those that are most in doubt first, then the speed of
-# training steps. Made for a machine that is lent for minutes: every part writes its result when it ends, and a run that is cut off keeps them.
+# Runs every check that needs a GPU in one command: the tests that launch kernels, the most doubtful ones
+# first, then the speed of training steps. Called by hand (docs/guides/backends.md). It fits a machine that is
+# available for minutes only: every part writes its result when it ends, and an interrupted call keeps them.
 #
 #   gpu_check.sh pack FILE [DATA]     on a machine with nvcc and packages: builds for CUDA, and packs programs, plugins, tests and the
 #                                     libraries that they need into FILE (.tar.xz); DATA: a folder with wikineural_en and bert_vocab

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what a run costs beyond its worker inside a job of Slurm that works on many runs one after the other.
+"""Measures the time that `exp job` adds to each run beyond its worker, in a Slurm job that does many runs one
+after the other.
 
-    python3 tests/bench/job_overhead.py [--runs 100] [--rounds 5] [--folder /dev/shm] [--build build/openmp] [--out samples.json]
+    python3 tests/bench/job_overhead.py [--runs 100] [--rounds 5] [--folder /dev/shm] [--build build/openmp] \\
+        [--out samples.json]
 
-No Slurm is needed: commands of its names that only answer have `exp run --launcher slurm --detach` write the orders of one job, and this
-program then works on them as the job would (`exp job ORDER...`). The worker is the scripted one of the tests. A round works on all runs as
-the job does, and starts the same workers from this program on copies of the same run folders; the two take turns at being first. The difference of a
-round, divided by its runs, is one sample. Both wait for the disk most of the time (fsync), so a second figure, with a worker that does nothing, says
-what the job itself takes. --folder says on which file system. Wall times mean something on a quiet machine only.
+Called by hand; docs/guides/sites.md and docs/internals/testing.md have its results. No Slurm is needed:
+stand-ins for sbatch, squeue and scontrol let `exp run --launcher slurm --detach` write the orders (one file
+for each run) of one job, and this program then works on them as the job would (`exp job ORDER...`). The
+worker is the scripted one of the tests. A round works on all runs as the job does, and starts the same
+workers from this program on copies of the same run folders; the two take turns at being first. The difference
+of a round, divided by its runs, is one sample. Both wait for the disk most of the time (fsync), so a second
+figure, with a worker that does nothing, is the time of the job itself. --folder chooses the file system. Wall
+times mean something on a quiet machine only.
 """
 import argparse, glob, json, os, random, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -24,14 +29,14 @@ def stand_in(folder, name, text):
 
 
 def median_interval(samples):
-    """Median and its 95 % percentile interval over 10,000 resamples."""
+    """Returns the median and its 95 % percentile interval over 10,000 resamples."""
     source = random.Random(1)
     medians = sorted(statistics.median(source.choices(samples, k=len(samples))) for _ in range(10000))
     return statistics.median(samples), medians[250], medians[9749]
 
 
 def write_orders(exp, folder, runs, environment):
-    """The orders of one job that has all runs, in their order."""
+    """Lets `exp run` write the orders of one job that has all runs, and returns their paths."""
     with open(os.path.join(folder, "train.conll"), "w") as data:
         data.write("Anna\tB-PER\nlives\tO\nin\tO\nLund\tB-LOC\n.\tO\n\n" * 20)
     with open(os.path.join(folder, "sweep.toml"), "w") as file:
@@ -80,7 +85,7 @@ def main():
         shutil.copytree(runs, kept)
 
         def fresh():
-            """Every round begins with the folders as exp left them, and with nothing that waits for the disk."""
+            """Restores the folders as exp left them, and waits until all writes are on the disk."""
             shutil.rmtree(runs); shutil.rmtree(os.path.join(folder, "alone"), ignore_errors=True)
             shutil.copytree(kept, runs)
             os.sync()

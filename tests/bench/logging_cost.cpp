@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of records: a worker's step that logs ten metrics, 500 times a second, and the merging of a long
-// spool into a database. It measures CPU time, so that the numbers hold on a busy machine, and wall time as
-// well.
+// The program logging_cost, called by hand: measures the cost of records, which are a worker's step that logs
+// ten metrics, 500 times a second (record/spool.hpp), and the merging of a long spool into a database
+// (store/store.hpp). It measures CPU time, so that the numbers hold on a busy machine, and wall time as well.
+// mlflow_store.py measures MLflow.
 //
-//   build/openmp/bin/tests/logging_cost [POINTS]      (default 3000000; the files are made in the temporary
-//   folder)
+//   build/openmp/bin/tests/logging_cost [POINTS]      (default 3000000; files go to the temporary folder)
 #include <sys/resource.h>
 
 #include <algorithm>

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measurements of compare.py: each Measurement is one program started once, and its answer. rows.py computes the rows from them."""
+"""The measurements of compare.py: each Measurement is one program that is started once, and its answer.
+rows.py computes the rows from the answers. Names of measurements and members of answers are stored in the
+samples of compare.py (--out), so they stay.
+"""
 import dataclasses, json, os, re, sqlite3, subprocess, sys, typing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(ROOT, "tests", "bench")
 MODELS = {"seed": {"layers": 12, "width": 384, "heads": 6, "hidden": 768, "residual_norm": True},
           "small": {"layers": 4, "width": 256, "heads": 4, "hidden": 768, "residual_norm": False}}
-# PyTorch's candidates for its fastest mode: (batching, dtype), each with every allocator. The fastest of a round counts.
+# PyTorch's modes: (batching, dtype), each with every allocator. The fastest of a round counts.
 TORCH_MODES = {"float32": [("sorted", "fp32"), ("unpadded", "fp32")],
                "bfloat16": [("sorted", "bf16"), ("sorted", "bf16-weights"), ("unpadded", "bf16"), ("unpadded", "bf16-weights")]}
 FULL_LENGTH, BATCH, MEMORY_STEPS = 256, 32, 4
@@ -20,9 +23,9 @@ class Failure(Exception):
 @dataclasses.dataclass
 class Measurement:
     name: str
-    seconds: float  # about, on two quiet cores: until this machine has measured its own
+    seconds: float  # an estimate for two quiet cores, used until this machine has measured its own time
     measure: typing.Callable[[], dict]
-    rounds: int = 10**9  # not more often than so
+    rounds: int = 10**9  # it takes part in at most this number of rounds
 
 
 def child(command, env, patience=900.0):
@@ -75,7 +78,7 @@ class Workshop:
         # The environment here must not bind or silence any program: each runs with its own defaults.
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_", "KOKKOS_"))}
         self.env |= {"ENCORE_DATA": os.path.dirname(self.a.data), "ENCORE_CACHE": os.path.join(folder, "cache")}
-        self.tokens = 896  # of a batch of the seed model; what Encore's batches really have, once it is known
+        self.tokens = 896  # in a batch of the seed model: a guess until bench() has measured Encore's batches
         self.limit_program = None
 
     # --- data ------------------------------------------------------------------------------------------------
@@ -90,7 +93,7 @@ class Workshop:
         return folder
 
     def speed_data(self):
-        """Copies the whole training set; of the others, which are not used here, only a batch."""
+        """Copies the whole training set, and one batch of the other sets, which are not used here."""
         return self.folder_of_data("speed", os.symlink)
 
     def full_data(self):
@@ -193,7 +196,7 @@ class Workshop:
         return {"tokens": self.tokens, **{precision: answer[precision]["all"] for precision in ("float32", "bfloat16")}}
 
     def torch_memory(self):
-        """Returns its peak on the same sequences with the allocator that needs less, and its memory before there is a model."""
+        """Returns PyTorch's peak on the same sequences (the smaller one of both allocators), and its memory without a model."""
         peak = min(self.torch("seed", "fixed", "fp32", self.full_data(), MEMORY_STEPS, ["--max-length", str(FULL_LENGTH)], library)["peak_mb"]
                    for _, library in allocators(self.a))
         script = "import resource, torch, numpy, tokenizers; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the cost of a point in MLflow's local SQLite store, for comparison with logging_cost.
+"""Measures the cost of a point in MLflow's local SQLite store, for comparison with logging_cost.cpp, which
+measures Encore's.
 
     python3 tests/bench/mlflow_store.py [--points 20000] [--rounds 3] [--out samples.json]
 
-MLflow is used as it comes (tracking store sqlite:///file, its own pragmas), through MlflowClient so that no fluent layer is
-paid for: log_metric one by one, and log_batch with 1,000 points a call, its limit. CPU time of this process and wall time.
-Without the package it says so and ends with 77. Encore's side: build/openmp/bin/tests/logging_cost.
+Called by hand; docs/internals/testing.md names it. MLflow is used as it comes (tracking store sqlite:///file,
+its own pragmas), through MlflowClient, so that the cost of the fluent layer is left out: log_metric one by
+one, and log_batch with 1,000 points a call, its limit. CPU time of this process and wall time. Without the
+package it exits with 77. Encore's side: build/openmp/bin/tests/logging_cost.
 """
 import argparse, json, logging, os, statistics, sys, tempfile, time
 
@@ -22,7 +24,7 @@ LIMIT_OF_A_BATCH = 1000
 
 
 def measured(work, points):
-    """Milliseconds per point: CPU, wall."""
+    """Calls `work` and returns its milliseconds per point: CPU, wall."""
     cpu, wall = time.process_time(), time.perf_counter()
     work()
     return [1e3 * (time.process_time() - cpu) / points, 1e3 * (time.perf_counter() - wall) / points]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of layers being plugins: opening every built-in plugin, as at the start of a worker, and one
-// virtual call with the host's part around it. Prints medians with the smallest and largest sample.
+// The program plugin_cost, called by hand: measures what it costs that layers are plugins: opening every
+// built-in plugin, as at the start of a worker (plugin_host/loader.hpp), and one virtual call with the host's
+// part around it. Prints medians with the smallest and largest sample.
 //
 //   build/openmp/bin/tests/plugin_cost
 #include <algorithm>

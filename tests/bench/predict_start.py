@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the cost of one `exp predict` of one sentence from its start to its end: wall time, CPU time, resident memory.
+"""Measures the cost of one `exp predict` of one sentence from its start to its end: wall time, CPU time,
+resident memory.
 
-    python3 tests/bench/predict_start.py --exp build/openmp/bin/exp --db encore.db --run seed_ner --rounds 20 --json samples.json
+    python3 tests/bench/predict_start.py --exp build/openmp/bin/exp --db encore.db --run seed_ner --rounds 20 \\
+        --json samples.json
     python3 tests/bench/predict_start.py --exp NEW/bin/exp --exp OLD/bin/exp --db encore.db --run seed_ner
 
-Several --exp take turns, so that all see the same machine, and must give one answer. One round before the first is thrown away: files
-are in the page cache. `exp` becomes the worker, so the times and the peak are those of both. Prints the medians; --json writes every
-sample too. It is not a test: a machine's speed is not the code's correctness.
+Called by hand; docs/internals/performance.md has its results. If several --exp are given, they take turns, so
+that all see the same machine, and must give one answer. One round before the first is thrown away: files are
+in the page cache. `exp` becomes the worker, so the times and the peak are those of both. Prints the medians;
+--json writes every sample too. It is not a test: a machine's speed is not the code's correctness.
 """
 import argparse, json, os, statistics, subprocess, sys, tempfile, time
 
@@ -15,7 +18,7 @@ FIGURES = {"wall_seconds": "{:.3f} s", "user_seconds": "{:.3f} s", "system_secon
 
 
 def turn(command):
-    """One start: its sample and its answer."""
+    """Starts the command once and returns its sample and its answer."""
     with tempfile.TemporaryFile() as out:
         begin = time.monotonic()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out)

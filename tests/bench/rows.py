@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rows that compare.py judges: which measurements each needs, its number in one round, its bar, and the tables."""
+"""The rows that compare.py judges: which measurements (measurements.py) each needs, its number in one round,
+its bar, and the tables. A bar is the value that Encore must reach; docs/internals/peers.md explains the bars
+and holds the printed tables.
+"""
 import dataclasses, math, statistics, typing
 
 MEGA = 2.0**20
@@ -9,8 +12,8 @@ MEGA = 2.0**20
 class Row:
     name: str
     what: str
-    needs: list  # names of measurements, or the beginnings of several names; one of each must be there
-    value: typing.Callable[[dict], float]  # from what a round measured
+    needs: list  # names of measurements, or beginnings of names; each entry must match one
+    value: typing.Callable[[dict], float]  # computes the row's number from the answers of one round
     bar: typing.Optional[tuple] = None  # ("<=", bar, beyond or None)
     form: str = "{:.3f}"
     asked_only: bool = False  # takes hours: only where --only names it
@@ -36,7 +39,7 @@ def products_over_torch(precision):
 
 
 def over_torch_in(task, precision):
-    """Divides by the peer's faster type, whatever ours is."""
+    """Divides by the rate of PyTorch's faster precision, whatever Encore's precision is."""
     def value(sample):
         theirs = [sample[name]["real_tokens_per_second"] for name in sample if name.startswith(f"torch_{task}_")]
         return step(sample, f"encore_{task}_{precision}")["tokens_per_second"] / max(theirs)
@@ -176,7 +179,7 @@ def result_lines(chosen, rounds, failures):
 
 
 def figures(rounds):
-    """[(what, median with unit)]: the absolute numbers that the rows are ratios of."""
+    """Returns [(what, median with unit)]: the absolute numbers whose ratios the rows are."""
     found = []
     def add(what, take, form):
         values = []
@@ -231,7 +234,7 @@ def text_table(lines):
 
 
 def markdown(lines, rounds, facts):
-    """The section between the marks of docs/internals/peers.md."""
+    """Returns the section between the marks of docs/internals/peers.md."""
     escape = lambda text: text.replace("|", "\\|")
     out = [*(f"- {escape(fact)}" for fact in facts), ""] if facts else []
     out += ["| what | median | interval | rounds | bar | beyond | |", "|---|---:|---:|---:|---|---:|---|"]

@@ -4,10 +4,11 @@
 
     tests/bench/scale.py [--build build/openmp] [--runs 100000] [--points 10000000] [--planned 10000] [--repeat 5]
 
-Made in a temporary folder, from the project's own schema:
+Called by hand, and at a small size by scale_test.py (CTest: scale_script). Made in a temporary folder, from
+the project's own schema (framework/store/schema.sql; a new version of it needs changes in add_runs()):
 - a database of many complete runs, each with an attempt and points, for `exp ls`, `exp status` and `exp show`;
-- a sweep of many runs, planned with no database, with one in which all of them are complete, and run again there;
-- sweeps of as many runs that each have a learning rate of their own, drawn at random or from a list.
+- a sweep of many runs, planned without a database, with one in which all of them are complete, and run again there;
+- two more sweeps of this size, in which each run has its own learning rate, drawn at random or from a list.
 The figures to compare are the smallest of each row: everything else is the noise of the machine.
 """
 import argparse
@@ -35,7 +36,7 @@ def make_database(path):
 
 
 def add_runs(database, runs, host, points):
-    """`runs`: (number, name, question, group, seed, parameters). Each is complete, with `points` points in all."""
+    """Adds complete runs with `points` points in all; a run is (number, name, question, group, seed, parameters)."""
     now = time.time()
     steps = max(1, points // len(METRICS))
     result = json.dumps({"best_step": steps, "measures": {"dev/f1": 0.5, "test/f1": 0.49}})
@@ -97,7 +98,7 @@ def sweep_file(folder, planned):
 
 
 def random_file(folder, planned):
-    """Writes a sweep of `planned` runs with one seed, each with a learning rate of its own: no two resolve alike."""
+    """Writes a sweep of `planned` runs with one seed, each with its own learning rate: all configurations differ."""
     (folder / "random.toml").write_text(
         f'name = "random"\nbase = "{ROOT}/experiments/quickstart.toml"\n[sweep]\ndraws = {planned}\n'
         '[sweep.random]\n"optimizer.learning_rate" = { log_uniform = [1e-5, 1e-2] }\n')
@@ -105,7 +106,7 @@ def random_file(folder, planned):
 
 
 def list_file(folder, planned):
-    """Writes the same number of learning rates one by one."""
+    """Writes a sweep of `planned` runs whose learning rates are listed one by one."""
     rates = [round(1e-6 * (1 + i), 7) for i in range(planned)]
     (folder / "list.toml").write_text(
         f'name = "list"\nbase = "{ROOT}/experiments/quickstart.toml"\n[sweep.grid]\n"optimizer.learning_rate" = {rates}\n')

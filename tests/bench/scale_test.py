@@ -3,6 +3,9 @@
 """Tests that scale.py works with this Encore's schema and verbs: at a small size, without checking any speed.
 
     tests/bench/scale_test.py build/openmp
+
+CTest runs it as scale_script. It fails if the schema of the store changes and scale.py still writes the old
+one.
 """
 import json
 import pathlib

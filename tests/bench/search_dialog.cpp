@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// decide as a program, for comparisons with other searches and for its price; search_quality.py talks to it.
+// The program search_dialog: lets a script ask Encore's search for decisions (plan/search/decide.hpp), to
+// compare it with other searches, and measures the processor time of a decision. search_quality.py starts it
+// and speaks this protocol:
 //
-//   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the table
-//   `search`
-//                            has them), then again and again: writes what is to be trained as JSON, reads its
-//                            value (and the names of the variables that the trial does not have). Ends with
-//                            {}.
+//   search_dialog            reads {"space": [...], "settings": {...}, "trials": N} in one line (as the
+//                            columns of the table `search` have them); then, in a loop, writes a trial to
+//                            train as JSON and reads its value (and the names of the variables that it does
+//                            not have). Ends with {}.
 //   search_dialog cost [OBSERVATIONS] [VARIABLES]    processor time of a tpe decision
 #include <algorithm>
 #include <cmath>
@@ -66,7 +67,8 @@ double processor_milliseconds() {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
-/// Half of the variables are numbers, a quarter whole numbers, a quarter choices.
+/// Prints the processor time of a tpe decision. Half of the variables are numbers, a quarter whole numbers, a
+/// quarter choices.
 void tell_cost(int observations, int variables) {
   json space = json::array();
   for (int i = 0; i < variables; ++i) {

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures how near a search comes to the minimum, compared with Optuna's TPESampler and random draws: same spaces, same budgets.
+"""Measures how near a search comes to the minimum, compared with Optuna's TPESampler and random draws: same
+spaces, same budgets.
 
     python3 -m venv V && V/bin/pip install optuna
     V/bin/python tests/bench/search_quality.py [--repeats 100] [--trials 60] [--build build/openmp] [--out samples.json]
-    V/bin/python tests/bench/search_quality.py --asha tests/bench/search_table.json    epochs that asha needs, against random search
+    V/bin/python tests/bench/search_quality.py --asha tests/bench/search_table.json    epochs that asha needs
 
-Six functions with known minima: Branin, Hartmann 6, Rosenbrock, Ackley and Levy (4 dimensions each), and a mixed one with a
-condition (a choice, a whole number, a logarithm, and a number that one of the choices has). Measured for each is the regret (best value minus
-minimum) after all trials, by repeat; the interval of the difference of medians is a bootstrap's, over repeats.
---asha reads trained points from a table, or from a database that it makes the table of (--out; search_table.toml says how): complete
-runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after each. Random search trains half of them, drawn again in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
-them in another order, and what counts is how many epochs it has spent when a trial is complete that is as good as random search's best.
-Then asha and Optuna's SuccessiveHalvingPruner get the same trials in the same order and a third of random search's epochs; of each the
-regret is the table's best value less that of its best complete trial.
+Called by hand; docs/guides/search.md has its results. The decisions of Encore's search come from the program
+of search_dialog.cpp. Six functions with known minima: Branin, Hartmann 6, Rosenbrock, Ackley and Levy (4
+dimensions each), and a mixed one with a condition (a choice, a whole number, a logarithm, and a number that
+one of the choices has). Measured for each is the regret (best value minus minimum) after all trials, by
+repeat; the interval of the difference of medians is a bootstrap's, over repeats. --asha reads trained points
+from a table, or from a database from which it makes the table (--out; search_table.toml says how): complete
+runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after each. Random search trains
+half of them, drawn again in every repeat; asha gets them in another order, and measured is how many epochs it
+has spent when a trial is complete that is as good as random search's best. Then asha and Optuna's
+SuccessiveHalvingPruner get the same trials in the same order and a third of random search's epochs; of each
+the regret is the table's best value less that of its best complete trial.
 """
 import argparse, json, math, random, sqlite3, statistics, subprocess
 
@@ -182,7 +186,7 @@ def table_of(path, out):
 
 
 def optuna_halving(given, budget):
-    """Returns the best complete trial within that number of epochs."""
+    """Returns the best complete trial of Optuna's SuccessiveHalvingPruner within that number of epochs."""
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     spent, best = 0, 0.0

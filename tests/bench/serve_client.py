@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared by serve_load.py, serve_faults.py and serve_under_attack.py: a server of their own, and an HTTP client on asyncio without any package."""
+"""Shared by serve_load.py, serve_faults.py, serve_under_attack.py and encoder_inference.py: a server of their
+own, and an HTTP client on asyncio that needs no package. Nothing else imports it.
+"""
 import asyncio, json, os, re, signal, subprocess, sys, tempfile, time
 
 
@@ -10,7 +12,7 @@ class Server:
         self.start([exp, "serve", run, "--db", db, "--port", "0", *options], "serving ")
 
     def start(self, command, ready, times=1):
-        """Waits until its output has a port and `count` lines with `ready`."""
+        """Starts `command` and waits until its output has a port and `times` lines with `ready`."""
         self.log = tempfile.NamedTemporaryFile("r", prefix="serve-", suffix=".txt")
         self.begin = time.monotonic()
         with open(self.log.name, "w") as out:
@@ -84,7 +86,7 @@ class Connection:
         self.port, self.streams = port, None
 
     async def ask(self, request):
-        """Status and body; (0, b"") where the connection ended without an answer."""
+        """Sends a request and returns status and body; (0, b"") if the connection ended without an answer."""
         try:
             if self.streams is not None and self.streams[0].at_eof():  # the server has closed an idle connection
                 self.close()
@@ -133,7 +135,7 @@ def lines_of(path, count):
 
 
 def expected_answers(exp, db, run, texts, route):
-    """Returns the answers of the verb that computes the same, and its time."""
+    """Returns the answers of the verb that computes the same as the route, and the seconds that the verb took."""
     begin = time.monotonic()
     if route == "/v1/predict":
         out = subprocess.run([exp, "predict", run, "--db", db, "--file", "-", "--json"], input="\n".join(texts) + "\n", capture_output=True, text=True, check=True).stdout

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that `exp serve` answers every request while its workers are killed and its clients misbehave.
 
-    python3 tests/bench/serve_faults.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt --kills 50
+    python3 tests/bench/serve_faults.py --exp build/openmp/bin/exp --db encore.db --run quickstart \\
+        --texts notes.txt --kills 50
     python3 tests/bench/serve_faults.py ... --connections 10000 --seconds 600
 
-Some clients ask as `exp predict` would and compare each answer. Meanwhile one worker after the other is killed, and others send garbage,
-halves of requests, JSON that nests or counts beyond all measure, and open connections and leave them. Ends with 1 where a request was
-lost or an answer wrong, the server ended, or its memory grew beyond --growth MiB after the first tenth of the time.
+Called by hand; docs/internals/testing.md has its results. Some clients ask as `exp predict` would and compare
+each answer. Meanwhile one worker after the other is killed, and other clients send garbage, halves of
+requests, JSON that is nested too deeply or has numbers out of range, or open connections and leave them.
+Exits with 1 if a request was lost, an answer was wrong, the server ended, or its memory grew beyond --growth
+MiB after the first tenth of the time.
 """
 import argparse, asyncio, os, random, resource, signal, sys, time
 from serve_client import HOSTILE, Connection, Server, expected_answers, is_right, lines_of, once, request_for

@@ -1,31 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures the load that `exp serve` bears: time to the first answer, capacity, latency at a share of it, the Engine's own throughput beside it, and the same
-model in ONNX Runtime behind uvicorn.
+"""Measures the load that `exp serve` can answer, and beside it that of the same model in ONNX Runtime behind
+uvicorn.
 
     python3 tests/bench/serve_load.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt
     python3 tests/bench/serve_load.py ... --route /v1/embeddings --seconds 600 --peer quickstart-onnx --json figures.json
 
-Requests of one text each come at random moments of a given mean rate whether or not earlier ones are answered (an open loop), so that a
-server that is too slow cannot slow its clients down; one with a backlog of twice the bound has lost, and the probe ends. Capacity is the
-highest rate at which 99 of 100 answers come within 200 ms: found by bisection with short probes, then held for --confirm-seconds, at 5 % less
-until it is borne. Then --share of it is held for --seconds. Each answer is compared with that of `exp predict` or `exp embed` for its input.
-The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of three turns
-each. --peer is a folder that `exp export --format onnx` wrote: serve_onnx.py serves it, once with a process for each core and once with one
-process of as many threads, and the same client looks for its capacity; the better of the two counts. Client and server share the machine.
---rate holds a given rate and searches no capacity. --json - prints the figures as one JSON object and everything else on standard error. It is not a test: a machine's speed is not the code's
-correctness.
+Called by hand; docs/internals/testing.md has its results; serve_load_test.py tests it without a server. The
+figures are the time to the first answer, the capacity, the latency at a share of it, and the throughput of
+the Engine (framework/infer/engine.hpp) without a server. Requests of one text each come at random moments of
+a given mean rate, whether or not earlier ones are answered (an open loop), so that a server that is too slow
+cannot slow its clients down; one with a backlog of twice the bound has lost, and the probe ends. Capacity is
+the highest rate at which 99 of 100 answers come within 200 ms: found by bisection with short probes, then
+held for --confirm-seconds, and lowered by 5 % until the server can answer it. Then --share of it is held for
+--seconds. Each answer is compared with that of `exp predict` or `exp embed` for its input. The Engine's own
+throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of
+three turns each. --peer is a folder that `exp export --format onnx` wrote: serve_onnx.py serves it, once with
+a process for each core and once with one process that has a thread for each core, and the same client
+measures its capacity; the better of the two counts. Client and server share the machine. --rate holds a given
+rate and searches no capacity. --json - prints the figures as one JSON object and everything else on standard
+error. It is not a test: a machine's speed is not the code's correctness.
 """
 import argparse, asyncio, json, os, random, sys, time
 from serve_client import Connection, OnnxServer, Server, expected_answers, is_right, lines_of, once, request_for
 
 try:
-    import uvloop  # a client that takes less of the machine
+    import uvloop  # the client then needs less processor time
     uvloop.install()
 except ImportError:
     pass
 
-BOUND = 0.2  # seconds, of 99 of 100 answers
+BOUND = 0.2  # seconds within which 99 of 100 answers must come
 STEP = 1.05  # the smallest ratio of two rates that are distinguished
 
 

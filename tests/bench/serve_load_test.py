@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests how serve_load.py searches a capacity and checks answers, with a simulated server: no speed is measured."""
+"""Tests how serve_load.py searches a capacity and checks answers, with a simulated server: no speed is
+measured. CTest runs it as serve_load_script.
+"""
 import argparse, asyncio, json, os, sys, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Serves the peer of `exp serve`: a model that `exp export --format onnx` wrote, in ONNX Runtime behind uvicorn, with the same two routes.
+"""Serves the model with which `exp serve` is compared: ONNX Runtime behind uvicorn, with the same two routes.
 
     pip install onnxruntime transformers uvicorn uvloop httptools
     python3 tests/bench/serve_onnx.py --model quickstart-onnx --port 8000 --processes 2 --threads 1
 
-It gets what is known to make it quick: an ASGI program without a framework around it, uvloop and httptools, no access log, the tokenizer in
-Rust, one output of the graph, the graph's optimisations at their highest level. --processes are what uvicorn starts, each with a model of its
-own and --threads within an operation. A process computes one input after another, in the order in which they come; inputs are not combined
-in batches, which neither uvicorn nor ONNX Runtime does by itself. It understands only the requests of serve_load.py.
+serve_load.py --peer starts it on a folder that `exp export --format onnx` wrote. It has what is known to make
+it quick: an ASGI program without a framework around it, uvloop and httptools, no access log, the tokenizer in
+Rust, one output of the graph, the graph's optimisations at their highest level. --processes are started by
+uvicorn, each with its own model and --threads within an operation. A process computes one input after
+another, in the order in which they come; inputs are not combined in batches, which neither uvicorn nor ONNX
+Runtime does by itself. It understands only the requests of serve_load.py.
 """
 import argparse, json, os
 
@@ -36,7 +38,7 @@ class Model:
         return {"object": "list", "model": self.name, "data": [{"object": "embedding", "index": 0, "embedding": states.mean(0).tolist()}]}
 
     def entities(self, text):
-        """Spans of words whose labels begin with B- or I-; a word has the label of its first token."""
+        """Returns the spans of words whose labels begin with B- or I-; a word has the label of its first token."""
         words = text.split()
         encoding = self.tokenizer.encode(words, is_pretokenized=True)
         best, found, last, place = self.run(encoding, "logits").argmax(-1), [], None, 0
@@ -60,7 +62,7 @@ class Model:
 
 
 def make_app():
-    """What uvicorn asks for in each of its processes."""
+    """Returns the ASGI program; uvicorn calls this in each of its processes."""
     model = Model(os.environ["SERVE_ONNX_MODEL"], int(os.environ["SERVE_ONNX_THREADS"]))
 
     async def app(scope, receive, send):

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what honest clients of `exp serve` wait while others attack it.
+"""Measures how long honest clients of `exp serve` wait while others attack it.
 
     python3 tests/bench/serve_under_attack.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts dev.conll
     python3 tests/bench/serve_under_attack.py ... --token --rounds 10 --attack 60 --json
 
-Each round has a quiet part and an attacked part, so that both see the same changes of a machine that others use. With --token the server
-asks for a token, which honest clients have and attackers do not. The attackers share one process:
+Called by hand; docs/internals/testing.md has its results; serve_under_attack_test.py calls it in CTest for
+seconds. Each round has a quiet part and an attacked part, so that both see the same changes of a machine that
+others use. With --token the server asks for a token, which honest clients have and attackers do not. The
+attackers share one process:
   marks     inputs of a letter and 120,000 combining marks, one after the other on a connection
   promises  connections that announce a body of 1 MiB, send none, and are opened again as soon as the server closes them
   garbage   heads and bodies that are not valid requests, other names in Host, unknown codings

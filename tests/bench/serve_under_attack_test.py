@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that all honest clients of a server under attack get answers: a short run of serve_under_attack.py, whose times are not judged.
+"""Tests that all honest clients of a server under attack get answers: a short run of serve_under_attack.py,
+whose times are not judged.
 
     tests/bench/serve_under_attack_test.py build/openmp
+
+CTest runs it as serve_under_attack_script.
 """
 import json
 import pathlib

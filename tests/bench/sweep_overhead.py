@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what a run of a sweep costs beyond its worker: 1,000 tiny runs with a worker that does almost nothing.
+"""Measures the time that `exp run` adds to each run of a sweep beyond its worker: 1,000 tiny runs with a
+worker that does almost nothing.
 
     python3 tests/bench/sweep_overhead.py [--runs 1000] [--jobs 1] [--build build/openmp] [--out samples.json]
 
-The worker is the scripted one of the tests (20 steps, 4 checkpoints, digests; no Kokkos), so that what is left is the
-control program's. The same worker is then started alone on copies of some of the run folders; the median of that is
-the worker's own time. Prints, per run: wall time of the sweep (times --jobs), wall beyond the worker, CPU of the control
-program alone (of its zombie, in /proc), CPU of the workers. Wall times mean something on a quiet machine only.
---keep FOLDER leaves the database there for strace, perf or valgrind to look at.
+Called by hand; docs/internals/testing.md has its results. job_overhead.py imports EXPERIMENT and
+worker_alone(). The worker is the scripted one of the tests (20 steps, 4 checkpoints, digests; no Kokkos), so
+that only the time of the control program is left. The same worker is then started alone on copies of some of
+the run folders; the median of that is the worker's own time. Prints, per run: wall time of the sweep (times
+--jobs), wall beyond the worker, CPU of the control program alone (of its zombie, in /proc), CPU of the
+workers. Wall times mean something on a quiet machine only. --keep FOLDER leaves the database there for
+strace, perf or valgrind to look at.
 """
 import argparse, json, os, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -48,7 +51,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def timed(command, folder, environment):
-    """Wall, own CPU and CPU of its children, in seconds; the children's before the process is reaped."""
+    """Returns the command's wall time, own CPU time, and (read before it is reaped) the CPU time of its children, in seconds."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -62,7 +65,7 @@ def timed(command, folder, environment):
 
 
 def worker_alone(worker, folder, environment, samples=20):
-    """Seconds of one worker started by hand on a copy of a run folder."""
+    """Returns the seconds of each of `samples` workers that are started alone on copies of run folders."""
     runs = os.path.join(folder, "encore.db.runs")
     times = []
     for name in sorted(os.listdir(runs))[:samples]:

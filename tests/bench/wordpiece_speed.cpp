@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the seconds that WordPiece needs for all lines of standard input, once per repetition, on one
-// thread; reading and printing are not counted. Standard output: a JSON object with the raw samples and the
-// number of tokens.
-//   wordpiece_speed VOCAB cased|uncased REPETITIONS < text        see against_tokenizers.py
+// The program wordpiece_speed: measures the seconds that WordPiece (plugins/tokenizers/wordpiece.cpp) needs
+// for all lines of standard input, once per repetition, on one thread; reading and printing are not counted.
+// Prints a JSON object with the raw samples and the number of tokens. against_tokenizers.py starts it and
+// reads this JSON.
+//   wordpiece_speed VOCAB cased|uncased REPETITIONS < text
 #include <chrono>
 #include <cstdint>
 #include <ctime>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers that show wrong attention weights, one mistake each; the contract suite must name it.
+// Tests the check of attention weights (framework/contract/attention_check.cpp, part of `exp plugin check`)
+// with layers that report wrong attention weights, one mistake each: the contract suite must name each
+// mistake, and accept the right layer.
 #include <gtest/gtest.h>
 
 #include <encore/attention_weights.hpp>

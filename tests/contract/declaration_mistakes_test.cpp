@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers with declarations that no model can use; the contract suite must name them before a run does.
+// Tests the check of declarations (framework/contract/declaration_check.cpp, part of `exp plugin check`) with
+// layers whose declared names, shapes and sharing no model can use: the contract suite must name them before
+// a run does.
 #include <limits>
 
 #include <gtest/gtest.h>

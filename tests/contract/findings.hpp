@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers of the contract tests: the findings for an offer, and the failed ones as one text.
+// Helpers of the contract tests beside it: findings_of() runs the contract suite (contract/suite.hpp) on one
+// offer, which is a type that a plugin registers, and failures() joins the failed checks to one string.
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@
 
 namespace encore::testing {
 
+/// Returns the result of every check of the suite, passed ones too.
 inline std::vector<contract::Finding> findings_of(
     const Offer& offer, const contract::CheckData& data = {},
     const std::vector<contract::LargeSize>& sizes = contract::default_sizes) {
@@ -23,6 +25,7 @@ inline std::vector<contract::Finding> findings_of(
   return findings;
 }
 
+/// Returns a line "check: detail" for each failed check; empty if all passed.
 inline std::string failures(const std::vector<contract::Finding>& findings) {
   std::string text;
   for (const contract::Finding& finding : findings)

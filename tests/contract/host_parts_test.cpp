@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the contract suite on tasks and readers with one mistake each; it must name every mistake.
+// Tests the checks of tasks and readers (framework/contract/task_checks.cpp, contract/reader_checks.cpp): the
+// contract suite, which `exp plugin check` runs, gets tasks and readers with one mistake each and must name
+// every mistake. Also the data and settings that an author gives (contract/settings.hpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +52,7 @@ enum class Slip {
   few_labels,
   refuses_high_levels,
   miscounts_few_levels,
-  // From here on it can be asked, and gives probabilities.
+  // With these mistakes the task can answer questions, and gives probabilities.
   scores_well,
   scores_in_percent,
   scores_without_a_sum,

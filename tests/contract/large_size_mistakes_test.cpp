@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers that are right at the small size of most checks and wrong at a large one; the contract suite must
-// name the size. Also an ONNX form that computes something else.
+// Tests the checks at large sizes (framework/contract/layer_checks.cpp, contract/onnx_check.cpp) with layers
+// that are right at the small size of most checks and wrong at a large one; the contract suite must name the
+// size. Also an ONNX form that computes something else than the layer.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -25,8 +26,9 @@ enum class Fault {
 };
 
 /// y = gain x or, backward, dx = gain dy; the mistakes are `skip_from_channel`, `skip_from_position`
-/// (left at zero), `mix_from_row` (the row of the batch in front is added) and `round_from_channel` (to three
-/// digits, in sums of less than 8 bytes).
+/// (left at zero), `mix_from_row` (the previous row of the batch is added) and `round_from_channel` (rounded
+/// to multiples of 1/4, unless sums are computed in double). Each mistake begins at the channel, position or
+/// row whose number it has; the defaults lie beyond all sizes and make no mistake.
 struct Wrong {
   std::int64_t skip_from_channel = 1 << 30, skip_from_position = 1 << 30, mix_from_row = 1 << 30,
                round_from_channel = 1 << 30;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gradients of the whole model in double, in every arrangement the experiment file offers; and the proof that
-// the check can fail: a layer with a wrong backward is caught and named.
+// Gradients of the whole model (model/model.hpp) in double against finite differences, in every arrangement
+// that the experiment file offers; and the proof that the check (contract/gradient_check.hpp) can fail: a
+// layer with a wrong backward pass is found and named. A new option of [model] gets a row in the table of
+// arrangements.
 #include <gtest/gtest.h>
 
 #include "contract/gradient_check.hpp"
@@ -20,7 +22,7 @@ void spread_parameters(TinyModel& tiny, std::uint64_t seed) {
   }
 }
 
-/// Every parameter of a model.
+/// Compares the gradient of every parameter of the model with finite differences.
 contract::GradientReport check_model(TinyModel& tiny, model::StepRandom random) {
   tiny.loss(random);
   std::vector<contract::CheckedTensor> tensors;

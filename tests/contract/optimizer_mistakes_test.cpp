@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Optimizers that misuse one of their arguments; the contract suite must name it.
+// Tests the checks of optimizers (framework/contract/optimizer_checks.cpp,
+// contract/optimizer_step_checks.cpp) with optimizers that misuse one of their arguments; the contract suite,
+// which `exp plugin check` runs, must name it.
 #include <cmath>
 
 #include <gtest/gtest.h>

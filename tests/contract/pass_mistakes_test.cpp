@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers that write outside tensors, or compute something else in evaluation; the suite must name it.
+// Tests the checks of a layer's passes (framework/contract/layer_checks.cpp, contract/evaluation_check.cpp)
+// with layers that write outside tensors, or compute something else in evaluation than in training; the
+// contract suite must name the mistake.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -22,7 +24,7 @@ enum class Mistake {
   draws_in_evaluation,
 };
 
-/// Returns the row behind a tensor, or the one before it.
+/// Returns the row after the end of a tensor (`side` 1), or the one before its begin (-1).
 Tensor neighbour(Tensor tensor, int side) {
   Tensor row = tensor;
   if (row.rank == 2) row.extents[0] = 1;

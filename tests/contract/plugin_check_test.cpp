@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plugin check` from outside: on a shipped plugin, on shipped plugins with one term of backward broken,
-// and on plugins that misbehave in their worker.
+// `exp plugin check` as a user calls it (cli/plugin_check.cpp, app/plugin_check.cpp): on a shipped plugin, on
+// the mutants, which are shipped plugins with one changed line (mutants/CMakeLists.txt), and on the plugins
+// in fixtures/, which misbehave in their worker. Each mistake must be found, and be named by the check that
+// is meant for it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +24,7 @@ using nlohmann::json;
 const fs::path build = ENCORE_BUILD_DIR;
 const fs::path samples = build / "tests/contract/samples";
 
-/// The folder that records passed checks, instead of the user's own cache.
+/// The folder in which passed checks are recorded here, instead of the user's own cache.
 const fs::path cache = build / "tests/contract/cache";
 
 runner::ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers that learn from a teacher's rows in a wrong way; the contract suite must name it.
+// Tests the gradient checks of layers that learn from the states of a teacher, the run from which [distil]
+// learns (framework/contract/gradient_check.cpp), with layers that do it in a wrong way; the contract suite
+// must name the mistake.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the contract suite on everything that ships, and proves that it can fail: one layer or head per
-// mistake, each found and named.
+// Tests the contract suite (contract/suite.hpp), which `exp plugin check` runs on a plugin. Everything that
+// ships passes; layers, heads, norms, optimizers and schedules with one mistake each are found, and the
+// mistake is named. A new check of the suite gets a mistake here or in another test of mistakes, because a
+// check that never fails proves nothing.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -126,8 +128,6 @@ std::vector<contract::Finding> findings_with() {
   registrar.add<Kind::layer, Dense<M>>("dense");
   return findings_of(registrar.offers().front());
 }
-
-/// Returns the failed checks, each as "check: detail".
 
 TEST(SuiteFinds, NothingInARightLayer) {
   EXPECT_EQ(failures(findings_with<Mistake::none>()), "");

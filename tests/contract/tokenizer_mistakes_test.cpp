@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the contract suite on tokenizers with one mistake each; it must name every mistake.
+// Tests the checks of tokenizers (framework/contract/tokenizer_checks.cpp): the contract suite, which `exp
+// plugin check` runs, gets tokenizers with one mistake each and must name every mistake.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -28,7 +29,7 @@ enum class Flaw {
   shows_special_tokens,
 };
 
-/// A token per word, with one mistake.
+/// A tokenizer that makes one token of each word, with one mistake.
 template <Flaw F>
 class Words final : public Tokenizer {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bundles: the archive is mutated before it is compressed, as its list (JSON, with a matching size), as the
-// head of an entry (with a matching checksum), or as bytes.
+// The fuzz target "bundle": mutated archives go to archive::UnpackedBundle, which opens the bundles of other
+// people for `exp verify`, `exp bundle show` and `exp serve`. The archive is mutated before it is compressed:
+// its list (JSON, with a matching size), the head of an entry (with a matching checksum), or any bytes.
+// fuzz.cpp calls the target; read target.hpp first.
 #include "archive/tar.hpp"
 #include "archive/unpack_bundle.hpp"
 #include "archive/zstd_file.hpp"
@@ -34,7 +36,7 @@ std::string archive() {
          entry_of(second, specification) + archive::tar_end();
 }
 
-/// Returns the right checksum of the block that begins there.
+/// Writes the right checksum into the head of an entry, which is the block that begins at `block`.
 void sum_again(std::string& input, std::size_t block) {
   constexpr std::size_t place = 148, digits = 6;
   input.replace(block + place, 8, "        ");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the columns of the schema and writes values of other types into them.
+// Makes the database of changed_database.hpp, reads the columns of its schema, and draws statements that
+// write values of other types into them. database_target.cpp and verbs_target.cpp use it.
 #include "fuzz/changed_database.hpp"
 
 #include <sqlite3.h>

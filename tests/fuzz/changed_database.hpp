@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small database whose values are changed by SQL without the checks of Encore: any column of any row holds
-// any type, as in a file whose schema was written without STRICT and CHECK.
+// ChangedDatabase: a small database whose values are changed by SQL without the checks of Encore: any column
+// of any row holds any type, as in a file whose schema was written without STRICT and CHECK.
+// database_target.cpp and verbs_target.cpp mutate their inputs with it and then read the database. It follows
+// store/schema.sql by itself: new columns are changed too.
 #pragma once
 
 #include <string>
@@ -25,7 +27,7 @@ class ChangedDatabase {
  private:
   struct Column {
     std::string table, name;
-    std::vector<std::string> values;  ///< those that stand there, as text
+    std::vector<std::string> values;  ///< those that the rows have, as text
   };
   void read_columns();
   static std::string new_value(const Column& column, Random& random);

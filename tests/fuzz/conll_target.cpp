@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CoNLL files: sentences, schemes, entities.
+// The fuzz target "conll": mutated CoNLL files go to the reader "conll" (plugins/readers/conll.cpp,
+// readers/conll_questions.cpp). Every sentence that is read must have as many tags as words and valid IOB2
+// tags, and writing labels into the file must leave its words unchanged. fuzz.cpp calls the target; read
+// target.hpp first.
 #include <stdexcept>
 
 #include "base/utf8.hpp"
@@ -71,7 +74,7 @@ class ConllTarget final : public Target {
   }
 
  private:
-  /// A file with labels is a file of the same questions.
+  /// Writes a label for each word into the file, as `exp predict --file` does: its words must stay the same.
   static void answer_questions(const std::string& input) {
     const InputText file{.name = "fuzz.conll", .text = input};
     Records asked;

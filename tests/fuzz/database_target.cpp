@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign databases: everything that the store reads of each run, comparisons, and a report in one of its
-// formats. verbs_target.cpp has what exp prints of them.
+// The fuzz target "database": databases of other people. The store reads everything of each run, comparisons
+// are computed, and a report is written in one of its formats (store/store.hpp, analysis/comparison.hpp,
+// report/report.hpp). verbs_target.cpp tests what `exp` prints of such a database. fuzz.cpp calls the target;
+// read changed_database.hpp first.
 #include "analysis/comparison.hpp"
 #include "analysis/difference.hpp"
 #include "document/writers.hpp"
@@ -81,7 +83,7 @@ class DatabaseTarget final : public Target {
   }
 
  private:
-  std::unique_ptr<ChangedDatabase> database_;  ///< from corpus() on
+  std::unique_ptr<ChangedDatabase> database_;  ///< made by corpus()
 };
 
 }  // namespace

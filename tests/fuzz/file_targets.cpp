@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The targets of the program fuzz.
+// make_targets() of the program "fuzz" (tests/fuzz/CMakeLists.txt): all targets except that of fuzz_verbs,
+// which is in verbs_target.cpp. A new target is declared in target.hpp, listed here, and named in
+// CMakeLists.txt.
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {

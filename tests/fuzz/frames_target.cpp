@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between `exp serve` and its workers: a stream of frames is mutated, most mutations get a matching
-// length and checksum, and both sides parse the messages as far as they do without a model.
+// The fuzz target "frames": messages between `exp serve` and its workers (record/serve_messages.hpp). A
+// stream of frames is mutated, most mutations get a matching length and checksum, and both sides parse the
+// messages as far as they do without a model. Messages must be the same however the bytes are cut. fuzz.cpp
+// calls the target; read target.hpp first.
 #include <cstring>
 
 #include <nlohmann/json.hpp>

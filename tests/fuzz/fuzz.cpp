@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fuzz: gives mutated foreign files and values of all kinds to the code that reads them. Each case follows
-// from the seed and its number alone, so that a finding can be repeated. Cases run in a child process: a
-// crash, a hang or the report of a sanitizer is noted, and the next case continues. Read next: target.hpp.
+// The main programs "fuzz" and "fuzz_verbs": they give mutated foreign files and values to the code that
+// reads them, by the targets of target.hpp. Each case follows from the seed and its number alone, so that a
+// finding can be repeated; the order of random draws is part of this. Cases run in a child process: a crash,
+// a hang or the report of a sanitizer is noted, and the next case continues. CTest runs 200 cases of each
+// target, .ci/run more. The input of a finding is kept in tests/fuzz/findings/TARGET/.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -60,7 +62,7 @@ std::string stored_folder(const Target& target) {
   return std::string(ENCORE_SOURCE_DIR) + "/tests/fuzz/findings/" + target.name();
 }
 
-/// Returns unchanged inputs of earlier findings, then the corpus of the target.
+/// The inputs of a target: those of earlier findings (stored_folder()), then the target's corpus.
 struct Inputs {
   std::vector<std::string> stored, corpus;
 
@@ -76,7 +78,8 @@ struct Inputs {
   bool is_correct(std::uint64_t number) const {
     return number >= stored.size() && number < stored.size() + corpus.size();
   }
-  /// Runs the stored inputs first, then the corpus unchanged, then mutations of both.
+  /// Returns the input of a case: first the stored inputs, then the corpus unchanged, then mutations of the
+  /// corpus.
   std::string at(std::uint64_t number, std::uint64_t seed, Target& target) const {
     if (number < stored.size()) return stored[number];
     if (number < stored.size() + corpus.size()) return corpus[number - stored.size()];

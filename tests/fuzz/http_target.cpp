@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HTTP requests: bytes of a client, most of them with a matching Content-Length, are sent to the server of
-// `exp serve` over a local socket: the parser of the library, decisions by the head, routes, tokens, bodies.
-// Every answer must be whole, with a status that the table of routes lists, and never 500.
+// The fuzz target "http": bytes of a client, most of them with a matching Content-Length, are sent over a
+// local socket to the server of `exp serve` (serve/http_server.hpp, serve/service.hpp): the parser of the
+// library, decisions by the head, routes, tokens, bodies. Every answer must be whole, with a status that the
+// table of routes lists, and never 500. fuzz.cpp calls the target; read target.hpp first.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -11,7 +12,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
 #include "serve/answers.hpp"
@@ -114,7 +114,8 @@ std::optional<std::size_t> length_in(std::string_view head) {
   return length;
 }
 
-/// `is_head`: a request may be of the method HEAD, whose answer has no body.
+/// Throws std::logic_error unless `received` is a sequence of whole answers with allowed statuses. `is_head`:
+/// a request may be of the method HEAD, whose answer has no body.
 void require_sound_answers(std::string_view received, bool is_head) {
   while (!received.empty()) {
     const std::size_t end = received.find(end_of_head);
@@ -265,7 +266,7 @@ class HttpTarget final : public Target {
   }
 
   Scratch folder_;
-  std::unique_ptr<Door> without_token_, with_token_;  ///< made by the process that asks
+  std::unique_ptr<Door> without_token_, with_token_;  ///< made by the process that sends the requests
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugin manifests: read, compared, and written as pages and JSON.
+// The fuzz target "manifest": mutated manifests of plugins, the JSON files in which `exp` reads what a plugin
+// offers, are read, compared, and written as pages and JSON (config/catalogue.hpp, config/markdown.hpp).
+// fuzz.cpp calls the target; read target.hpp first.
 #include <nlohmann/json.hpp>
 
 #include "config/catalogue.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the folders of model_folders.hpp. The files have the content that `transformers` 5 writes for models
-// of these sizes.
+// of these sizes, and `exp import` must accept each folder as it is.
 #include "fuzz/model_folders.hpp"
 
 #include <fstream>
@@ -135,7 +135,7 @@ FolderFiles bert_folder() {
           {"config_sentence_transformers.json", R"({"prompts":{},"default_prompt_name":null})"}};
 }
 
-/// A BERT for classes with tokens in tokenizer.json alone.
+/// A BERT that classifies, with its tokens in tokenizer.json alone.
 FolderFiles bert_whole_folder() {
   json config = bert_config("BertForTokenClassification");
   config["id2label"] = {{"0", "O"}, {"1", "B-PER"}, {"2", "I-PER"}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of changes to bytes, words, numbers and trees of JSON, drawn by the seed.
+// The changes of mutator.hpp to bytes, words, numbers and trees of JSON. The targets call them through
+// Target::mutate. A case is repeated by its number alone, so equal seeds must make equal changes.
 #include "fuzz/mutator.hpp"
 
 #include <algorithm>

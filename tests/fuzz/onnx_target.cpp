@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ONNX files. The project writes them and reads none: names and values of an input become a graph, which is
-// written in both forms and read back by an independent reader of protocol buffers.
+// The fuzz target "onnx": the writer of ONNX files (onnx_graph/onnx_file.hpp), which `exp export --format
+// onnx` uses; the project reads no such files. The lines of an input become names and values of a graph,
+// which is written in both forms and read back by a reader of protocol buffers in this file, which is
+// independent of the writer. fuzz.cpp calls the target; read target.hpp first.
 #include <cstring>
 
 #include "base/sha256.hpp"
@@ -18,8 +20,8 @@ void require(bool holds, const char* what) {
 
 struct Field {
   std::uint64_t number = 0;
-  std::uint64_t value = 0;   ///< of a number
-  std::string_view content;  ///< of a text or a message
+  std::uint64_t value = 0;   ///< if it is a number
+  std::string_view content;  ///< if it is a string or a message
 };
 
 std::uint64_t varint(std::string_view& bytes) {
@@ -62,7 +64,7 @@ std::vector<std::string_view> all_of(const std::vector<Field>& fields, std::uint
   return found;
 }
 
-/// The meaning of an input: every line is a name.
+/// Returns the graph of an input, whose lines are names of nodes, constants, inputs and outputs.
 onnx_graph::OnnxModel model_of(const std::string& input) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= input.size() && names.size() < 200;) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Foreign model folders: one file of a folder is mutated, and the folder is read as `exp import` and the
-// worker read it: configuration, settings, options of the experiment, its content hash, and the tokenizer,
-// which then encodes inputs; then `exp export` writes both.
+// The fuzz target "pretrained": folders of pretrained models from elsewhere. One file of a folder is mutated,
+// and the folder is read as `exp import` and the worker read it (pretrained/hugging_face_folder.hpp):
+// configuration, settings, options of the experiment, its content hash, and the tokenizer, which then encodes
+// inputs; then `exp export` writes both. fuzz.cpp calls the target; read model_folders.hpp first.
 #include <nlohmann/json.hpp>
 
 #include "config/experiment.hpp"
 #include "config/experiment_file.hpp"
 #include "data/vocabulary.hpp"
 #include "fuzz/model_folders.hpp"
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/shipped_tokenizers.hpp"
 #include "fuzz/target.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All types that a folder may use, with all options that it may set.
+/// Returns all types that a folder may use, with all options that it may set.
 config::Catalogue catalogue_of_all() {
   config::Manifest manifest = sample::catalogue().manifests().front();
   std::erase_if(manifest.offers, [](const config::ManifestOffer& offer) {
@@ -185,9 +185,9 @@ class PretrainedTarget final : public Target {
                              {{"format", "pt"}});
   }
 
-  /// The folder that the input's name begins with, with one file replaced. After most mutations of a
-  /// vocabulary config.json says how many tokens it has: else nothing behind that comparison would ever be
-  /// read.
+  /// Writes the folder that the input's name begins with, with one file replaced. After most mutations of a
+  /// vocabulary config.json gets its new number of tokens: otherwise nearly every input would be rejected by
+  /// the comparison of the two, and nothing after it would be read.
   fs::path write_folder(const NamedInput& input) const {
     const std::size_t blank = input.name.find(' ');
     const std::string name = input.name.substr(0, blank),

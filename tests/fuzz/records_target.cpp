@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small files of run folders, jobs and reports, one in each case: specifications, predictions, references,
-// kept attention, measurements, sessions, orders and reports of jobs, records of the source, and templates.
-// If a file is compared with the hash of another one, that file is written to match.
+// The fuzz target "records": small files of run folders, jobs and reports, one in each case: specifications,
+// predictions, references, kept attention, measurements, sessions, orders and reports of jobs, records of the
+// source, and templates. The first line of an input names the kind; take() has the table of kinds and of the
+// functions that read them. If a file is compared with the hash of another one, that file is written to
+// match. fuzz.cpp calls the target; read target.hpp first.
 #include <nlohmann/json.hpp>
 
 #include "analysis/bench_comparison.hpp"
@@ -10,7 +12,6 @@
 #include "base/sha256.hpp"
 #include "config/experiment.hpp"
 #include "document/templates.hpp"
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/target.hpp"
 #include "record/attention.hpp"

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs in a database of their own, made as in the tests of reports.
+// Runs: a database with runs, made by the fixture of the tests of reports (unit/analysis/replicates.hpp).
+// changed_database.cpp and spool_target.cpp make with it the database that their mutations begin from.
 #pragma once
 
 #include "unit/analysis/replicates.hpp"
 
 namespace encore::fuzz {
 
-/// The fixture as an object: without GoogleTest no one runs its test.
+/// The fixture as an ordinary object. It needs a TestBody(), which is never called, because the program fuzz
+/// runs no tests of GoogleTest.
 class Runs : public testing::ReplicatesTest {
  public:
-  using ReplicatesTest::path;
-  using ReplicatesTest::store;
-  using ReplicatesTest::tell;
+  using ReplicatesTest::path;   // of the database
+  using ReplicatesTest::store;  // opens it
+  using ReplicatesTest::tell;   // adds a completed run with its points
 
  private:
   void TestBody() override {}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Safetensors files: the head is mutated as JSON, with a matching length, or the whole file as bytes.
+// The fuzz target "safetensors": mutated files of tensors go to record::Safetensors, which reads weights and
+// checkpoints. The head is mutated as JSON, with a matching length, or the whole file as bytes. fuzz.cpp
+// calls the target; read target.hpp first.
 #include <cstring>
 
 #include "fuzz/scratch.hpp"

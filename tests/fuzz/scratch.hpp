@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folder for files that the code under test opens: in memory if the system has a place for that.
+// Scratch: the folder for files that the code under test opens, in memory (/dev/shm) if the system has a
+// place for that. Most targets of fuzz.cpp have one.
 #pragma once
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 namespace encore::fuzz {
 
-/// Returns a folder for this process; children that are forked later use the same one.
+/// Makes a folder for this process and removes it at the end; children that are forked later use the same one
+/// and leave it.
 class Scratch {
  public:
   Scratch() : owner_(::getpid()) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Models of SentencePiece, as the control program reads them without the library.
+// The fuzz target "sentencepiece": models of SentencePiece as the control program reads them, without the
+// library (data::sentencepiece_tokens). fuzz.cpp calls the target; read target.hpp first.
 #include "data/sentencepiece_tokens.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {
 namespace {
 
-/// Returns a field of a protocol buffer with a length below 128.
+/// Returns a field of a protocol buffer whose content has fewer than 128 bytes.
 std::string field(char number, const std::string& content) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())} + content;
 }

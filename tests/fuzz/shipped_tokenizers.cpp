@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the tokenizers of shipped_tokenizers.hpp. All plugins have one entry point of the same name;
-// CMakeLists.txt renames those of the sources that are compiled in here.
+// CMakeLists.txt renames those of the sources that are compiled into this program.
 #include "fuzz/shipped_tokenizers.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shipped tokenizers, made from the sources of their plugins, and the conditions that hold for any input
-// that they encode.
+// The shipped tokenizers, made from the sources of their plugins (plugins/tokenizers), and require_sound(),
+// the conditions that hold for any input that they encode. tokenizer_target.cpp and pretrained_target.cpp
+// call it. A new tokenizer is added to tokenizer_offers() and to CMakeLists.txt.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace encore::fuzz {
 
-/// The names that each plugin offers: "wordpiece", "byte_bpe", "character", "word", and "unigram" if this
+/// Returns what each plugin offers: "wordpiece", "byte_bpe", "character", "word", and "unigram" if this
 /// build has SentencePiece.
 const std::vector<Offer>& tokenizer_offers();
 
@@ -21,8 +22,9 @@ const std::vector<Offer>& tokenizer_offers();
 /// plugin offers `name`.
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const Options& options);
 
-/// Encodes the text in both ways and decodes it. Throws std::logic_error where the two ways give other
-/// tokens, a number is outside of the vocabulary, or the ranges leave the text or go back.
+/// Encodes the text without and with ranges (the bytes of each token), and decodes it. Throws
+/// std::logic_error if the two calls give different tokens, a number is outside of the vocabulary, or the
+/// ranges leave the text or go back.
 void require_sound(const Tokenizer& tokenizer, std::string_view text);
 
 /// Inputs that are hard to tokenize: parts of characters, combining marks, every kind of white space,

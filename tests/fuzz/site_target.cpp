@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Site files: the settings of a cluster for jobs, checked like an experiment file.
+// The fuzz target "site": mutated site files, the settings of a cluster for `exp run --launcher slurm --site
+// FILE`, go to config::parse_site. Accepted numbers must be in their ranges. fuzz.cpp calls the target; read
+// target.hpp first.
 #include "config/site_file.hpp"
 #include "fuzz/target.hpp"
 

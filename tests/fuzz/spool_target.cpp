@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spools: read record by record, then merged into a database with one run. Most mutations change the content
-// of a frame, with a matching checksum: otherwise few would be read beyond their first byte.
+// The fuzz target "spool": spools, the files to which workers append their events, are read record by record
+// (record/spool_reader.hpp) and then merged into a database with one run, as `exp` does. Most mutations
+// change the content of a frame (one record with its length and checksum) and give it a matching checksum:
+// otherwise few would be read beyond their first byte. fuzz.cpp calls the target; read target.hpp first.
 #include <cstring>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +19,7 @@ namespace encore::fuzz {
 namespace {
 
 constexpr std::size_t frame_head = 8;
-constexpr std::size_t payload_head = 9;  ///< sequence and kind
+constexpr std::size_t payload_head = 9;  ///< bytes of the sequence number and the kind of a record
 
 std::uint32_t number_at(const std::string& bytes, std::size_t at) {
   std::uint32_t number = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SQuAD files: every answer is at its stated place, and every question has a text of its own.
+// The fuzz target "squad": mutated SQuAD files go to the reader "squad" (plugins/readers/squad.cpp). Every
+// answer must be at its stated place, and every question must have its own context. fuzz.cpp calls the
+// target; read target.hpp first.
 #include <stdexcept>
 
 #include "base/utf8.hpp"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vocabularies and inputs: the lines of a vocabulary file, options and a text are mutated; the tokenizer of
-// that name loads the vocabulary, encodes the text and decodes it. A vocabulary is also trained from the
-// text.
+// The fuzz target "tokenizer": the lines of a vocabulary file, options and a text are mutated; the tokenizer
+// of that name loads the vocabulary, encodes the text and decodes it. A vocabulary is also trained from the
+// text. fuzz.cpp calls the target; read shipped_tokenizers.hpp first.
 #include <encore/base64.hpp>
 #include <nlohmann/json.hpp>
 
 #include "data/vocabulary.hpp"
 #include "fuzz/model_folders.hpp"
-#include "fuzz/named_input.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/shipped_tokenizers.hpp"
 #include "fuzz/target.hpp"
@@ -171,8 +170,8 @@ class TokenizerTarget final : public Target {
   }
 
  private:
-  /// The bytes of a model, which stand in the vocabulary in base64. Mutated as characters they would rarely
-  /// be any.
+  /// Mutates the bytes of a SentencePiece model, which a vocabulary holds in base64. Changes of single
+  /// characters would rarely leave valid base64.
   static bool mutate_model(std::string& input, const std::vector<std::string>& others, Random& random) {
     static const Words words = {"\x0A", "\x80\x01", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", "\x12",
                                 "\x18\x06"};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Experiment files: parsed, resolved and expanded into runs; data files are hashed by their names.
+// The fuzz target "toml": mutated experiment files are parsed, resolved and expanded into runs, as by `exp
+// plan` and `exp run` (plan/plan.hpp). Data files are not read: their names are hashed instead. fuzz.cpp
+// calls the target; read target.hpp first.
 #include <stdexcept>
 
 #include "fuzz/target.hpp"

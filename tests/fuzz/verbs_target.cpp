@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The output of exp for foreign databases: one verb in each case.
+// The fuzz target "verbs", the only one of the program fuzz_verbs: what `exp` prints of databases of other
+// people (cli/verbs.hpp), one verb in each case. It is a program of its own, because the verbs take long to
+// compile with sanitizers. fuzz.cpp calls the target; read changed_database.hpp first.
 #include <sstream>
 
 #include "cli/components.hpp"
@@ -70,7 +72,7 @@ class VerbsTarget final : public Target {
     return list;
   }
 
-  std::unique_ptr<ChangedDatabase> database_;  ///< from corpus() on
+  std::unique_ptr<ChangedDatabase> database_;  ///< made by corpus()
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the decisions of configuring. cmake/kokkos.cmake takes a suitable Kokkos of the site, our own if none is named, and rejects all
-# else. The packages are stubs, as is get_kokkos.sh. The fingerprint records what -march=native means.
+# Tests the decisions of configuring; CTest runs it as configure_test. cmake/kokkos.cmake takes a suitable
+# Kokkos of the site, our own if none is named, and rejects all else. The packages are stubs, as is
+# get_kokkos.sh. The fingerprint (cmake/encore_plugin.cmake) records what -march=native means.
 set -uo pipefail
 tree=$1
 . "$tree/tests/system/shell_checks.sh"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests ./exp and cmake/get_kokkos.sh as programs, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
-# of their own: nothing is installed, built or downloaded.
+# Tests ./exp and cmake/get_kokkos.sh as programs; CTest runs it as exp_script_test. They run on a copy in a
+# temporary folder, with stand-ins for cmake, apt-get and id on a PATH of their own: nothing is installed,
+# built or downloaded.
 set -uo pipefail
 tree=$1
 . "$tree/tests/system/shell_checks.sh"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of language_debt.txt: reading, comparing, writing.
+// Reads, compares and writes the rows of language_debt.txt: the functions of language_debt.hpp, which
+// language_test.cpp calls.
 #include "system/language_debt.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data flows through the folders in one direction, and a file may only include headers of folders before its
-// own. Two halves (control and worker) meet only in the shared folders. Read next:
-// docs/internals/architecture.md.
+// Tests the layout of the tree: data flows through the folders in one direction, and a file may only include
+// headers of folders before its own. Two halves (control and worker) meet only in the shared folders. Also
+// rules about SQL, JSON, sockets and the tests that pages name. A new folder needs a place in the lists
+// below; a new exception needs a reason. Read next: docs/internals/architecture.md.
 
 #include <gtest/gtest.h>
 

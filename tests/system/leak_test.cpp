@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control program knows no task: nothing in its code names a task, a reader or a measure of a plugin.
-// What it knows of them comes as data, from manifests and with the runs. Exempt are comments, commands quoted
-// in help output, and the one file that reads data of older versions.
+// Tests that the control program knows no task: nothing in its code names a task, a reader or a measure of a
+// plugin. What it knows of them comes as data, from manifests and with the runs. Exempt are comments,
+// commands quoted in help output, and the one file that reads data of older versions.
 
 #include <gtest/gtest.h>
 

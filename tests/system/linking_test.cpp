@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The libraries that the built programs and plugins link. The control program must start on a machine without
-// a GPU driver, so it must not link Kokkos; a plugin must share the one Kokkos of its process. Read next:
-// cmake/targets.cmake.
+// Tests the libraries that the built programs and plugins link. The control program must start on a machine
+// without a GPU driver, so it must not link Kokkos; a plugin must share the one Kokkos of its process. Read
+// next: cmake/targets.cmake.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pages in docs/reference/plugins/ equal those made of the manifests of this build.
-// ENCORE_WRITE_DOCUMENTS=1 writes them again.
+// Tests that the pages in docs/reference/plugins/ equal those that markdown_plugin() makes of the manifests
+// of this build (config/markdown.hpp). After a change of an option, run this program with
+// ENCORE_WRITE_DOCUMENTS=1 to write them again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

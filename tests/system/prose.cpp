@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See prose.hpp for what counts as prose. Each kind of file has one function here, and prose_of() at the end
-// chooses between them.
+// The functions of prose.hpp, which says what counts as prose. Each kind of file has one function here, and
+// prose_of() at the end chooses between them. language_test.cpp calls it.
 #include "system/prose.hpp"
 
 #include <algorithm>

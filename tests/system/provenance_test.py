@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two facts of every run: the source of Encore that trained it, and the repository of its experiment file.
+"""Tests two facts of every run: the source of Encore that trained it, and the repository of its experiment
+file.
 
     tests/system/provenance_test.py build/openmp [KEEP]
 
-Small trees stand for Encore's source: only what git and cmake/source_record.cmake report of it matters. The programs
-are those of the build, copied into a folder for each situation with the record of its tree, so that a real worker reads
-it and a real database, report, bundle and `exp verify --build` show it. Another installation is that of the build itself.
+CTest runs it as provenance_test. It tests cmake/source_record.cmake, record/source_record.hpp, and what run,
+show, report, bundle and verify make of them. Small trees stand for Encore's source: only what git and
+cmake/source_record.cmake report of it matters. The programs are those of the build, copied into a folder for
+each situation with the record of its tree, so that a real worker reads it and a real database, report, bundle
+and `exp verify --build` show it. Another installation is that of the build itself.
 """
 import json
 import os

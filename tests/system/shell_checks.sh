@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by the shell tests, which source it: a temporary folder $work, and checks of $work/output and $status, which a call leaves.
+# Shared by exp_script_test.sh and configure_test.sh, which source it: a temporary folder $work, and checks of
+# $work/output and $status, which a call leaves.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules about names in the source: each type has a unique name, and comments name only existing files.
+// Tests rules about names in the source of the whole tree: each type has a unique name, and comments name
+// only existing files. Part of the program layout_test.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chromium without a window, driven over its DevTools protocol through a pipe: no port, and no package beside Python's own."""
+"""Chromium without a window, driven over its DevTools protocol through a pipe: no port, and only Python's own
+packages. Used by serve_page.py.
+"""
 import base64
 import json
 import os

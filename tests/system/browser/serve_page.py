@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of `exp serve` in Chromium, with tiny models: it asks for the token, works by keyboard alone, shows each kind of answer as the
-server gives it, makes no HTML of hostile inputs and labels, and its curl line sends the same request. Leaves with 77 (skipped) without Chromium, and
-where the worker of the build does not run. `--pictures DIR` keeps pictures of each page, 400 and 1,280 pixels wide, light and dark.
+"""Tests the page of `exp serve` (framework/serve/page) in Chromium, with tiny models.
 
     serve_page.py build/openmp/bin/exp [--pictures DIR]
+
+CTest runs it as served_page_in_a_browser. The page asks for the token, works by keyboard alone, shows each
+kind of answer as the server gives it, makes no HTML of hostile inputs and labels, and its curl line sends the
+same request. Exits with 77 (skipped) without Chromium, or where the worker of the build does not run.
+`--pictures DIR` keeps pictures of each page, 400 and 1,280 pixels wide, light and dark. browser.py drives
+Chromium.
 """
 import json
 import os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions of runs as a program calls them through the API, without a command line or terminal; a scripted
-// worker trains.
+// Tests sessions of runs as a program calls them through the API, without a command line or terminal
+// (app/run_session.hpp, app/retry.hpp, app/ls.hpp); the scripted worker trains (fake_worker.cpp).
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Keeps all reported events.
+/// Keeps all events that a session reports.
 class Heard final : public app::SessionEvents {
  public:
   runner::RunObserver& begun(const app::RunBegun& begun) override {

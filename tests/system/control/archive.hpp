@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Archive: unpacks a bundle and packs it again as an attacker would: any bytes under any name, with a list
-// that matches them or does not.
+// that matches them or does not. Tests of bundles use it (forged_bundle_test.cpp, hostile_bundle_test.cpp,
+// serve_files_test.cpp and others). It follows the format of framework/archive, but checks nothing.
 #pragma once
 
 #include <string>
@@ -18,9 +19,9 @@ namespace encore::system_test {
 
 struct Archive {
   nlohmann::ordered_json metadata;
-  std::vector<std::pair<std::string, std::string>> files;  ///< name below the root, content; in their order
-  std::string more;                                        ///< blocks behind the files, before the end
-  bool ends = true;                                        ///< with the two blocks of zeros
+  std::vector<std::pair<std::string, std::string>> files;  ///< {name below the root, content}, as packed
+  std::string more;                                        ///< blocks after the files, before the end
+  bool ends = true;                                        ///< whether the two blocks of zeros follow
 
   static Archive load(const std::filesystem::path& path) {
     Archive archive;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp attention` with the real worker: the numbers, the page, the picture, and the rejected calls.
+// Tests `exp attention` with the real worker (cli/attention_verb.cpp, worker/attention_verb.cpp): the
+// numbers, the page, the picture, attention in a report (report/attention.cpp), and the rejected calls.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -98,7 +99,7 @@ TEST_F(LookedAt, APageAndAPicture) {
   EXPECT_EQ(picture.find("head 0"), std::string::npos);
 }
 
-/// A mistake in the page's script leaves a page that exists but is empty.
+/// A mistake in the page's script would leave a page that exists but is empty.
 TEST_F(LookedAt, ABrowserDrawsThePage) {
   if (!Sandbox::has("chromium")) GTEST_SKIP() << "chromium is not installed";
   output_of({"attention", "days", "mon day", "-o", "page.html"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp bench with the real worker, from an experiment file to tables, JSON and a verdict, and the calls that
-// are rejected before anything starts. No test here checks how fast something is.
+// Tests `exp bench` with the real worker (cli/bench_verb.cpp, worker/bench_verb.cpp), from an experiment file
+// to tables, JSON and a verdict, and the calls that are rejected before anything starts. No test here checks
+// how fast something is.
 #include <gtest/gtest.h>
 
 #include <filesystem>

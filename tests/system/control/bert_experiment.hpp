@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sandbox's experiment as a BERT, for tests of exported and imported folders.
+// bert_experiment(): the sandbox's experiment with a BERT as its model, for tests of exported and imported
+// folders (export_test.cpp, import_test.cpp). Its shape must stay one that `exp export` can write as a BERT.
 #pragma once
 
 #include <string>
 
 namespace encore::system_test {
 
-/// An experiment that trains from scratch.
+/// Returns an experiment file called `name` that trains a small BERT from scratch.
 inline std::string bert_experiment(const std::string& name) {
   return "name = \"" + name + R"("
 [task]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Input from outside that is invalid or has no end: each case is rejected with a message, in bounded time and
-// memory, and the contents of old databases stop nothing.
+// Tests that `exp` bounds its input (base/input_file.hpp, base/json_text.hpp and others): input from outside
+// that is invalid or has no end is rejected with a message, in bounded time and memory, and the contents of
+// old databases stop nothing.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -24,7 +25,7 @@ class Bounds : public ::testing::Test {
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     return output.output;
   }
-  /// Returns its message after it ended with exit code 2.
+  /// Runs `exp`, which must end with exit code 2, and returns its message.
   std::string refusal(const std::vector<std::string>& arguments) const {
     const runner::ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.signal, 0) << output.end.text();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp bundle, exp bundle show and exp verify of a bundle, with the scripted worker: what is packed, what is
-// left out, what another machine finds and what it misses.
+// Tests `exp bundle`, `exp bundle show` and `exp verify` of a bundle with the scripted worker
+// (cli/bundle_verb.cpp, bundle/pack_bundle.hpp, bundle/check_bundle.hpp): what is packed, what is left out,
+// what another machine finds and what it misses. forged_bundle_test.cpp and hostile_bundle_test.cpp change
+// bundles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ class Bundle : public ::testing::Test {
     return output;
   }
   void train(const std::string& file = "tiny.toml") const { exp({"run", file, "-q"}); }
-  /// Another machine: neither the database nor the data are where they were.
+  /// Moves database and data away, as on another machine.
   void move_away() const {
     for (const char* name :
          {"encore.db", "encore.db.runs", "train.conll", "dev.conll", "test.conll", "state"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp report --checklist: its answers match the records of the runs, and every place that it names exists.
+// Tests `exp report --checklist` (report/checklist.hpp): its answers match the records of the runs, and every
+// place that it names exists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ class ChecklistVerb : public ::testing::Test {
     EXPECT_EQ(output.end.exit_code, 0) << output.errors;
     return json::parse(output.output);
   }
-  /// All answers of an item as one text.
+  /// Returns all answers of an item as one string.
   static std::string answer(const json& list, const std::string& number) {
     std::string text;
     for (const json& item : list.at("items"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "classify" with the reader "tsv", from file to prediction, and what is rejected before anything
-// starts.
+// Tests the task "classify" with the reader "tsv" (plugins/tasks/classify/classify.cpp,
+// plugins/readers/tsv.cpp) and the real worker, from file to prediction, and what is rejected before anything
+// starts. Also tasks beside it: pairs, several labels, and numbers.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -25,7 +26,7 @@ std::string reviews(int begin, int end) {
   return lines;
 }
 
-/// The experiment of the sandbox, as classification.
+/// Returns the sandbox's tiny experiment (NER from CoNLL) changed to classification from TSV.
 std::string reviews_experiment(const std::string& more = "") {
   std::string text = tiny_experiment("reviews");
   replace_all(text, "\"ner\"", "\"classify\"");
@@ -79,7 +80,7 @@ TEST_F(Classification, PredictsInEveryFormat) {
   sandbox_.write("reviews.toml", reviews_experiment());
   output_of({"run", "reviews.toml", "-q"});
   EXPECT_EQ(output_of({"predict", "reviews", "a great plot"}), "positive\ta great plot\n");
-  if (Sandbox::has("script")) {  // a terminal gets nothing that it would obey
+  if (Sandbox::has("script")) {  // control characters do not reach a terminal
     sandbox_.write("ask.sh", "exec " ENCORE_BUILD_DIR
                              "/bin/exp predict reviews \"$(printf 'a great\\033]0;title\\007 plot')\"\n");
     const std::string screen = sandbox_.shell("script -qec 'sh ask.sh' /dev/null </dev/null").output;

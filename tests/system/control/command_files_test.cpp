@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command tests of tests/cli/*.test, which are plain text: a command, its exact output, its exit code. A
-// rejected call is added to such a file without any C++. Each file runs in a folder of its own with
-// tiny.toml, its corpus, and a worker that trains nothing (sandbox.hpp). docs/internals/testing.md describes
-// the format:
+// Runs the command tests of tests/cli/*.test, which are plain text: a command, its exact output, its exit
+// code. To test another rejected call, add it to such a file; no C++ is needed. Each file runs in a folder of
+// its own with tiny.toml, its corpus, and a worker that trains nothing (sandbox.hpp). shown_commands.hpp
+// reads the files. This is their format (docs/internals/testing.md has examples):
 //
 //   # a comment
 //   @ FILE        the lines up to the next "@" alone are written to FILE
@@ -36,7 +36,7 @@ struct CommandStep {
   int line = 0;
 };
 
-/// The number of a line "[2]".
+/// Returns the number of a line such as "[2]"; nothing for any other line.
 std::optional<int> exit_code_of(const std::string& line) {
   if (line.size() < 3 || line.front() != '[' || line.back() != ']') return {};
   const std::string digits = line.substr(1, line.size() - 2);
@@ -87,7 +87,7 @@ std::vector<CommandStep> steps_of(const std::string& text) {
   return steps;
 }
 
-/// The lines that a command printed, with the folder of the test named FOLDER.
+/// Returns the lines that a command printed, with FOLDER in place of the folder of the test.
 std::vector<std::string> printed_lines(std::string output, const fs::path& folder) {
   for (const std::string& name : {fs::canonical(folder).string(), folder.string()})
     for (std::size_t at = 0; (at = output.find(name, at)) != std::string::npos;)

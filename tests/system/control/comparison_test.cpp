@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// diff, compare and explain, called as programs: what they print and what they reject.
+// Tests `exp diff`, `exp compare` and `exp explain` with the scripted worker (cli/diff_verb.cpp,
+// cli/compare_verb.cpp, cli/explain_verb.cpp): what they print and what they reject.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +10,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Three seeds of two dropouts.
+/// A sweep of two dropouts with three seeds each.
 class ComparingVerbs : public Pair {
  protected:
   static void SetUpTestSuite() { train("[1, 2, 3]"); }

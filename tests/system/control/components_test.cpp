@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A build that has exp but not its components, as after the first command in a clone: what works, what names
-// the command that builds a component, and how ./exp is asked to build one.
+// Tests `exp` in a build that lacks its components, as after the first command in a clone
+// (cli/components.hpp, cmake/components.cmake): what works, what names the command that builds a component,
+// and how ./exp is asked to build one.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// TREE/build/<backend> with bin/exp, the list of components and all plugins except those left out.
+/// A tree with build/<backend>: bin/exp, the list of components, and all plugins except those left out.
 class LeanBuild {
  public:
   explicit LeanBuild(const fs::path& tree, const std::set<std::string>& without = {})

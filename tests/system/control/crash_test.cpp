@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plugins that crash, throw or hang while a run trains: the messages and the records name the pass, the layer
-// and the plugin's file.
+// Tests what is reported if a plugin crashes, throws or hangs while a run trains (worker/train_verb.cpp,
+// runner/attempt_end.hpp): the messages and the records name the pass, the layer and the plugin's file. The
+// plugins are tests/contract/fixtures/trouble.cpp and fixtures/undeclared_option.cpp.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +26,7 @@ class PluginInTrouble : public ::testing::Test {
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
   }
 
-  /// An experiment whose feed-forward layer is one of tests/contract/fixtures.
+  /// Writes an experiment whose feed-forward layer is one of tests/contract/fixtures.
   void use(const std::string& plugin, const std::string& options) const {
     const std::filesystem::path folder = sandbox.folder() / "plugins";
     std::filesystem::create_directories(folder);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lost run whose spool was damaged, cut or replaced before any of it was merged: the intact part is
-// recovered, exp run, exp show and exp db check name the missing part, and the exit code reports it.
+// Tests the merging of a damaged spool, the file to which a worker appends its events (store/merge.hpp,
+// store/record_gaps.hpp): a lost run whose spool was damaged, cut or replaced before any of it was merged.
+// The intact part is recovered, `exp run`, `exp show` and `exp db check` name the missing part, and the exit
+// code reports it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -35,7 +37,7 @@ class LostRun : public ::testing::Test {
     id_ = sandbox_.one("SELECT id FROM run");
     spool_ = "encore.db.runs/" + id_ + "/attempt-0001.spool";
   }
-  /// The frame of the event with this text: its begin and end.
+  /// Returns begin and end of the frame (the bytes of one record) whose event contains this text.
   std::pair<std::size_t, std::size_t> frame_with(const std::string& text) const {
     const std::string bytes = sandbox_.read(spool_);
     for (std::size_t begin = record::spool_head_bytes; begin + 8 <= bytes.size();) {

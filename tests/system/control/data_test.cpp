@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data sets that are shares of one list of files, and a length that follows from the training set: from `exp
-// run` to what is shown, verified, evaluated and predicted, and what is rejected before anything starts.
+// Tests data settings with the real worker: sets that are shares of one list of files ([data] split,
+// stratify), and a length that follows from the training set; from `exp run` to what is shown, verified,
+// evaluated and predicted, and what is rejected before anything starts. tasks/data_split.hpp cuts the sets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,7 +133,7 @@ TEST_F(OneListOfFiles, ATenthOfEachLabelIsTheSameForEverySeed) {
   EXPECT_EQ(dev, dev_of("cut-s2"));
   EXPECT_EQ(sandbox_.read("test.tsv"), test);
   std::map<std::string, std::set<std::string>> texts;
-  std::int64_t doubled = 0;  // a text that stands twice in the file stands twice in its set
+  std::int64_t doubled = 0;  // a text that is twice in the file is twice in one set
   for (const auto& [label, text] : dev) doubled += texts[label].insert(text).second ? 0 : 1;
   for (const auto& [label, of_label] : texts) EXPECT_EQ(of_label.size(), 2U) << label;
   EXPECT_EQ(texts.size(), labels);

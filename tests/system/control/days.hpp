@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small language model for tests of programs: it learns the order of letters in the days of the week in a
-// second.
+// write_days(): a small language model for tests of programs, which learns the order of letters in the days
+// of the week in a second. generate_test.cpp, lm_test.cpp, serve_test.cpp and others compare its exact
+// output, so its settings stay.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that learns from another one ([distil]), with the real worker: the order, equal bits over threads,
-// kills and verifications, what is shown of the teacher, and what is rejected before anything starts.
+// Tests a run that learns from another one, its teacher ([distil]; infer/teacher.hpp), with the real worker:
+// the order, equal bits over threads, kills and verifications, what is shown of the teacher, and what is
+// rejected before anything starts.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -21,12 +22,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-/// tiny.toml with two blocks.
+/// Returns tiny.toml with two blocks.
 std::string teacher_experiment() {
   return replaced(tiny_experiment("teacher"), "layers = 1", "layers = 2");
 }
 
-/// tiny.toml, in shards, which learns from the scores and the rows of `teacher`.
+/// Returns tiny.toml with gradient shards, which learns from the scores and the states of `teacher`.
 std::string student(const std::string& teacher, const std::string& name = "student") {
   return tiny_experiment(name) + "gradient_shards = 2\ncheckpoint_every = 3\n[distil]\nteacher = " + teacher +
          "\ntemperature = 3.0\nhard_weight = 0.25\nstates = 0.5\nattention = 0.75\nrelation_heads = 4\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drift between two real numeric environments of this machine: oneDNN limited to the oldest instruction set
-// against all that the processor has. Every number is computed again here, from the files, without Encore.
+// Tests the drift that `exp verify` and `exp diff` measure (runner/drift.hpp), between two numeric
+// environments of this machine: oneDNN limited to the oldest instruction set against all that the processor
+// has. Most numbers are computed again here, from checkpoints and the database, without code of Encore.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,9 +40,9 @@ Tensors tensors_of(const std::filesystem::path& path) {
   return tensors;
 }
 
-/// Expected values of one tensor or one layer.
+/// The expected figures of one tensor or one layer, of which the sides `one` and `other` are compared.
 struct Expected {
-  long double difference = 0, one = 0, other = 0, largest = 0;
+  long double difference = 0, one = 0, other = 0, largest = 0;  // the first three are sums of squares
   std::int64_t values = 0, different = 0, ulps = 0;
 
   void add(const std::vector<float>& a, const std::vector<float>& b) {
@@ -58,7 +59,8 @@ struct Expected {
       ulps = std::max(ulps, steps_between(a[i], b[i]));
     }
   }
-  /// Sign and magnitude, as IEEE 754 stores it.
+  /// Returns the number of float32 values from a to b. Their order is that of sign and magnitude, as IEEE 754
+  /// stores them.
   static std::int64_t steps_between(float a, float b) {
     const auto place = [](float value) {
       std::uint32_t bits = 0;

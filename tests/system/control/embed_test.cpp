@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp embed`: vectors, neighbours and analogies from a trained run, and the rejected calls.
+// Tests `exp embed` with the real worker (cli/embed_verb.cpp, worker/embed_verb.cpp): vectors, neighbours and
+// analogies from a trained run, and the rejected calls.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

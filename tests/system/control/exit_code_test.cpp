@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exit codes of each verb in each situation: 0 done or nothing to do, 1 a run failed, 2 nothing was started,
-// 3 the bits differ, 75 unfinished, to be resumed. Each row has a folder of its own.
+// Tests the exit codes of each verb in each situation (cli/exit_code.hpp): 0 done or nothing to do, 1 a run
+// failed, 2 nothing was started, 3 the bits differ, 75 unfinished, to be resumed. Scripts of users depend on
+// these numbers, so a row never changes; a new situation is a new row. Each row has a folder of its own.
 #include <gtest/gtest.h>
 
 #include "system/control/sandbox.hpp"
@@ -10,9 +11,9 @@ namespace {
 
 struct Situation {
   const char* name;
-  std::map<std::string, std::string> before;  ///< of the scripted worker, while tiny.toml is trained first
-  bool trained;                               ///< whether it is
-  std::map<std::string, std::string> now;     ///< of the scripted worker, for the command
+  std::map<std::string, std::string> before;  ///< variables of the scripted worker for the first training
+  bool trained;                               ///< whether tiny.toml is trained before the command
+  std::map<std::string, std::string> now;     ///< variables of the scripted worker for the command
   std::vector<std::string> command;
   int code;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A model is exported as a Hugging Face folder and imported again: `exp export`, and [model] from = that
-// folder. Also what both reject.
+// Tests that a model is exported as a Hugging Face folder and imported again: `exp export`
+// (worker/export_verb.cpp, infer/hugging_face_export.hpp), and [model] from = that folder. The parameters
+// come back bit by bit. Also what both reject.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Starts from the folder and trains with a rate so small that no number changes.
+/// Returns an experiment that starts from the folder and trains with a rate so small that no number changes.
 std::string restful_experiment(const std::string& name, const std::string& folder,
                                const std::string& model = "") {
   return "name = \"" + name + R"("
@@ -52,8 +53,8 @@ class Export : public RealWorkerTest {
     output_of({"run", name + ".toml", "-q"});
   }
   json json_in(const std::string& file) const { return json::parse(sandbox_.read(file)); }
-  /// Names in the folder of the database that contain `part`: exported folders and the rest of unfinished
-  /// ones.
+  /// Returns the names in the folder of the database that contain `part`: exported folders and the remains of
+  /// unfinished ones.
   std::vector<std::string> folders_with(const std::string& part) const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(sandbox_.folder()))

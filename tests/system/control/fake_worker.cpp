@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A worker without numbers, so that tests of the control program take milliseconds: it writes the spool, the
-// checkpoints and the exit codes of encore-worker, and its "parameters" are a hash chain over the steps, so
-// that a lost or doubled step changes every later digest. The environment scripts it:
-//   FAKE_FINGERPRINT=...       what it says of its build
+// The program fake-worker, "the scripted worker": a worker without numbers, so that tests of the control
+// program take milliseconds. It writes the spool, the checkpoints and the exit codes of encore-worker
+// (worker/train_verb.cpp, which it must follow), and its "parameters" are a hash chain over the steps, so
+// that a lost or doubled step changes every later digest. `exp` starts it in a Sandbox (sandbox.hpp). The
+// environment scripts it:
+//   FAKE_FINGERPRINT=...       the fingerprint that it reports of its build
 //   FAKE_STEP_MS=5             time of a step               FAKE_STEPS=20      steps of a run, 5 to an epoch
-//   FAKE_DEVICE=...            what it says of its numeric environment
-//   FAKE_CHANGE_AT=7           other bits from there on
+//   FAKE_DEVICE=...            the device that it reports in its numeric environment
+//   FAKE_CHANGE_AT=7           other bits from this step on
 //   FAKE_CRASH_AT=7            kill itself there ...        FAKE_SIGNAL=9      ... with this signal
 //   FAKE_CRASH_ATTEMPTS=1      ... in the first N attempts  FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name contains text; FAKE_FAIL_ONLY alike
@@ -66,7 +68,7 @@ void wait_at(const std::string& fifo) {
   if (!fifo.empty()) std::ifstream(fifo).get();
 }
 
-/// The files that the real worker would load.
+/// Returns the plugin files that the real worker would load.
 nlohmann::json plugins_of(const record::Specification& specification) {
   const config::Catalogue catalogue = config::Catalogue::load(
       {specification.plugin_folders.begin(), specification.plugin_folders.end()}, config::host_fingerprint());
@@ -92,7 +94,7 @@ std::uint64_t trained(std::uint64_t state, std::int64_t step) {
   return z ^ (z >> 31);
 }
 
-/// The cores and threads on which the control program placed this process.
+/// Returns the cores and threads on which the control program placed this process.
 nlohmann::json place(int threads) {
   nlohmann::json cores = nlohmann::json::array();
   cpu_set_t allowed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A library in front of MPI, for tests: it does what MPI must not do. mpirun has ranks load it (-x
-// LD_PRELOAD); what it calls in turn are the PMPI names that every MPI has beside its own. $FAULTY_MPI:
+// A library in front of MPI, for rank_faults_test.cpp: it does what MPI must not do. mpirun has ranks load it
+// (-x LD_PRELOAD); it calls the PMPI functions, which every MPI has beside its own. $FAULTY_MPI chooses the
+// fault. It follows the calls of framework/distributed, so a change of the exchanges there needs a change
+// here:
 //   order    in an exchange, the first part of the first and of the last sender change places, so that the
 //            owner of a range adds the shards in another order
 //   bit      the parameters that rank 1 receives have one wrong bit, once
@@ -33,7 +35,8 @@ bool asked_for(const char* fault) {
   return wanted != nullptr && std::strcmp(wanted, fault) == 0;
 }
 
-/// Each step shares two blocks: the squares of chunks and the parameters.
+/// Delays or stops this rank as $FAULTY_MPI says. Each step shares two blocks: the squares of chunks and the
+/// parameters.
 void wait_where_asked(MPI_Comm ranks) {
   const char* fault = std::getenv("FAULTY_MPI");
   int held = 0, step = 0, call = 0, rank = 0;
@@ -77,7 +80,7 @@ int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, 
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   const int result = PMPI_Waitall(count, requests, statuses);
-  // A rank that only receives collects a state, which is not a sum.
+  // A rank that receives without having sent collects a state of the optimizer, which is not a sum.
   if (sent > 0 && asked_for("order")) change_places();
   received.clear();
   sent = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fifo: holds the `check` of a scripted worker (FAKE_HOLD_CHECK) until the test lets it continue. hold.hpp
-// holds workers in a step of training.
+// Fifo: holds the `check` of a scripted worker (FAKE_HOLD_CHECK, fake_worker.cpp) until the test lets it
+// continue. Only session_test.cpp uses it. hold.hpp holds workers in a step of training instead.
 #pragma once
 
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bundles that another person has changed. Every column of every table and every file is changed alone, and
-// by a forger who adapts all other parts to it. Each change is found when the bundle is opened, or makes a
-// difference when the run is trained again, or is printed as a claim: evidence.hpp says which.
+// Tests that `exp verify` notices a bundle that another person has changed (bundle/check_bundle.hpp,
+// bundle/evidence.hpp). Every column of every table and every file is changed alone, and by a forger who
+// adapts all other parts to it. Each change is found when the bundle is opened, or makes a difference when
+// the run is trained again, or is printed as a claim: evidence.hpp says which. A new column of
+// store/schema.sql needs a row there.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -40,7 +42,7 @@ const config::Catalogue& catalogue() {
   return all;
 }
 
-/// Strings, keyed by their evidence and name: "claimed point.value" and its values.
+/// Sets of values, keyed by evidence and name, such as "claimed point.value".
 using ValuesByEvidence = std::map<std::string, std::set<std::string>>;
 
 ValuesByEvidence values_by_evidence(store::Store& store) {
@@ -60,11 +62,11 @@ ValuesByEvidence values_by_evidence(store::Store& store) {
 
 /// What a reader of the bundle sees, and what follows from it.
 struct Opened {
-  std::string refusal = {};  ///< empty: it was opened
+  std::string refusal = {};  ///< the message; empty if the bundle was opened
   ValuesByEvidence by_evidence = {};
   std::size_t claimed_questions = 0, unproved = 0;
 
-  /// Names of values with that evidence that differ from those of the other.
+  /// Returns the names of values with that evidence that differ from those of `other`.
   std::vector<std::string> changed(const std::string& evidence, const Opened& other) const {
     std::vector<std::string> names;
     for (const auto& [name, values] : by_evidence)
@@ -108,7 +110,7 @@ std::string other_value(const std::string& table, const std::string& name) {
          " || 'x' END END";
 }
 
-/// The same for one member of an object in JSON.
+/// Returns another value for one member of the JSON object in the column `name`, as an SQL expression.
 std::string other_member(const std::string& name, const std::string& path) {
   return "json_set(" + name + ", '" + path + "', json(CASE json_type(" + name + ", '" + path +
          "') WHEN 'integer' THEN (" + name + " ->> '" + path + "') + 1 WHEN 'real' THEN (" + name + " ->> '" +
@@ -509,7 +511,7 @@ class ConsistentForger : public RealWorkerTest {
     forger_->start_over();
   }
 
-  /// The same for a file, which no column holds.
+  /// Expects that training again finds the change of a file; no column holds its content.
   void expect_different(const std::string& what) {
     forger_->save();
     EXPECT_EQ(open(forger_->evil()).refusal, "") << what << " was not a consistent forgery";

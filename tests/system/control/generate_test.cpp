@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp generate` with the real worker: text that grows on the screen, several outputs at once, JSON, and the
-// rejected calls.
+// Tests `exp generate` with the real worker (worker/generate_verb.cpp, infer/generator.hpp): text that grows
+// on the screen, several outputs at once, JSON, and the rejected calls. days.hpp has the language model.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The examples in the help of every verb and action, found by calling `exp` itself and run in order, with the
-// real worker, in a folder that holds the files they name: the quickstart with a tiny experiment.
+// Tests the help of every verb (cli/help_verb.cpp, cli/binder.hpp): the examples of every verb and action,
+// found by calling `exp` itself, are run in order, with the real worker, in a folder that holds the files
+// they name: the quickstart with a tiny experiment. A new example in a help text must run here.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -83,7 +84,7 @@ std::vector<std::string> all_examples(const Sandbox& sandbox) {
   return all;
 }
 
-/// The sandbox's experiment as a BERT, under the name of one that starts from a pretrained folder.
+/// Returns the sandbox's experiment as a BERT, called as the example that starts from a pretrained folder.
 std::string example_of_bert() {
   std::string text = tiny_experiment("minilm_wnut17");
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -101,8 +102,8 @@ bool makes_a_plugin(const std::string& command) {
   return command.starts_with("exp plugin new ") || command.starts_with("exp plugin build ");
 }
 
-/// Programs that would run for ever are ended once they work. Their port may be taken on this machine, so
-/// they get a free one.
+/// Runs a program that would run for ever and ends it once it works. Its port may be in use on this machine,
+/// so it gets a free one.
 runner::ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
   if (std::ranges::find(words, "--port") == words.end()) words.insert(words.end(), {"--port", "0"});
   const pid_t server = sandbox.start(words, "serve.txt");

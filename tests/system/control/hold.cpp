@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the folder and the environment that hold workers in a step, and waits for workers there.
+// Hold of hold.hpp: makes the folder and the environment that hold workers in a step, and waits until workers
+// wait there.
 #include "system/control/hold.hpp"
 
 #include <gtest/gtest.h>

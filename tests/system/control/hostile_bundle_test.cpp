@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bundles that were made to do harm: each is rejected with its reason, nothing is written outside of the
-// folder in which it was unpacked, and that folder is removed.
+// Tests bundles that were made to do harm (archive/unpack_bundle.hpp, bundle/check_bundle.hpp): each is
+// rejected with its reason, nothing is written outside of the folder in which it was unpacked, and that
+// folder is removed. A new way to do harm is a new test here.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -63,12 +64,12 @@ class HostileBundle : public ::testing::Test {
       EXPECT_EQ(files(), before_);
     }
   }
-  /// Writes the archive in its present state.
+  /// Writes the archive in its present state and expects that it is refused with this reason.
   void expect_archive_refused(const std::string& reason) const {
     archive_.save(evil());
     expect_refused(reason);
   }
-  /// Adds a block of its own behind the files.
+  /// Adds this block after the files and expects that the archive is refused with this reason.
   void expect_head_refused(const std::string& head, const std::string& reason) {
     archive_.more = head;
     expect_archive_refused(reason);

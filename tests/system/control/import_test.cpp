@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A Hugging Face folder as a run of its own: `exp import`, what can be done with such a run, and what is
-// rejected.
+// Tests a Hugging Face folder as a run of its own: `exp import` with the real worker (app/import.hpp,
+// pretrained/hugging_face_folder.hpp), what can be done with such a run, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cmath>

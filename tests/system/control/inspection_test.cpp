@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs that inspect runs and use their models.
+// Tests the verbs that inspect runs and use their models, with the scripted worker: ls, show, logs, status,
+// predict, evaluate and db check (cli/ls_verb.cpp, cli/show_verb.cpp and others). Control characters in a
+// database must not reach a terminal.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -11,7 +13,7 @@
 namespace encore::system_test {
 namespace {
 
-/// One complete run, shared by all tests of this file: looking changes nothing.
+/// Returns a sandbox with one complete run. All tests of this file share it, because they change nothing.
 const Sandbox& trained() {
   static const Sandbox* sandbox = [] {
     auto* made = new Sandbox;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// If exp or its worker ends early for any reason, the same command resumes the run, which ends with the
-// digests of an unbroken run.
+// Tests that if exp or its worker ends early for any reason, the same command resumes the run, which ends
+// with the digests of an unbroken run (runner/runner.hpp, store/merge.hpp). The scripted worker trains, and
+// Hold stops it in a step.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -9,8 +10,7 @@
 
 #include "support/places.hpp"
 #include "system/control/hold.hpp"
-#include "system/control/small_disk.hpp"
-#include "system/control/write_lock.hpp"
+#include "system/control/storage_faults.hpp"
 
 namespace encore::system_test {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp run --launcher: workers that exp job starts on another machine and that exp reaches through files only.
-// `sh -c` stands for ssh: the same command line, the same files, another session.
+// Tests `exp run --launcher` (runner/launched_runs.hpp, runner/job_keeper.hpp): workers that `exp job` starts
+// on another machine and that exp reaches through files only. `sh -c` stands for ssh: the same command line,
+// the same files, another session.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -34,7 +35,7 @@ constexpr const char* last_digests =
     "= "
     "digest.run) ORDER BY text)";
 
-/// The digests that one worker alone computes here.
+/// Returns the digests that one worker alone computes here.
 std::string local_digests(const std::vector<std::string>& run) {
   const Sandbox sandbox;
   write_sweep(sandbox);

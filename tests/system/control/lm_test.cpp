@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A language model from plain text to the answer of `exp predict` for lines, and what is rejected.
+// Tests the task "lm", a language model (plugins/tasks/lm/lm.cpp), with the real worker, from plain text to
+// the answer of `exp predict` for lines, its export as a GPT-2, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The database or the folder of a run disappears while the run trains: the messages about it are true. The
-// worker is held in a step meanwhile, or does not end by itself.
+// Tests what `exp` reports if the database or the folder of a run disappears while the run trains
+// (runner/recorder.hpp): the messages about it are true. The scripted worker is held in a step meanwhile, or
+// does not end by itself.
 #include <gtest/gtest.h>
 #include <signal.h>
 

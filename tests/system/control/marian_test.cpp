@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exports a model with the tokenizer unigram as a MarianMT folder and imports it again: the same output, the
-// same bits, and what is rejected.
+// Tests that a model with the tokenizer unigram is exported as a MarianMT folder and imported again
+// (pretrained/marian_family.cpp): the same output, the same bits, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST_F(Marian, IsTrainedOnWithWhatTheFolderSays) {
   EXPECT_TRUE(contains(size, "tokenizer.byte_fallback is for a vocabulary that is trained")) << size;
 }
 
-/// Its token stands for no text, and a model from elsewhere may find it the most probable one everywhere.
+/// The token of padding stands for no text, but a model from elsewhere may find it the most probable one.
 TEST_F(Marian, NeverWritesPadding) {
   output_of({"import", "marian", "--name", "taken", "--task", "translate", "-q"});
   const auto padding = json::parse(sandbox_.read("marian/config.json")).at("pad_token_id").get<std::size_t>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Masked language modelling from plain text to the answer of `exp predict`, and what is rejected before
-// anything starts.
+// Tests masked language modelling (plugins/tasks/mlm/mlm.cpp) with the real worker, from plain text to the
+// answer of `exp predict`, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using nlohmann::json;
 
 const std::string markers = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
 
-/// Days in their order: the neighbours determine the hidden day.
+/// Returns days in their order: the neighbours of a hidden day determine it.
 std::string days(int begin, int end) {
   const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
   std::string lines;
@@ -25,7 +25,7 @@ std::string days(int begin, int end) {
   return lines;
 }
 
-/// The experiment of the sandbox, as a masked language model.
+/// Returns the experiment of the sandbox, changed to a masked language model.
 std::string days_experiment() {
   std::string text = tiny_experiment("days");
   replace_all(text, "\"ner\"", "\"mlm\"");
@@ -80,7 +80,7 @@ TEST_F(MaskedLanguageModel, TrainsEvaluatesReportsAndFillsMasks) {
     EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
 }
 
-/// Each line repeats one day, so that a second segment from elsewhere is visible.
+/// Returns lines that repeat one day each, so that a model can see that a segment comes from another line.
 std::string single_days(int begin, int end) {
   const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
   std::string lines;
@@ -120,7 +120,7 @@ TEST_F(MaskedLanguageModel, PredictsWhetherOneSegmentFollowsAnother) {
   ASSERT_EQ(told.size(), 3U);
   EXPECT_EQ(told[0].at("masks"), json({"monday"}));
   for (std::size_t i = 0; i < 2;
-       ++i) {  // which of the two may be rounding; how often it is right is measured above
+       ++i) {  // rounding may decide between the two; how often the answer is right is measured above
     const std::string follows = told[i].at("follows");
     EXPECT_TRUE(follows == "yes" || follows == "no") << answers;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp serve --monitor` and `exp monitor` together: what is kept of requests and what is not, feedback, the
-// alert with its command, and what is rejected.
+// Tests `exp serve --monitor` and `exp monitor` together (serve/serve_monitor.hpp, cli/monitor_verb.cpp):
+// what is kept of requests and what is not, feedback, the alert with its command, and what is rejected. No
+// text of a request may be stored unless the user asks for it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -17,14 +18,14 @@ namespace fs = std::filesystem;
 
 class Monitor : public Serve {
  protected:
-  /// A development set that is large enough for a significant result.
+  /// Makes a development set that is large enough for a significant result.
   void SetUp() override {
     std::string sentences;
     for (int i = 0; i < 50; ++i) sentences += sandbox_.read("dev.conll");
     sandbox_.write("dev.conll", sentences);
     Serve::SetUp();
   }
-  /// The value of the field X-Request-Id, or "" if it is missing.
+  /// Returns the value of the field X-Request-Id, or "" if it is missing.
   static std::string id_of(const HttpResponse& response) {
     const std::string field = "X-Request-Id: ";
     const std::size_t at = response.head.find(field);
@@ -43,7 +44,7 @@ class Monitor : public Serve {
   fs::path run_folder() const {
     return sandbox_.folder() / "encore.db.runs" / sandbox_.one("SELECT id FROM run");
   }
-  /// The content of every file of the database and of its folders.
+  /// Whether any file of the database or of its folders contains the text.
   bool anywhere(const std::string& text) const {
     for (const auto& entry : fs::recursive_directory_iterator(sandbox_.folder()))
       if (entry.is_regular_file() && entry.path().string().find("encore.db") != std::string::npos) {
@@ -52,7 +53,7 @@ class Monitor : public Serve {
       }
     return false;
   }
-  /// Inputs that differ from all of the corpus.
+  /// Returns inputs that differ from all of the corpus.
   static std::vector<std::string> strange(std::size_t count) {
     return std::vector<std::string>(count, "? ? ? % % % ! ! ! ? ? ? % % % ! ! ! ? ?");
   }

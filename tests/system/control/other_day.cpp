@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A clock that is 400 days ahead, to be loaded before a program's own: the output of the program must not
-// depend on the day.
+// A library for report_bytes_test.cpp, loaded by LD_PRELOAD before a program's own: a clock that is 400 days
+// ahead. The output of the program must not depend on the day.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commands that README.md and the pages below docs/ show, run in the order of each page with the real
+// Runs the commands that README.md and the pages below docs/ show, in the order of each page with the real
 // programs, in a folder that holds experiments/ with a small part of its corpus. The pages of plugins, which
 // a program writes, and stubs that link to the new place of a page show no commands. What a page shows as
 // output is compared by its words: numbers, ids and times are left out. HTML comments before a block, which
@@ -47,7 +47,7 @@ struct Block {
 const std::vector<std::string> kinds = {"setup", "file",   "exit",    "run as", "machine",
                                         "needs", "output", "not run", "writes"};
 
-/// "file sweep.toml" into marks; several setups before one block are run one after the other.
+/// Adds a mark such as "file sweep.toml" to `marks`; several setups before one block run one after the other.
 void take_mark(const std::string& text, const std::string& place, std::map<std::string, std::string>& marks) {
   for (const std::string& kind : kinds) {
     if (!text.starts_with(kind)) continue;
@@ -82,7 +82,8 @@ std::vector<Block> blocks_of(const std::string& page, const std::string& name) {
   return blocks;
 }
 
-/// With "$ " before a command what follows is its output; without any, each line of a shell block is one.
+/// Returns the commands of a block. If one begins with "$ ", the lines after it are its output; if none does,
+/// each line of a shell block is a command.
 std::vector<ShownCommand> commands_of(const Block& block) {
   if (block.language != "" && block.language != "text" && block.language != "console" &&
       block.language != "sh" && block.language != "bash")
@@ -98,8 +99,8 @@ std::set<std::string> split_words(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// The words of a line that do not change from run to run: those with letters and without digits; up to the
-/// first of `last_words`.
+/// Returns the words of a line that do not change from run to run: those with letters and without digits, up
+/// to the first of `last_words`.
 std::set<std::string> words_of(const std::string& line, const std::set<std::string>& last_words = {}) {
   std::set<std::string> words;
   std::istringstream in(line);
@@ -113,7 +114,7 @@ std::set<std::string> words_of(const std::string& line, const std::set<std::stri
   return words;
 }
 
-/// Each line that the page shows must have a line of the output with all of its words, up to the first of
+/// Expects for each line that the page shows a line of the output with all of its words, up to the first of
 /// `last_words`.
 void expect_output(const ShownCommand& command, const std::set<std::string>& last_words,
                    const std::string& output) {
@@ -127,7 +128,7 @@ void expect_output(const ShownCommand& command, const std::set<std::string>& las
   }
 }
 
-/// What a page that was written by a program is made of, apart from its numbers, a line for each part.
+/// Returns the parts of a page that a program wrote, without their numbers, a line for each part.
 std::string form_of(const std::string& page) {
   const std::vector<std::string> lines = lines_of(page);
   std::string form;
@@ -229,7 +230,7 @@ TEST_P(Page, ShowsCommandsThatRunAndWhatTheyPrint) {
   if (!left_out.empty()) GTEST_SKIP() << "this machine cannot show the blocks in the lines" << left_out;
 }
 
-/// Pages of the tree that have a fenced block: the others have nothing to run.
+/// Returns the pages of the tree that have a fenced block: the others have nothing to run.
 std::vector<std::string> pages() {
   const fs::path tree = ENCORE_SOURCE_DIR;
   std::vector<std::string> list = {"README.md"};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pair: two dropouts with some seeds each, trained once and shared by all tests of a suite that only read.
+// Pair: a fixture with a sweep of two dropouts and some seeds each, trained once by the scripted worker and
+// shared by all tests of a suite, which only read it: comparison_test.cpp, report_test.cpp and
+// selection_test.cpp.
 #pragma once
 
 #include <gtest/gtest.h>

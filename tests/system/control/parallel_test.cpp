@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One exp run with several workers, and several exp run of one sweep.
+// Tests one `exp run --jobs` with several workers (runner/runner.hpp, runner/places.hpp), and several `exp
+// run` of one sweep, which share it by leases. Nothing is trained twice, and a failure costs only its own
+// run. The scripted worker trains.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,7 +15,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Twelve runs, s-dropout=0.1-s1 to s-dropout=0.3-s4.
+/// Writes a sweep of twelve runs, s-dropout=0.1-s1 to s-dropout=0.3-s4.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");
   text.replace(text.find("seed = 1"), 8, "seeds = [1, 2, 3, 4]");
@@ -27,7 +29,7 @@ std::string count(const Sandbox& sandbox, const std::string& state) {
 constexpr const char* digests_by_run =
     "SELECT group_concat(name || ' ' || step || ' ' || value, ', ') FROM (SELECT run.name, step, value FROM "
     "current_digest JOIN run ON run.number = current_digest.run ORDER BY run.name, step)";
-/// Returns the time during which attempts overlapped with others, from their own records.
+/// A query that returns the time during which attempts overlapped with others, from their own records.
 constexpr const char* overlaps =
     "SELECT count(*) > 0 FROM attempt a JOIN attempt b ON a.number < b.number AND b.started < a.finished";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that starts from another one, with the scripted worker: the order, what is shown of the parent, what
-// happens if the parent fails, is interrupted, is missing, changes, or is to be removed.
+// Tests a run that starts from another one, its parent ([model] from; app/parent_runs.hpp,
+// runner/parent_weights.hpp), with the scripted worker: the order, what is shown of the parent, what happens
+// if the parent fails, is interrupted, is missing, changes, or is to be removed.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// tiny.toml without a model and a tokenizer of its own.
+/// Returns tiny.toml without a model and a tokenizer of its own, which starts from the run `from`.
 std::string child_experiment(const std::string& name, const std::string& from) {
   return "name = \"" + name + R"("
 [task]

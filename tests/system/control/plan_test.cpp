@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plan`: what each run would do and why, the time it will take by earlier runs, and the place of each
-// value.
+// Tests `exp plan` (cli/plan_verb.cpp, app/plan.hpp, app/run_time.hpp): what each run would do and why, the
+// time it will take by earlier runs, and the source of each value.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ class PlanVerb : public ::testing::Test {
     arguments.insert(arguments.begin(), "tiny.toml");
     return json_of(arguments).at("runs").at(0).at("time");
   }
-  /// Trains tiny.toml, four epochs, complete, as if it had taken 40 seconds.
+  /// Trains tiny.toml for its four epochs and records that this took 40 seconds.
   void train_in_40_seconds() const {
     ASSERT_EQ(sandbox_.exp({"run", "tiny.toml"}).end.exit_code, 0);
     sandbox_.change("UPDATE attempt SET started = 1000, finished = 1040");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run resumes only with the plugin files with which it began, unless the change is accepted and recorded. A
-// complete run is kept, and the plan names the plugin file that trained it.
+// Tests that a run resumes only with the plugin files with which it began, unless the change is accepted and
+// recorded (app/plugin_changes.hpp). A complete run is kept, and the plan names the plugin file that trained
+// it.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> run = {"run", "mine.toml"};
 
-/// tiny.toml with a schedule of its own in a folder, interrupted at step 7 with a checkpoint of step 5.
+/// A run of tiny.toml with a schedule from a plugin, interrupted at step 7 with a checkpoint of step 5.
 class PluginChangeTest : public ::testing::Test {
  protected:
   PluginChangeTest() {

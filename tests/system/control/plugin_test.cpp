@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plugin ls` and `exp plugin info`, and the message of a run whose plugin is missing. The control
-// program reads manifests only, so a copy of any shared object serves as a plugin.
+// Tests `exp plugin ls` and `exp plugin info` (cli/plugin_ls.cpp, cli/plugin_info.cpp, config/catalogue.hpp),
+// and the message of a run whose plugin is missing. The control program reads manifests only, so a copy of
+// any shared object serves as a plugin.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A schedule "`type`" in `folder`/`type`.so with its manifest, after `change`.
+/// Adds a plugin `folder`/`type`.so that offers the schedule `type`; `change` may edit its manifest before it
+/// is written.
 void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::string& type,
                 const std::function<void(config::Manifest&)>& change = {}) {
   config::Manifest manifest{
@@ -31,7 +33,7 @@ void add_plugin(const Sandbox& sandbox, const std::string& folder, const std::st
                 fs::copy_options::overwrite_existing);
 }
 
-/// tiny.toml with another schedule.
+/// Returns tiny.toml with this schedule; `top` are lines before it.
 std::string with_schedule(const std::string& type, const std::string& top = "") {
   std::string text = top + tiny_experiment();
   return text.replace(text.find("\"constant\""), 10, "\"" + type + "\"");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stored run loads no code that its user has not chosen: specification.json in a run folder may come from
-// another person.
+// Tests that a stored run loads no code that its user has not chosen (app/run_plugins.hpp):
+// specification.json in a run folder may come from another person. SECURITY.md promises this.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// mine.toml takes a schedule from the folder plugins, which is its plugin_path.
+/// A run of mine.toml, which takes its schedule from the folder plugins, its plugin_path.
 class PluginTrustTest : public ::testing::Test {
  protected:
   PluginTrustTest() {

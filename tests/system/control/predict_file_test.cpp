@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp predict --file FILE` in the format of a run's data, for each reader that ships: the answers do not
-// depend on the truth in the file, which may be missing or wrong, and the output is the file with the
-// answers.
+// Tests `exp predict --file FILE` with the real worker in the format of a run's data
+// (worker/predict_file_verb.cpp), for each reader that ships: the answers do not depend on the truth in the
+// file, which may be missing or wrong, and the output is the file with the answers.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -30,7 +30,7 @@ std::string without_last_column(const std::string& text) {
   for (const std::string& line : lines_of(text)) all += line.substr(0, line.rfind('\t')) + "\n";
   return all;
 }
-/// Returns what each line has behind its last tab.
+/// Returns the part of each line after its last tab.
 Lines last_column(const std::string& text) {
   Lines all;
   for (const std::string& line : lines_of(text))

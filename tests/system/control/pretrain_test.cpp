@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pretraining and fine-tuning as one experiment: a masked language model on plain text, and a tagger that
-// starts from its body. Equal bits over threads, kills and resumes, and their verification.
+// Tests pretraining and fine-tuning as one experiment with the real worker (infer/parent_weights.hpp): a
+// masked language model on plain text, and a tagger that starts from its body. Equal bits over threads, kills
+// and resumes, and their verification.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The words of a corpus, a sentence a line.
+/// Returns the words of a CoNLL corpus, one sentence in a line.
 std::string words_of(const std::string& corpus) {
   std::string text, line;
   std::istringstream in(corpus);

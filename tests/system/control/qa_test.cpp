@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "qa" with the reader "squad" and the head "span" from file to prediction, and what is rejected
-// before anything starts.
+// Tests the task "qa" with the reader "squad" and the head "span" (plugins/tasks/qa/qa.cpp,
+// plugins/readers/squad.cpp, plugins/heads/span.cpp) and the real worker, from file to prediction, and what
+// is rejected before anything starts.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::small_squad;
 
-/// The experiment of the sandbox, as question answering.
+/// Returns the experiment of the sandbox, changed to question answering.
 std::string questions_experiment(const std::string& task = "", const std::string& data = "") {
   return R"(name = "journeys"
 seed = 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp quantize`: 8-bit weights beside a run's own, how they are measured, which verbs compute with them, and
-// what is rejected.
+// Tests `exp quantize` with the real worker (worker/quantize_verb.cpp, infer/quantization.hpp): 8-bit weights
+// beside a run's own, how they are measured, which verbs compute with them, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

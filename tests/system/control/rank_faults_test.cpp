@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that die, stop, get sums in another order or a wrong bit, or load another MPI: the run continues to
-// the bits of one process, or ends with the reason. faulty_mpi.cpp injects the faults of MPI.
+// Tests ranks (processes that train one run together; train/ranks.hpp) that die, stop, get sums in another
+// order or a wrong bit, or load another MPI: the run continues to the bits of one process, or ends with the
+// reason. faulty_mpi.cpp injects the faults of MPI. ranks_test.cpp has the tests without faults.
 #include <signal.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 class RankFaults : public Ranks {
  protected:
-  /// An experiment with development scores and checkpoints within epochs, so that kills hit them too.
+  /// Writes an experiment with development scores and checkpoints within epochs, so that kills hit them too.
   void SetUp() override {
     Ranks::SetUp();
     if (IsSkipped()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks: shared by tests that train one run with several ranks: an experiment of four gradient shards, and
-// all its digests and metrics as text. Skips the test if there is no MPI.
+// Ranks: the fixture of ranks_test.cpp and rank_faults_test.cpp, which train one run with several ranks
+// (processes) over MPI: an experiment of four gradient shards, and all its digests and metrics as strings.
+// Skips the test without MPI.
 #pragma once
 
 #include <gtest/gtest.h>

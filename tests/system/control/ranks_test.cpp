@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One run trained by several ranks over MPI: it has the bits of one process, whatever the ranks and threads.
-// Also what is rejected. For ranks that are killed, stopped or wrong, read rank_faults_test.cpp.
+// Tests one run that several ranks (processes) train over MPI (train/ranks.hpp, app/run_ranks.hpp): it has
+// the bits of one process, whatever the ranks and threads. Also what is rejected. rank_faults_test.cpp tests
+// ranks that are killed, stopped or wrong.
 #include <signal.h>
 #include <unistd.h>
 

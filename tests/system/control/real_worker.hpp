@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by tests that train with the real worker in a sandbox.
+// RealWorkerTest: the fixture of tests that train with the real worker, encore-worker, in a sandbox
+// (sandbox.hpp); it skips them where the worker does not run. Also experiments that several of these tests
+// train.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +20,7 @@ namespace encore::system_test {
 class RealWorkerTest : public ::testing::Test {
  protected:
   RealWorkerTest() : sandbox_(true) {}
-  /// A build for a GPU is also made on machines without one, where its other tests run.
+  /// Skips the test if the worker does not run: a build for a GPU is also made on machines without one.
   void SetUp() override {
     const runner::ProgramOutput version =
         runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
@@ -61,8 +63,8 @@ inline void write_contrary_set(const Sandbox& sandbox) {
   sandbox.write("contrary.conll", contrary);
 }
 
-/// tiny.toml with so small a learning rate that no prediction changes, and a development set whose loss
-/// grows: the first epoch stays the best, and its checkpoint is kept beside that of the last.
+/// Returns tiny.toml with such a small learning rate that no prediction changes, and a development set whose
+/// loss grows: the first epoch stays the best, and its checkpoint is kept beside that of the last.
 inline std::string best_at_first(const Sandbox& sandbox) {
   write_contrary_set(sandbox);
   std::string text = tiny_experiment();

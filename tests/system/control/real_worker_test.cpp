@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp and encore-worker together: a run from file to prediction, and equal bits after kills.
+// Tests exp and encore-worker together (worker/train_verb.cpp, runner/runner.hpp): a run from file to
+// prediction, equal bits after kills and with any number of threads, verification, and plugins that run no
+// code unless they are allowed.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -24,7 +26,7 @@ constexpr const char* digests =
 constexpr const char* points =
     "SELECT count(*) || ' ' || count(DISTINCT step) FROM curve WHERE metric = 'train/loss'";
 
-/// An experiment that is longer than tiny.toml, so that there is time to kill it.
+/// Returns an experiment that is longer than tiny.toml, so that there is time to kill it.
 std::string longer_experiment() {
   std::string text = tiny_experiment();
   text.replace(text.find("epochs = 4"), 10, "epochs = 40\ncheckpoint_every = 20");
@@ -33,7 +35,7 @@ std::string longer_experiment() {
 
 class RealWorker : public ::testing::Test {
  protected:
-  /// A build for a GPU is also made, and its other tests run, on machines that have none.
+  /// Skips the test if the worker does not run: a build for a GPU is also made on machines without one.
   void SetUp() override {
     const runner::ProgramOutput version =
         runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
@@ -229,7 +231,7 @@ TEST_F(RealWorker, TwoWorkersAtOnceGiveTheBitsOfOne) {
   EXPECT_EQ(one.one(all), two.one(all));
 }
 
-/// scales.toml with two more layers of these types in each block, whose plugins lie in the sandbox.
+/// Writes scales.toml: two more layers of these types in each block, whose plugins are in the sandbox.
 void write_scales(const Sandbox& sandbox, const std::string& first, const std::string& second) {
   std::string text = "plugin_path = [\"plugins\"]\n" + tiny_experiment();
   const std::string block = "block = [\"attention\", \"feed_forward\"";
@@ -248,7 +250,7 @@ void write_scales(const Sandbox& sandbox, const std::string& first, const std::s
   }
 }
 
-/// The digest after training with two more layers in each block, of these types.
+/// Returns the digest after training with two more layers of these types in each block.
 std::string digest_with(const std::string& first, const std::string& second) {
   Sandbox sandbox(true);
   write_scales(sandbox, first, second);
@@ -317,7 +319,7 @@ TEST_F(RealWorker, TwoCopiesOfOneTemplateComputeEachItsOwn) {
   EXPECT_EQ(both, digest_with("scale_2", "scale_3"));
 }
 
-/// The verdict of `exp verify tiny`, as JSON.
+/// Returns the verdict of `exp verify tiny`, as JSON.
 nlohmann::json verdict(const Sandbox& sandbox, std::vector<std::string> options, int exit_code = 0) {
   options.insert(options.begin(), {"verify", "tiny", "--json"});
   const runner::ProgramOutput output = sandbox.exp(options);

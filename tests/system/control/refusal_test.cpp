@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `exp` rejects: exit 2 or 1, a message with the mistake, its place and a remedy, and nothing started.
+// Tests what `exp` rejects in command lines, files and databases (cli/program.hpp, config/experiment.hpp,
+// store/database.hpp): exit code 2 or 1, a message with the mistake, its place and a remedy, and nothing
+// started. typos_test.cpp tests experiment files.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -10,7 +12,7 @@
 namespace encore::system_test {
 namespace {
 
-/// tiny.toml with one token of text replaced.
+/// Returns tiny.toml with `from` replaced by `to`.
 std::string changed(const std::string& from, const std::string& to) {
   std::string text = tiny_experiment();
   text.replace(text.find(from), from.size(), to);

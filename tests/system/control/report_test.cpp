@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp report` from outside: what it writes, that it writes the same bytes again, and what it rejects.
+// Tests `exp report` as a user calls it (cli/report_verb.cpp, report/report.hpp, framework/document): what it
+// writes, that it writes the same bytes again, that names of a database are never markup, and what it
+// rejects.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Two seeds of two dropouts.
+/// A sweep of two dropouts with two seeds each.
 class ReportVerb : public Pair {
  protected:
   static void SetUpTestSuite() { train("[1, 2]"); }

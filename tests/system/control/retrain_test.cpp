@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp retrain with the real worker: a run trained again on old and new data, for two tasks; which data is
-// held out, what is compared, which run represents the lineage afterwards, what a second call does, and what
-// is rejected.
+// Tests `exp retrain` with the real worker (app/retrain.hpp, app/retraining_comparison.hpp): a run trained
+// again on old and new data, for two tasks; which data is held out, what is compared, which run represents
+// the lineage (a run and those retrained from it) afterwards, what a second call does, and what is rejected.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Sentences that the corpus of the sandbox does not have.
+/// Returns sentences that the corpus of the sandbox does not have.
 std::string news(int begin, int end, const std::string& place_tag = "B-LOC") {
   const char* names[] = {"Frida", "Gustav", "Hanna", "Ivar", "Jonas", "Karin", "Lars"};
   const char* places[] = {"Malmo", "Narvik", "Odense"};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of `exp run` that are not interrupted: what it prints and stores, and what a second call does.
+// Tests `exp run` without interruptions (cli/run_verb.cpp, app/run.hpp) and `exp plan` of the same files:
+// what it prints and stores, and what a second call does. The scripted worker trains; interruption_test.cpp
+// ends runs early.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the corpus and the experiment, starts `exp`, and waits for states of runs.
+// Sandbox of sandbox.hpp: writes the corpus and the experiment, starts `exp` in a clean environment, and
+// waits for states of runs.
 #include "system/control/sandbox.hpp"
 #include "support/places.hpp"
 
@@ -44,7 +45,7 @@ std::vector<std::string> with_program(std::vector<std::string> arguments) {
   return arguments;
 }
 
-/// Other connections write for short times.
+/// Lets queries wait for other connections, which lock the database for short times.
 void wait_for_locks(sqlite3* database) {
   sqlite3_busy_timeout(database, static_cast<int>(1000 * patience));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sandbox: a folder of its own with a small corpus and an experiment file, in which tests run `exp` as a user
-// does.
+// does. Nearly all tests below tests/system use it, with the scripted worker (fake_worker.cpp) or the real
+// one. Many of them compare exact output, so the corpus and tiny_experiment() stay as they are.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +32,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 /// The folder into which the build writes the plugins that ship.
 std::filesystem::path built_in_plugins();
 
-/// Asks a database with one run for its digests, in the order of their steps.
+/// A query that returns the digests of a database with one run, in the order of their steps.
 inline constexpr const char* digests_of_run =
     "SELECT group_concat(step || ' ' || value, ', ') FROM (SELECT * FROM current_digest ORDER BY step)";
 

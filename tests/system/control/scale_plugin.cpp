@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer y = SCALE x, compiled twice: two plugins in which everything but the offered name is called the same,
-// as in two copies of one template. Each has a kernel, so that both meet in one Kokkos. With $SCALE_PRINTS
-// they print to the standard output when they are loaded and for each layer.
+// A plugin for real_worker_test.cpp: the layer y = SCALE x, compiled twice. The two plugins differ only in
+// the offered name and the factor, as two copies of one template do, and each must compute its own layer.
+// Each has a kernel, so that both use the one Kokkos of the process. With $SCALE_PRINTS they print to
+// standard output when they are loaded and for each layer.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>

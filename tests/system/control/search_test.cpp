@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A search from outside, with the scripted worker whose score follows from two settings: it ends, resumes
-// after any kill and replays from its database, and manual changes of the database are named.
+// Tests a search as a user calls it (app/search_session.hpp, plan/search/decide.hpp), with the scripted
+// worker whose score follows from two settings (FAKE_SURFACE): it ends, resumes after any kill and replays
+// from its database (the same history gives the same decisions), and manual changes of the database are
+// named.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -17,7 +19,7 @@
 namespace encore::system_test {
 namespace {
 
-/// tiny.toml as a search; `options` are lines of [search].
+/// Writes search.toml: tiny.toml as a search; `options` are lines of [search].
 void write_search(Sandbox& sandbox, const std::string& options, const std::string& more = "") {
   sandbox.set("FAKE_SURFACE", "1");
   sandbox.set("FAKE_STEP_MS", "1");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names, patterns, sweeps, --state, --tag, --where and --best for every verb that takes runs, and which
-// questions come first.
+// Tests the selection of runs (store/selection.hpp, app/run_selection.hpp): names, patterns, sweeps, --state,
+// --tag, --where and --best for every verb that takes runs, and which of a verb's messages comes first.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -16,7 +16,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Two dropouts, two seeds. Tests that change something restore it.
+/// A sweep of two dropouts with two seeds each. Tests that change something restore it.
 class Selecting : public Pair {
  protected:
   static void SetUpTestSuite() { train("[1, 2]"); }
@@ -237,7 +237,7 @@ TEST_F(Selecting, AConditionThatCannotBeMeantIsPointedAt) {
   expect_refused({"rm", "--where", ""}, "--where is empty");
 }
 
-/// The running run of a long sweep, with a score.
+/// A long run is in training and already has scores.
 TEST(SelectingWhatRuns, ScoresSoFarAndStopByCondition) {
   Sandbox sandbox;
   sandbox.set("FAKE_STEP_MS", "20");

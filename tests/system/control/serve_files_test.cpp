@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp serve` of models in files, without a database: folders that `exp export --format encore` writes, and
-// bundles. The answers equal those of the run; also what is rejected, and that no files stay behind.
+// Tests `exp serve` of models in files, without a database (app/served_models.hpp, archive/bundled_run.hpp):
+// folders that `exp export --format encore` writes, and bundles. The answers equal those of the run; also
+// what is rejected, and that no files stay behind.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +38,7 @@ class ServeFiles : public Serve {
   void make_bundle_of(const std::string& runs, const std::string& file) const {
     output_of({"bundle", runs, "-o", file});
   }
-  /// Another machine without the database and the data.
+  /// Moves database and data away, as on another machine.
   void move_away() const {
     fs::create_directory(path("away"));
     for (const char* name : {"encore.db", "encore.db.runs", "train.conll", "dev.conll", "test.conll"})

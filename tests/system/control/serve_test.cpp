@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp serve` with real workers, as clients see it: each route compared with the verb that computes the same,
-// what is rejected, and what happens when workers, clients and the server itself end.
+// Tests `exp serve` with real workers, as clients see it (serve/service.hpp, serve/routes.hpp,
+// serve/http_server.hpp): each route compared with the verb that computes the same, what is rejected, and
+// what happens when workers, clients and the server itself end. serving.hpp has the fixture.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -35,7 +36,7 @@ TEST_F(Serve, AnswersAsPredictDoes) {
   EXPECT_EQ(one.at("results")[0], expected[1]) << "alone and among others";
 }
 
-/// Compares numbers to 1e-6 and everything else for equality.
+/// Expects numbers that differ by at most 1e-6, and equality of everything else.
 void expect_near(const json& found, const json& expected, const std::string& where) {
   ASSERT_EQ(found.is_number_float(), expected.is_number_float()) << where;
   if (expected.is_number_float()) {

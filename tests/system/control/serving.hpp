@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A server of models with real workers, on a port of its own, and its client.
+// Serve: the fixture of tests of `exp serve` (serve_test.cpp, serve_files_test.cpp, serve_reload_test.cpp,
+// monitor_test.cpp): a trained run, a server with real workers on a port that the system chooses, and its
+// client (http_client.hpp).
 #pragma once
 
 #include <signal.h>
@@ -16,7 +18,7 @@ namespace encore::system_test {
 
 using nlohmann::json;
 
-/// Inputs of several lengths.
+/// Returns this number of inputs of several lengths.
 inline std::vector<std::string> some_texts(std::size_t count) {
   const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};
   const char* places[] = {"Lund", "Oslo", "Bergen"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp stop of an exp run that has not started anything yet: exp stop sees it from its first moment on. The
-// worker's check is held, so that the state in between stays.
+// Tests `exp stop` of an `exp run` that has not started anything yet (runner/session_file.hpp): exp stop sees
+// it from its first moment on. The worker's check is held (fifo.hpp), so that the state in between stays.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads commands with their shown output out of a page or a test file, and compares output with patterns.
-// Read next: pages_test.cpp, command_files_test.cpp.
+// The functions of shown_commands.hpp: they read commands with their shown output out of a page or a test
+// file, and compare output with patterns. Callers: pages_test.cpp and command_files_test.cpp.
 #include "system/control/shown_commands.hpp"
 
 #include <algorithm>

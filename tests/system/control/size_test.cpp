@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plan --size`: the parameters of BERT-base and BERT-large, compared with the sums of Devlin et al.'s
-// shapes; the assumptions without data; and what is rejected.
+// Tests `exp plan --size` with the real worker (cli/plan_size.cpp, worker/size_verb.cpp): the parameters of
+// BERT-base and BERT-large, compared with the sums of Devlin et al.'s shapes; the assumptions without data;
+// and what is rejected.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +26,7 @@ struct Bert {
   double block() const { return matrices() + 4 * width + hidden + width + 2 * norm(); }
   double transform() const { return width * width + width + norm(); }
   double parameters() const { return embedding() + layers * block() + transform() + tokens; }
-  /// The operations of q k^T and p v over all pairs of a sequence.
+  /// Returns the operations of a forward pass, with those of q k^T and p v over all pairs of a sequence.
   double forward(double sequences, double length, double picked) const {
     const double block = 2 * sequences * length * matrices() + 4 * sequences * length * length * width;
     return layers * block + 2 * picked * (width * width + width * tokens);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp run --launcher ssh over a real sshd, which listens on a free port of 127.0.0.1 with a host key and one
-// authorized key of its own, all in the test's folder. Two names in an ssh client's configuration stand for
-// two machines. Runs only if ENCORE_TEST_SSHD is set.
+// Tests `exp run --launcher ssh` (runner/launched_runs.hpp) over a real sshd, which listens on a free port of
+// 127.0.0.1 with a host key and one authorized key of its own, all in the test's folder. Two names in an ssh
+// client's configuration stand for two machines. Runs only if ENCORE_TEST_SSHD is set.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -34,7 +34,7 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-/// The direct children of a process.
+/// Returns the direct children of a process.
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp stop of runs and sweeps, exp status -w at the same time, and exp retry.
+// Tests `exp stop` of runs and sweeps, `exp status -w` at the same time, and `exp retry` (app/stop.hpp,
+// app/status.hpp, app/retry.hpp). The scripted worker trains and is held in a step.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -8,7 +9,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Six runs, s-dropout=0.1-s1 to s-dropout=0.3-s2.
+/// Writes a sweep of six runs, s-dropout=0.1-s1 to s-dropout=0.3-s2.
 void write_sweep(const Sandbox& sandbox) {
   std::string text = tiny_experiment("s");
   text.replace(text.find("seed = 1"), 8, "seeds = [1, 2]");
@@ -115,7 +116,7 @@ TEST(Status, WatchDrawsOverItsTableOnATerminal) {
   ASSERT_TRUE(Sandbox::wait(exp));
 }
 
-/// A sweep with one failed, one lost and four complete runs.
+/// Trains a sweep that ends with one failed, one lost and four complete runs.
 void break_two(Sandbox& sandbox) {
   write_sweep(sandbox);
   sandbox.set("FAKE_CRASH_AT", "12");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A database of another person: ids of runs and names of files in it lead to no file outside the folders of
-// runs, with any verb.
+// Tests a database of another person (store/run_columns.hpp, store/garbage.hpp and their callers): ids of
+// runs and names of files in it lead to no file outside the folders of runs, with any verb. SECURITY.md
+// promises this.
 #include <gtest/gtest.h>
 
 #include "base/sha256.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs that keep the store, called as a user does: db, gc, rm, undelete, tag, note, query, dump,
-// completion.
+// Tests the verbs that maintain the store, called as a user does: db, gc, rm, undelete, tag, note, query,
+// dump, completion (cli/db_verb.cpp, cli/gc_verb.cpp, app/removal.hpp, app/dump.hpp and others). The scripted
+// worker trains.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Translation from two files to a run, and what is rejected before anything starts.
+// Tests the task "translate" with the reader "parallel" (plugins/tasks/translate/translate.cpp,
+// plugins/readers/parallel.cpp) and the real worker, from two files to a run and its translations, its export
+// as a BART, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +15,7 @@
 namespace encore::system_test {
 namespace {
 
-/// `task`: more lines of [task]; `train`: more lines of [train].
+/// Returns an experiment that translates. `task`: more lines of [task]; `train`: more lines of [train].
 std::string experiment(const std::string& task, const std::string& train) {
   return testing::translating_experiment({.task = task, .train = "epochs = 20\n" + train});
 }
@@ -206,7 +208,7 @@ TEST_F(Translation, RefusesAModelWithoutADecoder) {
       << refusal(text);
 }
 
-/// The form of a BART, and its markers.
+/// Returns an experiment whose model has the form of a BART, and its markers.
 std::string bart_experiment() {
   std::string text = experiment("source_start = true\ntarget_start = \"end\"\ntarget_begins = true\n", "");
   const auto replace = [&](const std::string& from, const std::string& to) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small parallel corpus for tests that translate: names of days.
+// write_translated_days(): a small parallel corpus of names of days, for tests that translate
+// (translate_test.cpp, marian_test.cpp, t5_test.cpp and others). Several tests compare exact translations, so
+// it stays as it is.
 #pragma once
 
 #include <string>
@@ -12,7 +14,7 @@ namespace encore::system_test {
 /// Three short inputs to translate.
 inline const std::string three_days = "monday\ntuesday friday\nfriday monday thursday\n";
 
-/// Days as numbers, so that each word has one translation: of the source or of the target.
+/// Returns the lines begin to end of the source or of the target, in which each word has one translation.
 inline std::string days(int begin, int end, bool target) {
   const char* sources[] = {"monday", "tuesday", "wednesday", "thursday", "friday"};
   const char* targets[] = {"Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag"};
@@ -25,7 +27,7 @@ inline std::string days(int begin, int end, bool target) {
   return lines;
 }
 
-/// train.en, train.de (60 lines), dev.en and dev.de (15).
+/// Writes train.en, train.de (60 lines), dev.en and dev.de (15 lines).
 inline void write_translated_days(const Sandbox& sandbox) {
   for (const auto& [set, begin, end] : {std::tuple{"train", 0, 60}, {"dev", 60, 75}})
     for (const bool target : {false, true})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collection of mistakes, typos/cases.txt: `exp plan` and `exp run` reject each with exactly the message
-// of the case, exit code 2, and nothing written. typos/experiment.toml, which the cases change, is itself
-// correct.
+// Tests the messages for mistakes in experiment files (config/experiment.hpp and others) by a collection of
+// them, typos/cases.txt: `exp plan` and `exp run` reject each with exactly the message of the case, exit code
+// 2, and nothing written. typos/experiment.toml, which the cases change, is itself correct.
 #include <gtest/gtest.h>
 
 #include <fstream>

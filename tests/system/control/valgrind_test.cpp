@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control program under valgrind: no invalid access, no use of uninitialized memory, no leak. It makes
-// few calls, since each takes about twenty times its usual time.
+// Runs the control program under valgrind: no invalid access, no use of uninitialized memory, no leak. It
+// makes few calls, because each takes about twenty times its usual time. Skipped without valgrind.
 #include <gtest/gtest.h>
 
 #include "support/places.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp verify with the scripted worker: every verdict, every option, and what is rejected.
+// Tests `exp verify` of a run with the scripted worker (cli/verify_verb.cpp, runner/verifier.hpp): every
+// verdict, every option, and what is rejected. It must leave the run itself unchanged.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of deploy/ against the programs of a build: each file is parsed; options that containers give are options of
-`exp serve`, probes and scrapes use existing routes and metrics, names that refer to each other
-agree, the packages of the image are those that the programs load, and its build context has the sources alone. With the Python package
-kubernetes-validate the objects are also compared with the schemas of Kubernetes. Leaves with 77 (skipped) without PyYAML.
+"""Tests the files of deploy/ against the programs of a build, which they start.
 
     deploy_test.py TREE build/openmp/bin/exp
+
+CTest runs it as deploy_files_fit_the_programs. Each file is parsed; options that containers give are options
+of `exp serve`, probes and scrapes use existing routes and metrics, names that refer to each other agree, the
+packages of the image are those that the programs load, and its build context has the sources alone. With the
+Python package kubernetes-validate the objects are also compared with the schemas of Kubernetes. Exits with 77
+(skipped) without PyYAML.
 """
 import json
 import os

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A build and its installation depend on no folder and no user: no program, library, plugin or manifest names the folder of the sources,
-of the build or of the user who built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
-object of the kernels, and a plugin made against the build and against an installation that has been moved.
+"""Tests that a build and its installation depend on no folder and no user.
 
     installation_test.py TREE build/openmp openmp [--site-libraries] [--lint-only]
 
---site-libraries: RUNPATH may name folders of the site (its Kokkos, CUDA), outside of the tree, the build and the home.
-two_builds.sh beside this file does the same with two whole builds.
+CTest runs it as an_installation_names_no_folder (cmake/install.cmake and cmake/encore_plugin.cmake are
+tested). No program, library, plugin or manifest names the folder of the sources, of the build or of the user
+who built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
+object of the kernels, and a plugin made against the build and against an installation that has been moved.
+--site-libraries: RUNPATH may name folders of the site (its Kokkos, CUDA), outside of the tree, the build and
+the home. two_builds.sh beside this file does the same with two whole builds.
 """
 import argparse
 import hashlib

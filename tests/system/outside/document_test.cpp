@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pages docs/guides/adding_a_*.md and layer_contract.md show the templates, and a norm of Encore's own,
-// as they are.
+// Tests that the pages docs/guides/adding_a_*.md and layer_contract.md show the templates (plugins/template),
+// and a norm of Encore's own, as they are. After a change of a template, change the page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string content(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// All text without white space: the page has its own indentation.
+/// Returns the text without white space: the page has its own indentation.
 std::string dense(const std::string& text) {
   std::string result;
   for (const char letter : text)
@@ -28,7 +28,8 @@ std::string dense(const std::string& text) {
   return result;
 }
 
-/// Every line of code on the page is a line of one of these files of plugins/; at least `least` are shown.
+/// Expects that every line of code on the page is a line of one of these files of plugins/, and that at least
+/// `least` lines are shown.
 void expect_shows(const std::string& page, const std::vector<std::string>& files, int least) {
   std::string source;
   for (const std::string& file : files) source += dense(content("plugins/" + file));

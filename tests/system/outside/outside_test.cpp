@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A newcomer's path, by the commands in the template's README alone: new, build, test, a sweep beside
-// self_attention. Once against the build tree, once against an installation.
+// Tests the path of a new author of plugins, by the commands in the README of each template alone
+// (plugins/template): new, build, test, a sweep beside a built-in type. Once against the build tree, once
+// against an installation. workshop.hpp has the folder.
 #include <gtest/gtest.h>
 
 #include "support/places.hpp"
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 
 class Outside : public ::testing::Test {
  protected:
-  /// A build for a GPU is also made on machines that have none.
+  /// Skips the test if the worker does not run: a build for a GPU is also made on machines without one.
   void SetUp() override {
     const runner::ProgramOutput version =
         runner::run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});

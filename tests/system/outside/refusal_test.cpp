@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `exp plugin new` and `exp plugin build` reject, and with which messages.
+// Tests what `exp plugin new` and `exp plugin build` reject, and with which messages (cli/plugin_project.cpp,
+// app/plugin_project.hpp).
 #include <gtest/gtest.h>
 
 #include "system/outside/workshop.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs shell commands with the programs of an installation, and reads code blocks of pages.
+// Workshop of workshop.hpp: runs shell commands with the programs of an installation, and reads code blocks
+// of pages.
 #include "system/outside/workshop.hpp"
 
 #include <stdlib.h>

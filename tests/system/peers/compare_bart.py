@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares BART with `transformers`: imports a small folder that it makes with random weights. Here and there the model writes
-the same output, greedy and by beam search, and its export has the same bits. Trained here and exported, it writes the same
-output there and gives targets the same perplexity. Exits with 77 (skipped) as compare_export.py does.
+"""Compares BART folders with `transformers`: the tokens that are written, the bits of an export, and the
+perplexity of targets.
 
     compare_bart.py build/openmp/bin/exp
+
+CTest runs it as exported_barts_equal_transformers (framework/pretrained/bart_family.cpp is tested);
+compare_marian.py and compare_t5.py call its functions. It imports a small folder that it makes with random
+weights. In both programs the model writes the same output, greedy and by beam search, and its export has the
+same bits. Trained by Encore and exported, it writes the same output and gives targets the same perplexity.
+Exits with 77 (skipped) as compare_export.py does.
 """
 import json
 import math

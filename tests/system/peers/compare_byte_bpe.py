@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
-must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
-without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose tokens are numbered in another
-order than they are merged, as RoBERTa's. Leaves with 77 (skipped) when the package or the data is missing.
+"""Compares byte-level byte-pair encoding with the Python package `tokenizers`: a vocabulary trained by both,
+and every line cut with it.
 
     compare_byte_bpe.py build/openmp/bin/tests/peer_tool
+
+CTest runs it as byte_bpe_equals_tokenizers; peer_tool.cpp computes Encore's tokens
+(plugins/tokenizers/byte_bpe.cpp). A vocabulary trained on the words of WNUT-17 must be the same, and with it
+every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and without; a difference
+fails. The same holds with merges that are given, in a tokenizer.json whose tokens are numbered in another
+order than they are merged, as RoBERTa's. Exits with 77 (skipped) when the package or the data is missing.
 """
 import collections
 import gzip

@@ -3,6 +3,8 @@
 """Runs the generator of the quickstart's corpus again and compares its bytes with those in the repository.
 
     compare_corpus.py experiments/corpus
+
+CTest runs it as corpus_is_reproducible. After a change of generate.py, commit the train.conll that it writes.
 """
 import pathlib
 import subprocess

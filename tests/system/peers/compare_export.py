@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares exported models with the Python package `transformers`: trains small BERTs with every exported head, opens the folders
-there, and compares the loss of whole files and of single examples, and the labels, with `exp evaluate` and `exp predict`.
-The loss is a function of every logit, so a difference above 1e-5 fails; for masked words the probabilities are compared, for
-whole inputs their vectors, for pairs whether one follows the other. Each folder is also imported and exported again, and must come back
-bit by bit. Exits with 77 (skipped) without transformers and torch, or if the worker of the build does not run.
+"""Compares exported BERTs with the Python package `transformers`: losses and labels of every exported head.
 
     compare_export.py build/openmp/bin/exp
+
+CTest runs it as exported_models_equal_transformers (framework/infer/hugging_face_export.cpp is tested); other
+scripts of this folder import its functions. It trains small BERTs with every exported head, opens the folders
+in transformers, and compares the loss of whole files and of single examples, and the labels, with `exp
+evaluate` and `exp predict`. The loss is a function of every logit, so a difference above 1e-5 fails; for
+masked words the probabilities are compared, for whole inputs their vectors, for pairs whether one follows the
+other. Each folder is also imported and exported again, and must come back bit by bit. Exits with 77 (skipped)
+without transformers and torch, or if the worker of the build does not run.
 """
 import json
 import os
@@ -225,7 +229,7 @@ def span_losses(torch, folder, examples):
 
 
 def same_guesses(torch, bench, name, folder, texts=("[MASK] lives in Lund .", "in [MASK] , Anna met [MASK]", "no [MASK] here")):
-    """The tokens that stand behind a mask with their probabilities, which `exp predict` rounds to three digits."""
+    """Compares the tokens for a mask with their probabilities, which `exp predict` rounds to three digits."""
     from transformers import AutoModelForMaskedLM, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(folder).eval()
     answers = [json.loads(line) for line in bench.call("predict", name, "--format", "jsonl", text="\n".join(texts)).splitlines()]
@@ -291,7 +295,7 @@ def minilm(torch, bench, texts):
 
 
 def byte_level_bpe(texts, size, specials=()):
-    """Pieces with their numbers and merges, trained on `texts`."""
+    """Returns tokens with their numbers, and merges, trained on `texts`."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     whole = Tokenizer(models.BPE())
     whole.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes one field in folders of `transformers`: each is imported, gets odd inputs, and must give what `transformers`
-(or sentence-transformers) computes from the same folder, within 1e-4, or be rejected by a message that names the file or the field.
-There is no third outcome: the script prints for each kind of folder how many were equal, rejected and wrong, and exits with 1 if
-one is wrong. The models are small, with weights drawn at random. Compared are: of encoders the vectors, the probabilities of masked
-words, the labels of sentences and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each time, and
-its log-probability. Settings of generation other than the markers are not taken over: the output is the same with and without them,
-and the import must name them in a notice. Without sentencepiece the MarianMT and the T5 are skipped; without transformers and torch
-the script exits with 77 (skipped).
+"""Compares imports of folders with one changed field with `transformers`: the same numbers, or a message that
+names the field.
 
     compare_folders.py build/openmp/bin/exp [--only WORD] [-v]
+
+CTest runs it as changed_folders_equal_transformers (framework/pretrained is tested). folder_bases.py makes
+the folders, and folder_changes.py has the changes. Each folder is imported, gets odd inputs, and must give
+what `transformers` (or sentence-transformers) computes from the same folder, within 1e-4, or be rejected by a
+message that names the file or the field. There is no third outcome: the script prints for each kind of folder
+how many were equal, rejected and wrong, and exits with 1 if one is wrong. The models are small, with weights
+drawn at random. Compared are: of encoders the vectors, the probabilities of masked words, the labels of
+sentences and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each
+time, and its log-probability. Settings of generation other than the markers are not taken over: the output is
+the same with and without them, and the import must name them in a notice. Without sentencepiece the MarianMT
+and the T5 are skipped; without transformers and torch the script exits with 77 (skipped).
 """
 import argparse
 import collections

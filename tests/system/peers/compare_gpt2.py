@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares GPT-2 with `transformers`: imports a small folder that it makes with random weights. Here and there the model gives lines
-the same probability and writes the same text (greedy), and its export has the same bits. Trained here and exported, it gives
-the same results there. Exits with 77 (skipped) as compare_export.py does.
+"""Compares GPT-2 folders with `transformers`: the probability of lines, the output, and the bits of an
+export.
 
     compare_gpt2.py build/openmp/bin/exp
+
+CTest runs it as exported_gpt2s_equal_transformers (framework/pretrained/gpt2_family.cpp is tested). It
+imports a small folder that it makes with random weights. In both programs the model gives lines the same
+probability and writes the same output (greedy), and its export has the same bits. Trained by Encore and
+exported, it gives the same results. Exits with 77 (skipped) as compare_export.py does.
 """
 import json
 import os
@@ -53,7 +57,7 @@ def make_folder(torch, transformers, place, texts):
 
 
 def rows_of(torch, tokenizer, text):
-    """Returns rows in which each text begins behind the marker, as in the task lm."""
+    """Returns rows in which each text begins after the marker, as in the task lm."""
     return torch.tensor([[tokenizer.eos_token_id] + tokenizer(text)["input_ids"]])
 
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imports and exports MarianMT folders as compare_bart.py does: a small one that `transformers` makes with weights drawn at random,
-and with a SentencePiece model for each language, trained on Multi30k below $ENCORE_DATA. Exits with 77 (skipped) if a
-package or the data is missing.
+"""Compares MarianMT folders with `transformers`, as compare_bart.py does for BART, whose functions it calls.
 
     compare_marian.py build/openmp/bin/exp
+
+CTest runs it as exported_marians_equal_transformers (framework/pretrained/marian_family.cpp is tested). The
+folder is a small one that `transformers` makes with weights drawn at random, and with a SentencePiece model
+for each language, trained on Multi30k below $ENCORE_DATA. Exits with 77 (skipped) if a package or the data is
+missing.
 """
 import gzip
 import io

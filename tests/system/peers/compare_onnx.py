@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs exported graphs in the Python package `onnxruntime`: trains a small model of every shipped layer, norm, activation, kind of
-positions and head, exports each as ONNX, has the package `onnx` check the graph with its shapes, and compares what the head
-computes with what this program computes, one input at a time there, all inputs in one padded batch here. A difference above 1e-4 fails.
-For one model the lines of its model card run and the labels are compared with `exp predict`; for MiniLM the vectors, if its
-package is installed. Exits with 77 (skipped) without onnx, onnxruntime and numpy, or if the worker of the build does not
-run.
+"""Compares exported ONNX graphs, run by the Python package `onnxruntime`, with Encore: the outputs of heads
+for equal inputs.
 
     compare_onnx.py build/openmp/bin/exp build/openmp/bin/tests/scores_tool
+
+CTest runs it as exported_graphs_equal_onnxruntime; scores_tool.cpp prints Encore's outputs. It trains a small
+model of every shipped layer, norm, activation, kind of positions and head, exports each as ONNX, has the
+package `onnx` check the graph with its shapes, and compares the outputs of the head: Encore gets one input at
+a time, the graph all inputs in one padded batch. A difference above 1e-4 fails. For one model the lines of
+its model card run and the labels are compared with `exp predict`; for MiniLM the vectors, if its package is
+installed. Exits with 77 (skipped) without onnx, onnxruntime and numpy, or if the worker of the build does not
+run.
 """
 import json
 import os

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the Python package `openai` on `exp serve` with the verbs: completions, streams and embeddings with the client's defaults and with the members
-that other programs send without any effect must equal the output of `exp generate` and `exp embed`. Exits with 77
-(skipped) without the package, or if the worker of the build does not run.
+"""Checks `exp serve` with the Python package `openai`: its completions, streams and embeddings must equal the
+output of the verbs.
 
     compare_openai.py build/openmp/bin/exp
+
+CTest runs it as openai_clients_are_served. The verbs are `exp generate` and `exp embed`. The answers must
+also be equal when the request has optional members at their neutral values, as many clients send them: these
+clients must keep working with `exp serve`. WRITER is the experiment file of the model that generates. Exits
+with 77 (skipped) without the package, or if the worker of the build does not run.
 """
 import json
 import os

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
-`tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
-compare_export.py does it for BERT, which has the comparisons; and the tokens of texts are compared one by one. Leaves with 77
-(skipped) as that script does.
+"""Compares RoBERTa folders with `transformers`: import, fine-tuning, export, and the tokens of each input.
 
     compare_roberta.py build/openmp/bin/exp
+
+CTest runs it as exported_robertas_equal_transformers. A small folder that `transformers` makes, with weights
+drawn at random and a tokenizer that the package `tokenizers` trained, is fine-tuned with every head that is
+exported. `transformers` opens the exported folders, and the functions of compare_export.py compare them.
+Exits with 77 (skipped) as that script does.
 """
 import json
 import os

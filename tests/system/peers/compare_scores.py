@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`exp predict --scores` of imported folders equals the probabilities of `transformers` within 1e-5. The folders are small and have
-random weights: classes, several labels, pairs, tags, entities in IOB2 and BIOES, and answers to questions in one window and in
-several. A folder without probabilities is refused by a message that names the field and a remedy. Leaves with 77 (skipped) without
-transformers and torch. Read next: docs/guides/scores.md and folder_bases.py, which makes the folders.
+"""Compares `exp predict --scores` of imported folders with the probabilities of `transformers`, which must
+agree within 1e-5.
 
     compare_scores.py build/openmp/bin/exp
+
+CTest runs it as imported_scores_equal_transformers. The folders are small and have random weights: classes,
+several labels, pairs, tags, entities in IOB2 and BIOES, and answers to questions in one window and in
+several. A folder without probabilities is refused by a message that names the field and a remedy. Exits with
+77 (skipped) without transformers and torch. Read next: docs/guides/scores.md and folder_bases.py, which makes
+the folders.
 """
 import json
 import os
@@ -81,7 +85,7 @@ class Bench:
         return subprocess.run([self.exp, *arguments], cwd=self.folder, env=self.environment, input=text, text=True, capture_output=True)
 
     def scored(self, folder, lines, *settings, name=None):
-        """The answers with scores of the folder's import."""
+        """Imports the folder and returns the answers with their scores."""
         name = name or folder
         done = self.call("import", "folders/" + folder, "--name", name, "-q", *settings)
         self.said[name] = done.stderr
@@ -103,7 +107,7 @@ def check(what, holds, *seen):
 
 
 def compare(name, pairs, *extra):
-    """`pairs` of a score here and a probability there."""
+    """Compares pairs (a score of Encore, a probability of transformers)."""
     pairs = list(pairs)
     worst = max(abs(a - b) for a, b in pairs)
     check(f"{name}: {len(pairs)} scores, largest difference {worst:.1e}", worst <= TOLERANCE and all(extra), extra)

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares scores of random taggings with the Python package `seqeval`: thousands of small corpora, half of them malformed (I- after O
-or after another type, E- and S- among them). A difference above 1e-12 fails; exits with 77 (skipped) without seqeval.
+"""Compares scores of random taggings with the Python package `seqeval`; a difference above 1e-12 fails.
 
     compare_seqeval.py build/openmp/bin/tests/peer_tool
+
+CTest runs it as ner_score_equals_seqeval; peer_tool.cpp computes Encore's scores (plugins/tasks/ner). The
+taggings are thousands of small corpora, half of them malformed (I- after O or after another type, E- and S-
+among them). Exits with 77 (skipped) without seqeval.
 """
 import json
 import random

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imports and exports T5 folders as compare_bart.py does: small ones that `transformers` makes with weights drawn at random, one like
-the first T5 and one like version 1.1, with a SentencePiece model trained on Multi30k below $ENCORE_DATA. The second learns to fill
-gaps. Exits with 77 (skipped) if a package or the data is missing.
+"""Compares T5 folders with `transformers`, as compare_bart.py does for BART, whose functions it calls.
 
     compare_t5.py build/openmp/bin/exp
+
+CTest runs it as exported_t5s_equal_transformers (framework/pretrained/t5_family.cpp is tested). The folders
+are small ones that `transformers` makes with weights drawn at random, one like the first T5 and one like
+version 1.1, with a SentencePiece model trained on Multi30k below $ENCORE_DATA. The second learns to fill
+gaps. Exits with 77 (skipped) if a package or the data is missing.
 """
 import io
 import pathlib
@@ -34,7 +37,7 @@ def norm_in_double(transformers):
 
 
 def train(sentencepiece, lines, path):
-    """The number of its tokens."""
+    """Trains a SentencePiece model and returns the number of its tokens."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, vocab_size=700, minloglevel=2,
                                              pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_token="<pad>")

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares BLEU and chrF with the Python package sacreBLEU, and ROUGE with rouge-score: random corpora as those of
-tests/unit/plugins/make_text_scores.py, lines with odd code points, and, if $ENCORE_DATA has Multi30k, its translations
-with words changed. A difference of more than 1e-12 fails. Exits with 77 (skipped) if a package is missing.
+"""Compares BLEU and chrF with the Python package sacreBLEU, and ROUGE with rouge-score; a difference above
+1e-12 fails.
 
     compare_text_scores.py build/openmp/bin/tests/peer_tool
+
+CTest runs it as text_scores_equal_sacrebleu; peer_tool.cpp computes Encore's scores (plugins/tasks/ngrams).
+The corpora are random ones as in tests/unit/plugins/make_text_scores.py, lines with odd code points, and, if
+$ENCORE_DATA has Multi30k, its translations with words changed. Exits with 77 (skipped) if a package is
+missing.
 """
 import json
 import os

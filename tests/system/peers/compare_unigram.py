@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the tokenizer unigram with the Python package `sentencepiece`: with models that the package trains on both sides of
-Multi30k, with differing normalisations, with byte fallback and without a mark in front of a text, every line of every text
-below $ENCORE_DATA must be cut alike, each token must come from the same bytes, and the tokens must give the same text; a
-difference fails. So must they with a model that is trained here. Only where two ways to cut a text are equally probable but for
-rounding (versions of the library add up differently: "lllll") either will do; such lines are counted. Leaves with 77 (skipped)
-when the package or the data is missing.
+"""Compares the tokenizer unigram with the Python package `sentencepiece`: tokens, their bytes, and the
+decoded text of every line.
 
     compare_unigram.py build/openmp/bin/tests/peer_tool
+
+CTest runs it as unigram_equals_sentencepiece; peer_tool.cpp computes Encore's tokens
+(plugins/tokenizers/unigram.cpp). With models that the package trains on both sides of Multi30k, with
+differing normalisations, with byte fallback and without a mark in front of a text, every line of every text
+below $ENCORE_DATA must be cut alike, each token must come from the same bytes, and the tokens must give the
+same text; a difference fails. The same holds with a model that Encore trains. Only where two ways to cut a
+text are equally probable but for rounding (versions of the library add up differently: "lllll") either is
+accepted; such lines are counted. Exits with 77 (skipped) when the package or the data is missing.
 """
 import base64
 import collections
@@ -37,7 +41,7 @@ def code_point_lines():
 
 
 def random_lines(rng, lines):
-    """Pieces of lines put together, with characters that no text has in between."""
+    """Returns parts of lines put together, with rare characters between them."""
     made = []
     for _ in range(3000):
         parts = []

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares WordPiece with the Python package `tokenizers`: every line of every text below $ENCORE_DATA and every code point, cased
-and uncased; a difference fails. Exits with 77 (skipped) if the package or the data is missing.
+"""Compares WordPiece with the Python package `tokenizers`: every line of every text below $ENCORE_DATA and
+every code point.
 
     compare_wordpiece.py build/openmp/bin/tests/peer_tool
+
+CTest runs it as wordpiece_equals_tokenizers; peer_tool.cpp computes Encore's tokens
+(plugins/tokenizers/wordpiece.cpp). A difference, cased or uncased, fails. Exits with 77 (skipped) if the
+package or the data is missing.
 """
 import gzip
 import os

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small folders of `transformers`, one for each kind of model, with weights drawn at random, and inputs for them. Used by
-folder_changes.py and compare_folders.py."""
+"""Small folders of `transformers`, one for each kind of model, with weights drawn at random, and inputs for
+them. Used by folder_changes.py, compare_folders.py and compare_scores.py; a new family of
+framework/pretrained gets a folder here.
+"""
 import io
 import json
 import pathlib
@@ -170,7 +172,7 @@ class Bases:
 
 
 def spm(sentencepiece, lines, path, size, **more):
-    """Trains a model; gives its tokens."""
+    """Trains a model, writes it to `path`, and returns its tokens."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, vocab_size=size, minloglevel=2,
                                              hard_vocab_limit=False, **more)

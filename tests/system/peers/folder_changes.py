@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The changes of a folder of folder_bases.py: one field, and all that must change with it. Used by compare_folders.py."""
+"""The changes that compare_folders.py makes in the folders of folder_bases.py: one field each, and all that
+must change with it. A new field that `exp import` reads gets a change here.
+"""
 import json
 import pathlib
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
+// The program peer_tool: runs single functions of Encore for the Python scripts beside it, which compare the
+// answers with those of a Python package. Lines in, lines out; the scripts parse these forms:
 //   wordpiece VOCAB cased|uncased   text lines -> the numbers of their tokens
 //   train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
 //   byte_bpe VOCAB 0|1              text lines -> the numbers of their tokens; 1: with add_prefix_space

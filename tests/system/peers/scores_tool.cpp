@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints what a run's model computes for each input, so that a script can compare another program with it:
+// The program scores_tool: prints the tensors that a run's model computes for each input. compare_onnx.py
+// starts it, compares the tensors with those of onnxruntime, and parses this form:
 //   scores_tool RUN_FOLDER PLUGIN_FOLDER TENSOR...    text lines -> one JSON object per line: the numbers of
 //   its tokens, columns that a head may read, and each TENSOR of the pass ("head.logits") with its shape
 #include <cstddef>

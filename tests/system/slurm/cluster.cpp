@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts and stops the daemons, writes the site file, and waits for states of jobs.
+// Cluster of cluster.hpp: starts and stops the daemons of Slurm by daemons.sh, writes the site file, and
+// waits for states of jobs.
 #include "system/slurm/cluster.hpp"
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of several ranks as jobs of Slurm: the bits of one process, whatever starts the ranks, over two nodes
-// and over the time limit; requests reach rank 0.
+// Tests runs of several ranks as jobs of Slurm (runner/slurm/job_script.hpp): the bits of one process,
+// whatever starts the ranks, over two nodes and over the time limit; requests reach rank 0. Slurm's daemons
+// run only if ENCORE_TEST_SLURM is set (cluster.hpp).
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -26,7 +27,7 @@ std::string why_no_ranks(bool full) {
 #define NEEDS_RANKS(full) \
   if (const std::string why = why_no_ranks(full); !why.empty()) GTEST_SKIP() << why
 
-/// A run of four shards, with a schedule that a Hold can stop.
+/// Writes a run of four gradient shards, with a schedule that a Hold can stop.
 void write_shards(const Sandbox& sandbox) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment() +
                      "gradient_shards = 4\ncheckpoint_every = 3\n";

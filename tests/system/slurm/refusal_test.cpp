@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Uses of --launcher slurm that are rejected before anything is started, and those that Slurm itself rejects.
+// Tests uses of `exp run --launcher slurm` that are rejected before anything is started
+// (app/slurm_session.hpp), and those that Slurm itself rejects. Most need no daemons: stand-ins for Slurm's
+// commands answer.
 #include "system/slurm/cluster.hpp"
 
 namespace encore::system_test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Another process holds the database's write lock: training continues, records wait in the spool, nothing is
-// lost.
+// Tests runs whose database is locked by another process (runner/recorder.hpp, store/merge.hpp): training
+// continues, records wait in the spool, nothing is lost. The scripted worker trains, and in one test the real
+// one.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*SixtySeconds*'
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 
 #include "record/spool_reader.hpp"
 #include "system/control/hold.hpp"
-#include "system/control/write_lock.hpp"
+#include "system/control/storage_faults.hpp"
 #include "system/survival/unbroken.hpp"
 
 namespace encore::system_test {

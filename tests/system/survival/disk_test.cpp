@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The disk is full at random moments; the database file disappears. No row is damaged, the reason is
-// reported, and the same command resumes once the cause is gone.
+// Tests runs whose disk is full at random moments, or whose database file disappears (runner/recorder.hpp,
+// store/database.hpp): no row is damaged, the reason is reported, and the same command resumes once the cause
+// is gone.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*FullFortyTimes*'
 //   (as root)
@@ -13,7 +14,7 @@
 #include <thread>
 
 #include "system/control/hold.hpp"
-#include "system/control/small_disk.hpp"
+#include "system/control/storage_faults.hpp"
 #include "system/survival/unbroken.hpp"
 
 namespace encore::system_test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into a worker: the first fdatasync of a spool that ends with the word "completed" fails, as on a
-// disk that dies at the last moment.
+// A library for disk_test.cpp, preloaded into a worker: the first fdatasync of a spool that ends with the
+// word "completed" fails, as on a disk that dies at the last moment. The run must then not be called
+// completed.
 #include <dlfcn.h>
 #include <unistd.h>
 

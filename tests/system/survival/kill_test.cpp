@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// kill -9 of workers and of the control program at random moments of a sweep of 12 runs, two at once. The
-// same command is given again each time, without waiting for anything, until all runs are complete; then the
-// records must equal those of an unbroken sweep, bit by bit.
+// Tests `exp run` and its workers under kill -9 (runner/runner.hpp, store/merge.hpp) at random moments of a
+// sweep of 12 runs, two at once. The same command is given again each time, without waiting for anything,
+// until all runs are complete; then the records must equal those of an unbroken sweep, bit by bit
+// (unbroken.hpp).
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*'
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace {
 
 const std::vector<std::string> command = {"run", "sweep.toml", "-j", "2", "-q"};
 
-/// How long each run is.
+/// The length of each run, as lines of [train].
 const std::string twenty_epochs = "batch_size = 4\nepochs = 20";
 /// Ends within an epoch, whose batches are of unequal numbers of examples.
 const std::string steps_by_tokens = "batch_tokens = 40\nsteps = 103";

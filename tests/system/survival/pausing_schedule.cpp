@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule "pausing": always the full learning rate; the real worker waits in it if a test holds it
-// (support/pause.hpp).
+// A plugin with the schedule "pausing": always the full learning rate; the real worker waits in it if a test
+// holds it (support/pause.hpp, control/hold.hpp). Tests of control, slurm and survival name it in
+// experiments.
 #include <encore/plugin.hpp>
 
 #include "support/pause.hpp"

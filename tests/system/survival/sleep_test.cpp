@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A worker, or the control program with its worker, is suspended (SIGSTOP) past the end of its lease, as by a
-// debugger, a full container or a sleeping laptop. Another `exp run` takes the run over and completes it; the
-// suspended processes continue meanwhile or afterwards. They must notice that they lost the run: none of
-// their checkpoints becomes visible, none of their points counts, and the database equals that of an unbroken
-// run. Both trainings are held in a middle step until the other side has reached the wanted state.
+// Tests leases (runner/recorder.hpp; a lease is the right of one `exp run` to train a run): a worker, or the
+// control program with its worker, is suspended (SIGSTOP) past the end of its lease, as by a debugger, a full
+// container or a sleeping laptop. Another `exp run` takes the run over and completes it; the suspended
+// processes continue meanwhile or afterwards. They must notice that they lost the run: none of their
+// checkpoints becomes visible, none of their points counts, and the database equals that of an unbroken run.
+// Both trainings are held in a middle step until the other side has reached the wanted state.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr const char* first_attempt = "(SELECT number FROM attempt WHERE ordinal = 1)";
 
-/// 20 steps with a checkpoint every three steps, with a schedule that a Hold can stop.
+/// Writes a run of 20 steps with a checkpoint every three steps, with a schedule that a Hold can stop.
 void write_run(const Sandbox& sandbox) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();
   text.replace(text.find("epochs = 4"), 10, "epochs = 4\ncheckpoint_every = 3");
@@ -73,7 +74,7 @@ std::string names_of(const std::map<std::string, std::string>& files) {
   return names;
 }
 
-/// What the first attempt has in the database.
+/// Returns the rows that the first attempt has in the database.
 std::string rows_of_the_sleeper(const Sandbox& sandbox) {
   std::string text;
   for (const char* table : {"point", "digest", "checkpoint", "event"})

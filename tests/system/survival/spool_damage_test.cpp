@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A spool that was cut or changed, as by a power cut or a bad disk: the records before the damage are merged,
-// and the same command ends with the digests of an unbroken run. (merge_test in tests/unit/store checks every
-// row after every cut and flip; here exp as a whole resumes from the spool.)
+// Tests the recovery from a spool (the file to which a worker appends its events; store/merge.hpp) that was
+// cut or changed, as by a power cut or a bad disk: the records before the damage are merged, and the same
+// command ends with the digests of an unbroken run. (merge_test in tests/unit/store checks every row after
+// every cut and flip; here exp as a whole resumes from the spool.)
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests
 //   --gtest_filter='*EveryByteOf*'
@@ -17,7 +18,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Where each record begins, and the end.
+/// Returns where each record begins, and the end of the last one.
 std::vector<std::size_t> frames_of(const std::string& bytes) {
   std::vector<std::size_t> begins = {record::spool_head_bytes};
   while (begins.back() + 8 <= bytes.size()) {

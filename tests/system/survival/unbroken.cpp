@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads points, checkpoints and results of all runs, without times and ids, as one text.
+// The functions of unbroken.hpp: they read points, checkpoints and results of all runs, without times and
+// ids, as one text.
 #include "system/survival/unbroken.hpp"
 #include "support/places.hpp"
 

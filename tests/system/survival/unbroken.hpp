@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of a sweep as text: two sweeps are equal if these are, whatever happened to one of them.
+// The records of a sweep as text, for the tests of this folder: two sweeps are equal if these are, whatever
+// happened to one of them. Each test makes an unbroken sweep and a disturbed one, and compares them with
+// expect_same(). A new table of store/schema.sql that holds results of runs must be read here too.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +13,8 @@
 namespace encore::system_test {
 
 /// Returns every point and digest that counts, every result, artifact and state, one line each, in a fixed
-/// order. For values that depend on the clock (seconds, tokens per second) only the step. For curves and
-/// digests only those after the step `after`.
+/// order. Values that depend on the clock (seconds, tokens per second) are left out, but their steps are
+/// kept. Of curves and digests it returns only those after the step `after`.
 std::vector<std::string> told(const Sandbox& sandbox, std::int64_t after = -1);
 
 /// Fails with the first few differences unless both have the same records, no point counts twice, no run
