@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// counted() writes a number with its noun, for messages of readers and tasks, such as notes about skipped
-// rows.
+// counted(): a number with its noun, for messages of readers and tasks, such as notes about skipped rows.
+// Users only read these messages, so their words may change.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quoted_line() quotes a line that a user typed, for messages of tasks that refuse it.
+// quoted_line(): a line that a user typed, in quotation marks, for messages of tasks that refuse it (embed,
+// qa, text_input.cpp).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trimmed() removes white space at both ends of a text, for readers and tasks.
+// trimmed(): a text without the white space at both ends, for readers and tasks. It decides what records
+// contain, so results of runs depend on it.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "conll": CoNLL files, with one token per line, its label in another column, and blank lines
 // between sentences. Labels are tags of entities, which are converted to IOB2 from any scheme, or any label
-// of each word. The flow is: text of a file -> Dataset -> Records, of which a task makes examples. Read next:
-// conll_columns.hpp, tag_scheme.hpp.
+// of each word. The flow is: text of a file -> Dataset -> Records, of which a task makes examples. The worker
+// calls it through Reader (encore/reader.hpp). Equal files must give equal records, or runs do not repeat.
+// Read next: conll_columns.hpp, tag_scheme.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicting files in the format "conll": reads the words, and adds a column with the answers. Both use
-// for_each_row below, so that they see the same rows. Read conll_questions.hpp first.
+// Predictions for files in the format "conll": questions_in() reads the words, and with_labels() adds a
+// column with the predicted labels. Both use for_each_row below, because line i of the output must belong to
+// line i of the input. conll.cpp calls them; read conll_questions.hpp first.
 #include "conll_questions.hpp"
 
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // merge_neighbours() cuts one word by byte-pair encoding in O(n log n). ByteBpe::encode and its trainer both
-// call it, so that text is always cut as in training.
+// call it, so that text is always cut as in training. The order of the merges decides the tokens, so it must
+// not change.
 #pragma once
 
 #include <algorithm>

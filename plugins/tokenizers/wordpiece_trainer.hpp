@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trains a WordPiece vocabulary: characters, then merges of the most frequent neighbouring tokens, as in
 // byte-pair encoding. Hugging Face's trainer does the same; the original training of WordPiece was never
-// published. WordPiece::train calls it.
+// published. WordPiece::train calls it. Equal counts must give an equal vocabulary.
 #pragma once
 
 #include <string>

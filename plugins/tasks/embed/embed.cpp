@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "embed": encodes pairs as two sequences, and turns the vectors of the head "embedding" into
-// cosines, ranks and measures. Read embed.hpp first.
+// cosines, ranks and measures. Trainer and inference call it through Task; runs store knowledge() and the
+// names of measures, so these must not change. Read embed.hpp first.
 #include "embed.hpp"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // Chooses which rows of a sequence a masked language model must predict, and which tokens replace them
 // (Devlin et al. 2019, section 3.1 and appendix A.1). All functions depend only on the sequence and a key, so
 // the masks of an epoch are the same for any number of threads and after a resume. Mlm::encode and
-// Mlm::redraw call them. Read next: whole_words.hpp, mlm.cpp.
+// Mlm::redraw call them. A change of a draw changes the results of all runs of the task. Read next:
+// whole_words.hpp, mlm.cpp.
 #pragma once
 
 #include <cstddef>

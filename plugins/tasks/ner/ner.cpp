@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "ner": encodes sentences as rows, and turns the classes of rows into tags, entities and counts.
-// Read ner.hpp first.
+// Trainer and inference call it through Task; runs store knowledge() and the names of measures, so these must
+// not change. Read ner.hpp first.
 #include "ner.hpp"
 
 #include <algorithm>

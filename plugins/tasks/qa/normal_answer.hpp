@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Normalizes answers for comparison as the evaluation scripts of SQuAD do (evaluate-v1.1.py and
-// evaluate-v2.0.py, normalize_answer). Place in the flow: measures.hpp compares the results.
+// normal_words(): an answer as the words that the evaluation scripts of SQuAD compare (evaluate-v1.1.py and
+// evaluate-v2.0.py, normalize_answer). score_answer() (measures.cpp) compares a predicted answer with the
+// true ones by it. The result must stay that of the scripts.
 #pragma once
 
 #include <string>

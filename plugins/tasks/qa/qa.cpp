@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "qa": encodes questions with windows of their context, and turns the answers of answers.hpp into
-// measures, labels and text. Read qa.hpp first.
+// measures, labels and text. Trainer and inference call it through Task; runs store tune() and the names of
+// measures, so these must not change. Read qa.hpp first.
 #include "qa.hpp"
 
 #include <algorithm>
