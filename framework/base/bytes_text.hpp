@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bytes_text(): a number of bytes as a short text for people. Messages of both programs, tables and reports
-// call it, so that a size has one form everywhere.
+// call it, so that a size has one form everywhere. No program reads it back.
 #pragma once
 
 #include <cstdint>

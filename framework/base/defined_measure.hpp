@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks whether a data set can define a measure. F1 is 0 for every model if no example has a true label, and
 // BLEU is 0 if no reference has four words. Place in the flow: statistics of the development set ->
-// is_defined_on() -> the choice of the best checkpoint (record/best_checkpoint.hpp).
+// is_defined_on() -> the choice of the best checkpoint (record/best_checkpoint.hpp). If it returns false, a
+// run does not select by that measure, so its rules decide which checkpoint is the best.
 #pragma once
 
 #include <span>

@@ -2,7 +2,8 @@
 // The confidence interval of a difference between two models on one data set. It shows how much the
 // difference varies with the choice of the examples. It works for each measure that follows from sums over
 // examples (measures.hpp). Place in the flow: `exp quantize` compares a model before and after quantization
-// with it, `exp retrain` a run with its parent (analysis/retraining.cpp).
+// with it, `exp retrain` a run with its parent (analysis/retraining.cpp). Stored intervals depend on the
+// draws, so these must not change.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of training itself, which every task has: the loss, the learning rate, the speed. They are
 // declared like the measures of a task, so that tables and figures need no list of names. Place in the flow:
-// the trainer reports them -> spools -> `train.select`, tables and figures.
+// the trainer reports them -> spools -> `train.select`, tables and figures. Databases have the names, so
+// these never change.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses JSON from files, databases and other programs: text that nests too deep is refused before any code
 // recurses over it, and invalid JSON is reported with its line and column. Also writes long lists of numbers.
+// Almost every folder calls it. The check of the depth must stay before the parsing.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Limits of what is read from outside, such as the levels of JSON and the size of a file. A file beyond a
 // limit is damaged or hostile; without limits a recursive reader would run out of stack, and a large file
-// would fill the memory. The readers of all folders check them.
+// would fill the memory. The readers of all folders check them. A limit may rise but not fall, or files that
+// are read today are refused.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nearest() and did_you_mean(): the most similar name of a list, if it is similar enough, for messages about
-// unknown names. All folders that read names from users call them.
+// unknown names. All folders that read names from users call them. No stored value depends on the result.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 // BLEU and chrF from sums over examples: the reducers `ngram_precision` and `ngram_f_score`
 // (encore/measure.hpp), with the arithmetic of sacreBLEU (Post 2018). The task splits text and counts
 // n-grams. Place in the flow: MeasureCells (measure_cells.hpp) sums -> these functions -> a value in [0, 1].
+// Its order of operations must not change, or stored scores cannot be computed again.
 #pragma once
 
 #include <cstddef>

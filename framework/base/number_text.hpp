@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers as text without units, equal in every locale; document/quantity.hpp has those with units. Place in
-// the flow: axes, tooltips, coordinates of SVG and TikZ, and CSV call these functions.
+// the flow: axes, tooltips, coordinates of SVG and TikZ, and CSV call these functions. exact_text() must read
+// back as the same number; the other forms are for people.
 #pragma once
 
 #include <string>

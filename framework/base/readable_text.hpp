@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parts of sentences and tables: counted nouns, lists of names, digits in groups, and the order in which
-// readers expect names. Every folder that writes sentences about runs uses them.
+// readers expect names. Every folder that writes sentences about runs uses them. No program reads the words
+// back, so they may change.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // replace_all() replaces each occurrence of a substring. Commands with placeholders, such as {ranks}, are
-// filled in with it (app/run_ranks.cpp, runner/launched_worker.cpp).
+// filled in with it (app/run_ranks.cpp, runner/launched_worker.cpp). The inserted text must not be searched
+// again, or a value with a placeholder in it would be replaced too.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 of text and files: the content hashes that identify data, vocabularies, checkpoints and questions.
 // Both programs call sha256_of_file() for a file and use Sha256 for content that arrives in chunks.
+// Identities in databases are these digits, so nothing of the result may change.
 #pragma once
 
 #include <cstddef>

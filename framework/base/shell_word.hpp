@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Quotes text for a shell; no other code does. Place in the flow: all commands that messages, reports and
-// model cards print for users to copy, and all generated scripts, are made of these words.
+// model cards print for users to copy, and all generated scripts, are made of these words. A shell must read
+// back exactly the text, whatever its author wrote.
 #pragma once
 
 #include <string>
