@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks what two tables of an experiment decide together: whether reader and task fit, by which measure a
 // run may select, and numbers that exclude each other. resolve.cpp calls it after it has checked each table.
+// A new rule refuses files that are accepted today, so it needs a reason.
 #pragma once
 
 #include "config/resolve.hpp"

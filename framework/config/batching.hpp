@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batching: what a batch has between its sequences, nothing or padding. Experiment files set it as an option
-// of `train` (experiment.hpp); data/packed_batch.cpp lays batches out by it.
+// of `train` (experiment.hpp); data/packed_batch.cpp lays batches out by it. The names are those of the
+// option, so they never change.
 #pragma once
 
 #include <cstdint>

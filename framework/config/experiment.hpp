@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Experiment is the resolved experiment as typed tables, which the worker reads. It is made from the resolved
-// JSON ("config" of a specification) and the catalogue of the plugins' types. Read next: core_schema.hpp for
-// the meaning, range and default of every field.
+// JSON ("config" of a specification) and the catalogue of the plugins' types. Field names here may change;
+// those of the JSON, which runs store, may not. Read next: core_schema.hpp for the meaning, range and default
+// of every field.
 #pragma once
 
 #include <cstdint>

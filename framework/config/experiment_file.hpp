@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ExperimentFile is an experiment file as written, merged with its base files, with the overrides of the
-// command line beside it. It is neither expanded into runs nor checked yet. Read next: resolve.hpp for one
-// run, plan/ for a sweep.
+// command line beside it. It is neither expanded into runs nor checked yet. app/planned_runs.cpp loads it. A
+// change of the rules of merging changes the meaning of existing files. Read next: resolve.hpp for one run,
+// plan/ for a sweep.
 #pragma once
 
 #include <filesystem>

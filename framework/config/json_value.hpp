@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // value_from_json() converts JSON to the tree of values (value.hpp) that a TOML file with the same content
 // gives. So the schemas that check a file also check a resolved experiment, and a run can inherit options of
-// another one.
+// another one. experiment.cpp and plan/ call it. Identities depend on the tree, so the conversion must not
+// change.
 #pragma once
 
 #include <string>

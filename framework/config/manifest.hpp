@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Manifest is what a plugin states about itself beside its shared object. Both programs read it before
-// anything is loaded; the control program never loads a plugin. Read next: catalogue.hpp.
+// anything is loaded; the control program never loads a plugin. The build writes the JSON
+// (plugin_host/manifest_tool.cpp) and later versions read it, so members keep their names and new ones are
+// optional. Read next: catalogue.hpp.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Words an option, a measure, or the fields of a task or reader for tables of help and documentation.
-// markdown.hpp and `exp plugin info` use it.
+// markdown.hpp and `exp plugin info` use it. A change of the words changes the generated pages.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Origin says which of default, file, sweep or command line a value comes from, and where it was written. It
-// is stored with every parameter of a run, and leads from a dotted key to file:line:column.
+// is stored with every parameter of a run, and leads from a dotted key to file:line:column. The JSON is
+// stored, so its form must not change.
 #pragma once
 
 #include <map>

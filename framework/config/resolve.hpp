@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks and completes the tables of one run. The result is the resolved experiment as JSON, which both
 // programs exchange, an origin for every option, and what a plan needs beside it. The flow is:
-// experiment_file.hpp -> (plan/ sets what the sweep varies) -> resolve -> specification.json.
+// experiment_file.hpp -> (plan/ sets what the sweep varies) -> resolve -> specification.json. Identities of
+// runs depend on the result, so an existing file must always resolve to equal values.
 #pragma once
 
 #include <map>

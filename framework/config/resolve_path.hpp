@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // resolve_path() turns a path as experiment files write it, with environment variables and relative to the
 // file, into an absolute one. validate.cpp calls it for every option that is a path, resolve.cpp for
-// data.root before the others.
+// data.root before the others. The rules decide which file a run reads, so they must not change.
 #pragma once
 
 #include <optional>

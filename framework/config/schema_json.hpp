@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Converts Schema and Options to JSON: schemas travel in manifests, values in specifications. A float keeps
-// its kind (1.0 stays 1.0), so that a value reads back equal.
+// its kind (1.0 stays 1.0), so that a value reads back equal. Manifests and specifications on disk have this
+// JSON, so its fields never change.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // setting_text() writes the stored value of an option as a user wrote it, for tables and charts of settings
-// (cli/run_list.cpp, analysis/factors.cpp, report/).
+// (cli/run_list.cpp, analysis/factors.cpp, report/). Users only read the result.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks whether a plugin file is whole: reads the header of the ELF file and compares the size that it
-// declares with that of the file. catalogue.cpp calls it. Read shared_object.hpp first.
+// declares with that of the file. catalogue.cpp calls it. It reads only the header, because the file may be
+// damaged. Read shared_object.hpp first.
 #include "config/shared_object.hpp"
 
 #include <elf.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // parse_toml() turns TOML text into a tree of Values with places (value.hpp). experiment_file.cpp,
-// override.cpp, site_file.cpp and plan/ call it. Only toml.cpp includes toml++.
+// override.cpp, site_file.cpp and plan/ call it. Only toml.cpp includes toml++. Existing files must be read
+// as before: the order of members decides the order of the runs of a sweep.
 #pragma once
 
 #include <string>

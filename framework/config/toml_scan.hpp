@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // find_toml_flaw() scans TOML text before toml.cpp parses it with toml++, for what makes toml++ fail: it
-// recurses for every part of a key and every table, and cannot handle some characters outside quotes.
+// recurses for every part of a key and every table, and cannot handle some characters outside quotes. Without
+// the scan a hostile file could end the process.
 #pragma once
 
 #include <optional>
