@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Applies `exp plugin check -S KEY=VALUE`: parses the settings and puts them into the schemas of the plugin's
-// types as defaults for every check. worker/check_plugin_verb.cpp calls it. Read settings.hpp first.
+// types as defaults for every check. worker/check_plugin_verb.cpp calls it. Scripts of plugin authors have
+// these settings, so their form must not change. Read settings.hpp first.
 #include "contract/settings.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // with_settings() applies `exp plugin check -S KEY=VALUE`: values that replace defaults in the whole suite.
 // Place in the flow: worker/check_plugin_verb.cpp applies them to the types that the plugin offers, then runs
-// the checks (suite.hpp).
+// the checks (suite.hpp). Scripts of plugin authors have such settings, so their form must not change.
 #pragma once
 
 #include <string>

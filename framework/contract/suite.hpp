@@ -3,7 +3,8 @@
 // author. Place in the flow: `exp plugin check FILE` starts a worker (worker/check_plugin_verb.cpp), which
 // opens the plugin and runs every check on all types that it offers; tests/contract runs the same suite on
 // the plugins that ship. The observer receives each check before it runs, so that a check that crashes can be
-// named.
+// named. Plugins of other authors must pass the checks, so a check may demand only what the headers of the
+// SDK promise.
 #pragma once
 
 #include <functional>
