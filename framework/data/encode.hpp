@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns records into numbers: a task encodes them one by one, on several threads. The flow is: Records (a
-// reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp.
+// reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp. tasks/task_sets.cpp calls it for
+// training, infer/engine.cpp for predictions. The order of the examples is that of the records and must stay.
 #pragma once
 
 #include <cstddef>

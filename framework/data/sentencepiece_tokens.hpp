@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the tokens of a SentencePiece model without its library, which the control program does not link. It
 // needs nothing else of the file, a protocol buffer (sentencepiece_model.proto, message ModelProto).
-// vocabulary.cpp calls it. The tokenizer "unigram" implements what a model does with a text.
+// vocabulary.cpp calls it. The tokenizer "unigram" implements what a model does with a text. The order of
+// tokens numbers them, so it must not change.
 #pragma once
 
 #include <string>

@@ -3,7 +3,8 @@
 // 0. After the tokens follow the merges of a byte-pair encoding, or models of SentencePiece. By its extension
 // it may also be tokenizer.json or vocab.json of a Hugging Face folder (with merges.txt, or source.spm and
 // target.spm, in the same folder), or a SentencePiece model (.model, .spm). spiece.model gets also the tokens
-// that the config.json of a T5 in the same folder adds.
+// that the config.json of a T5 in the same folder adds. Trained weights depend on the order of the tokens, so
+// it never changes.
 #pragma once
 
 #include <filesystem>
