@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // head_forms(): finds what a head needs from a task, by letting it declare. Place in the flow:
 // encore-manifest writes the forms into the manifest -> `exp plugin info` and the page of a plugin show them.
+// No run depends on the result.
 #pragma once
 
 #include <vector>

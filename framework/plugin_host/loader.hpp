@@ -2,6 +2,7 @@
 // open_plugin(): opens one plugin: dlopen, tag, entry point. Place in the flow: Registry loads with it; the
 // tool encore-manifest makes manifests with it, without Kokkos. Callers must have compared the manifest's
 // fingerprint before, because a plugin of another ABI could fail inside dlopen, before any tag can be read.
+// The order of the steps must stay: the tag is read before any other code of the plugin is called.
 #pragma once
 
 #include <filesystem>
