@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // byte_bpe_files: the files of a byte-level byte-pair encoding as RoBERTa folders have them: tokenizer.json,
 // or vocab.json with merges.txt beside it. This header has what other files need besides the constant in
-// tokenizer_files.hpp: folder checks and the worker's export call these functions.
+// tokenizer_files.hpp: folder checks and the worker's export call these functions. Other programs read the
+// files, so their content must not change.
 #pragma once
 
 #include <cstdint>

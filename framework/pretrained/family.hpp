@@ -2,8 +2,8 @@
 // Family: describes the models of one model_type, as `transformers` saves them: the names of their numbers in
 // config.json, the shape of their stacks, and the names of their tensors. Each is one constant in its own
 // file and a row of the table in family.cpp. Place in the flow: hugging_face_folder.cpp,
-// infer/pretrained_weights.cpp and infer/hugging_face_export.cpp read and write folders through it. Read
-// next: bert_family.cpp.
+// infer/pretrained_weights.cpp and infer/hugging_face_export.cpp read and write folders through it. The names
+// are those of `transformers` and of stored checkpoints, so they never change. Read next: bert_family.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // require_same_sentencepiece(): compares the model in tokenizer.json with spiece.model, token by token.
-// tokenizer_settings.cpp calls it. Read same_sentencepiece.hpp first, which says why.
+// tokenizer_settings.cpp calls it. A difference must be refused, because it would change tokens silently.
+// Read same_sentencepiece.hpp first, which says why.
 #include "pretrained/same_sentencepiece.hpp"
 
 #include <string>

@@ -2,7 +2,8 @@
 // TokenizerFiles: how a Hugging Face folder keeps a kind of tokenizer: which files are read, what they say,
 // and how they are written. Each is one constant (bert_tokenizer.cpp, byte_bpe_files.cpp,
 // sentencepiece_files.cpp), to which a Family points. Place in the flow: hugging_face_folder.cpp reads, the
-// worker's export writes. Read next: bert_tokenizer.cpp.
+// worker's export writes. Other programs read the files, so their form must not change. Read next:
+// bert_tokenizer.cpp.
 #pragma once
 
 #include <array>
