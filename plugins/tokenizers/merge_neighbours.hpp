@@ -22,7 +22,7 @@ struct Merge {
   }
 };
 
-/// Merges neighbours in `pieces` until no merge is possible: always the two whose merge has the lowest rank,
+/// Merges neighbours in `tokens` until no merge is possible: always the two whose merge has the lowest rank,
 /// of equal ranks the leftmost. rank_of(left, right) returns that rank, negative if the two cannot be merged.
 /// made(rank) returns the number of the merged token.
 template <class RankOf, class Made>
