@@ -13,9 +13,11 @@
 
 namespace encore {
 
+/// The value of one measure for two models, and the interval of the difference: the model after minus the
+/// model before.
 struct MeasureDifference {
-  double before = 0.0, after = 0.0;
-  double low = 0.0, high = 0.0;  ///< the interval of after - before
+  double before = 0.0, after = 0.0;  ///< over all examples
+  double low = 0.0, high = 0.0;      ///< the interval of after - before
 };
 
 /// Computes the percentile interval of the paired bootstrap (Koehn 2004): `resamples` times, draw n of n

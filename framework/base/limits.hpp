@@ -23,7 +23,8 @@ inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20;
 /// others. Types that ship have 30 at most.
 inline constexpr std::size_t most_declared = 1000;
 
-/// The largest number of problems of an experiment that are collected. After that a check may stop.
+/// The largest number of problems of an experiment that are collected (config/error.hpp). After that a check
+/// may stop.
 inline constexpr std::size_t most_problems = 1000;
 
 }  // namespace encore

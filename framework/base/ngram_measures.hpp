@@ -12,7 +12,8 @@ namespace encore {
 
 /// The columns are {written, reference}, then {matches, n-grams} for each order.
 inline constexpr std::size_t precision_lengths = 2, precision_order_columns = 2;
-/// The columns are {written, reference, matches} for each order.
+/// The columns are {written, reference, matches} for each order: the n-grams of the output, those of the
+/// reference, and those that both have.
 inline constexpr std::size_t f_score_order_columns = 3;
 
 /// Computes BLEU from {written, reference, matches 1, n-grams 1, matches 2, ...}: the geometric mean of

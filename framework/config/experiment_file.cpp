@@ -12,7 +12,7 @@
 #include "base/limits.hpp"
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "config/toml.hpp"
 
 namespace encore::config {

@@ -8,7 +8,6 @@
 
 #include "config/catalogue.hpp"
 #include "config/core_schema.hpp"
-#include "config/search_schema.hpp"
 #include "config/toml.hpp"
 #include "config/value.hpp"
 

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <encore/measure.hpp>
 #include <encore/options.hpp>
 
@@ -37,5 +39,8 @@ std::string head_form_text(const ManifestOffer& offer, const HeadForm& form);
 std::string better_text(const Measure& measure);
 /// Returns the help of a measure, and says so if not all data have it.
 std::string meaning_text(const Measure& measure);
+
+/// Returns a setting as the experiment file writes it, but without quotes; paths by their last two parts.
+std::string setting_text(const nlohmann::json& value);
 
 }  // namespace encore::config

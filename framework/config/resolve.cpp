@@ -14,9 +14,8 @@
 
 #include "base/limits.hpp"
 #include "base/nearest.hpp"
-#include "config/across_tables.hpp"
 #include "config/core_schema.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"
 

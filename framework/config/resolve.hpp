@@ -46,4 +46,11 @@ Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& proble
 /// distil.teacher cannot be used. They are a part of those that resolve() finds.
 void check_given_options(const Value& root, const Catalogue& catalogue, Problems& problems);
 
+/// Checks what two tables decide together (across_tables.cpp): whether reader and task fit, by which measure
+/// a run may select, and numbers that exclude each other. resolve() calls it after it has checked each table.
+/// Adds what is wrong to `problems`. If the file does not set train.select, the task's default goes into
+/// `resolved`. Skips tables that are missing or wrong, because they have been reported already.
+void check_across_tables(const Value& root, const Catalogue& catalogue, Resolved& resolved,
+                         Problems& problems);
+
 }  // namespace encore::config

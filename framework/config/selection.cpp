@@ -4,7 +4,6 @@
 // accepted. Read selection.hpp first.
 #include "config/selection.hpp"
 
-#include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "base/nearest.hpp"
 #include "config/manifest.hpp"

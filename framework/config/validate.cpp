@@ -9,7 +9,7 @@
 #include "base/limits.hpp"
 #include "base/nearest.hpp"
 #include "config/check_value.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 
 namespace encore::config {
 

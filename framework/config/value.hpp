@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "config/origin.hpp"
 
 namespace encore::config {
@@ -65,5 +67,12 @@ std::string shortest(double number);
 
 /// Returns a short form for names and plans: 0.1, adamw, [1, 2], {type = "linear"}.
 std::string to_text(const Value& value);
+
+/// Converts JSON to the tree of values that a TOML file with the same content gives. So the schemas that
+/// check a file also check a resolved experiment, and a run can inherit options of another one. Identities
+/// depend on the tree, so the conversion must not change. Returns values without places. `key` is the dotted
+/// name of the value; its origin is looked up in `origins`. Throws ConfigError for JSON that no file can
+/// express.
+Value value_from_json(const nlohmann::json& json, const std::string& key, const Origins& origins);
 
 }  // namespace encore::config

@@ -17,6 +17,8 @@ class RefusedRecord : public Error {
   using Error::Error;
 };
 
+/// Encodes the records of a set, or a part of it, with a task and a tokenizer. `threads`: how many encode at
+/// once.
 /// Returns the records in their order, an example for each. Leaves out truth columns that every record leaves
 /// empty. The number of threads changes only the time. Throws RefusedRecord for a record that the task
 /// refuses. Throws Error if the task gives a sequence that is empty or longer than max_length, columns that

@@ -12,11 +12,11 @@
 #include <encore/examples.hpp>
 #include <encore/shape.hpp>
 
-#include "config/batching.hpp"
+#include "config/experiment.hpp"
 
 namespace encore::data {
 
-/// Says how rows are laid out (config/batching.hpp explains both kinds of batching).
+/// Says how rows are laid out (config/experiment.hpp explains both kinds of batching).
 struct Packing {
   config::Batching batching = config::Batching::packed;
   /// Rows per sequence with padding; 0: as many as the longest sequence of the batch has.

@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plugin_host/head_forms.hpp"
 #include "plugin_host/loader.hpp"
 
 namespace {

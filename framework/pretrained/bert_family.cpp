@@ -11,7 +11,7 @@
 
 #include "pretrained/bert_names.hpp"
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

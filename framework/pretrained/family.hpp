@@ -175,4 +175,14 @@ class FolderNames {
 /// Cuts a number such as "3." off the beginning of a name and returns it; nothing if there is none.
 std::string_view cut_number(std::string_view& name);
 
+// The constants of all families, for the table in family.cpp and for tests.
+
+extern const Family bert_family;
+extern const Family distilbert_family;
+extern const Family roberta_family;
+extern const Family gpt2_family;
+extern const Family bart_family;
+extern const Family marian_family;
+extern const Family t5_family;
+
 }  // namespace encore::pretrained

@@ -10,7 +10,7 @@
 
 #include "base/input_file.hpp"
 #include "base/nearest.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "pretrained/option_filler.hpp"
 
 namespace encore::pretrained {

@@ -9,7 +9,7 @@
 
 #include "pretrained/bart_names.hpp"
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -12,7 +12,6 @@
 #include "config/value.hpp"
 
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/tokenizer_files.hpp"
 

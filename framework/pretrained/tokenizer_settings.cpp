@@ -13,9 +13,8 @@
 
 #include "base/nearest.hpp"
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/family.hpp"
-#include "pretrained/same_sentencepiece.hpp"
+#include "pretrained/tokenizer_files.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -11,11 +11,10 @@
 #include <encore/error.hpp>
 #include <encore/lines.hpp>
 
-#include "conll_questions.hpp"
 #include "conll_rows.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {

@@ -7,9 +7,8 @@
 #include <cctype>
 #include <utility>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 #include "tag_scheme.hpp"
-#include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "json_place.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::jsonl {
 namespace {

@@ -10,10 +10,9 @@
 
 #include <encore/lines.hpp>
 
-#include "counted.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::parallel {
 namespace {

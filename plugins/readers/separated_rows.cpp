@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "trimmed.hpp"
+#include "line_text.hpp"
 
 namespace encore::tsv {
 

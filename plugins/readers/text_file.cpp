@@ -9,7 +9,7 @@
 #include <encore/lines.hpp>
 
 #include "line_checks.hpp"
-#include "trimmed.hpp"
+#include "line_text.hpp"
 
 namespace encore::text_file {
 namespace {

@@ -9,12 +9,11 @@
 #include <charconv>
 #include <cmath>
 
-#include "counted.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
 #include "separated_rows.hpp"
-#include "trimmed.hpp"
 
 namespace encore::tsv {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <encore/error.hpp>
 
-#include "trimmed.hpp"
+#include "line_text.hpp"
 
 namespace encore::tsv {
 namespace {

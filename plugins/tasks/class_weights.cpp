@@ -11,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 
 namespace encore::tasks {
 namespace {

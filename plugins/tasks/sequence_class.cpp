@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "class_measures.hpp"
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 
 namespace encore::tasks {
 namespace {

@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "counted.hpp"
-#include "quoted_line.hpp"
-#include "trimmed.hpp"
+#include "line_text.hpp"
 #include "word_counts.hpp"
 
 namespace encore::tasks {

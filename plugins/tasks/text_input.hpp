@@ -14,7 +14,7 @@
 
 #include <encore/task.hpp>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 
 namespace encore::tasks {
 

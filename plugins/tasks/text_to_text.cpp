@@ -10,9 +10,8 @@
 
 #include <encore/target_tokenizer.hpp>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 #include "text_column.hpp"
-#include "trimmed.hpp"
 #include "word_counts.hpp"
 
 namespace encore::tasks {

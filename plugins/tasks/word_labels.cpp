@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "text_words.hpp"
 
 namespace encore::tasks {

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "wordpiece_trainer.hpp"
-
 namespace encore::wordpiece {
 namespace {
 

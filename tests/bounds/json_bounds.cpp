@@ -8,7 +8,6 @@
 
 #include "base/crc32.hpp"
 #include "base/json_text.hpp"
-#include "base/json_values.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "config/manifest.hpp"
@@ -136,7 +135,8 @@ void read_request(const std::string& body) {
 }
 
 void read_completion(const std::string& body) {
-  record::GenerateRequest::parse(serve::parse_request(route_of(serve::RouteWork::completions), body, {.texts = 1 << 20}).writing);
+  record::GenerateRequest::parse(
+      serve::parse_request(route_of(serve::RouteWork::completions), body, {.texts = 1 << 20}).writing);
 }
 
 void read_feedback(const std::string& body) {
@@ -196,7 +196,8 @@ std::size_t count_messages(const std::string& bytes) {
 
 TEST(ServeFrameBounds, ManySmallFrames) {
   expect_linear(
-      {100000, 40.0, 8.0}, [](std::size_t n) { return repeated(n, record::serve_frame(record::ServeCancel{.id = 7})); },
+      {100000, 40.0, 8.0},
+      [](std::size_t n) { return repeated(n, record::serve_frame(record::ServeCancel{.id = 7})); },
       [](const std::string& bytes) { count_messages(bytes); });
 }
 

@@ -12,7 +12,7 @@
 #include "base/sha256.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
-#include "data/sentencepiece_tokens.hpp"
+#include "data/vocabulary.hpp"
 #include "record/events.hpp"
 #include "record/safetensors_header.hpp"
 #include "record/spool_reader.hpp"
@@ -77,8 +77,8 @@ TEST(SpoolBounds, OneLongEvent) {
   expect_linear(
       {20000, spool_steps, spool_memory},
       [](std::size_t n) {
-        return spool_head() +
-               frame(1, record::SpoolKind::event, R"({"type":"log","time":1,"text":[)" + repeated(n, "[],") + "0]}");
+        return spool_head() + frame(1, record::SpoolKind::event,
+                                    R"({"type":"log","time":1,"text":[)" + repeated(n, "[],") + "0]}");
       },
       read_spool);
 }
@@ -271,7 +271,8 @@ TEST(BundleMetadataBounds, ManyInvalidParts) {
 }
 
 std::string entry(const std::string& name, const std::string& content) {
-  return archive::tar_head({archive::bundle_root + name, content.size()}) + content + archive::tar_padding(content.size());
+  return archive::tar_head({archive::bundle_root + name, content.size()}) + content +
+         archive::tar_padding(content.size());
 }
 
 /// The archive is compressed: its zeros and repetitions almost vanish, so that the tar is what is counted.
@@ -295,7 +296,8 @@ TEST(BundleBounds, ManySmallFiles) {
   expect_linear(
       {500, 800.0, 40.0},
       [](std::size_t n) {
-        return Archive{entry(archive::bundle_metadata, metadata_of(n)) + entry(archive::bundle_database, "db") +
+        return Archive{entry(archive::bundle_metadata, metadata_of(n)) +
+                       entry(archive::bundle_database, "db") +
                        repeated(n, [](std::size_t i) { return entry(path_of(i), ""); }) + archive::tar_end()};
       },
       unpack);
@@ -308,8 +310,8 @@ TEST(BundleBounds, AFileThatIsNotItsDigest) {
         std::string metadata = metadata_of(0);
         const std::string size = R"("contentSize":"2")";
         metadata.replace(metadata.find(size), size.size(), R"("contentSize":")" + std::to_string(n) + "\"");
-        return Archive{entry(archive::bundle_metadata, metadata) + entry(archive::bundle_database, std::string(n, 'd')) +
-                       archive::tar_end()};
+        return Archive{entry(archive::bundle_metadata, metadata) +
+                       entry(archive::bundle_database, std::string(n, 'd')) + archive::tar_end()};
       },
       unpack);
 }

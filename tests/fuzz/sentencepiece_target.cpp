@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Models of SentencePiece, as the control program reads them without the library.
-#include "data/sentencepiece_tokens.hpp"
+#include "data/vocabulary.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {

@@ -10,14 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 #include "record/safetensors.hpp"
 
 namespace encore::testing {
 
 /// Splits the parameter's rows evenly into its tensors.
-inline std::vector<record::TensorSlice> bert_tensors(const std::string& path, const record::Safetensors::Entry& parameter,
-                                             pretrained::PretrainedHead head) {
+inline std::vector<record::TensorSlice> bert_tensors(const std::string& path,
+                                                     const record::Safetensors::Entry& parameter,
+                                                     pretrained::PretrainedHead head) {
   const std::vector<pretrained::FamilyTensor> names = pretrained::bert_family.tensors_of(path, head);
   std::vector<record::TensorSlice> tensors;
   const std::size_t bytes = names.empty() ? 0 : parameter.bytes.size() / names.size();
@@ -38,7 +39,8 @@ inline void write_bert_folder(const std::filesystem::path& folder,
                               pretrained::PretrainedHead head) {
   std::vector<record::TensorSlice> tensors;
   for (const auto& [path, parameter] : parameters)
-    for (record::TensorSlice& tensor : bert_tensors(path, parameter, head)) tensors.push_back(std::move(tensor));
+    for (record::TensorSlice& tensor : bert_tensors(path, parameter, head))
+      tensors.push_back(std::move(tensor));
   std::filesystem::create_directories(folder);
   record::save_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
   std::ofstream(folder / "config.json") << R"({"model_type": "bert"})"

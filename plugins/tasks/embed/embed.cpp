@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "line_text.hpp"
 #include "number_bits.hpp"
-#include "quoted_line.hpp"
 #include "word_counts.hpp"
 
 namespace encore::embed {

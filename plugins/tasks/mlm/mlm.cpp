@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "columns.hpp"
+#include "masking.hpp"
 #include "next_text.hpp"
-#include "whole_words.hpp"
 #include "word_counts.hpp"
 
 namespace encore::mlm {

@@ -7,8 +7,8 @@
 
 #include <encore/error.hpp>
 
+#include "line_text.hpp"
 #include "text_places.hpp"
-#include "trimmed.hpp"
 
 namespace encore::mlm {
 namespace {

@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
-#include "counted.hpp"
 #include "entities.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "measures.hpp"
 #include "text_words.hpp"
 

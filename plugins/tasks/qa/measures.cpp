@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "normal_answer.hpp"
-
 namespace encore::qa {
 namespace {
 

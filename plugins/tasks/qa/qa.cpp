@@ -9,10 +9,9 @@
 #include <unordered_set>
 
 #include "columns.hpp"
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "measures.hpp"
-#include "quoted_line.hpp"
 #include "spans.hpp"
 #include "text_column.hpp"
 #include "threshold.hpp"

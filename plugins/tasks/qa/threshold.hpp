@@ -20,7 +20,8 @@ struct Judged {
 /// by rising lead. Of equally good ones it takes the nearest to `usual`; `usual` if there are no questions.
 double best_threshold(std::vector<Judged> questions, double usual);
 
-/// Returns a line from which equal bits are read back.
+/// Returns a line such as "-1.5 no_answer_threshold", which a run stores and from which equal bits are read
+/// back.
 std::string threshold_text(double threshold);
 /// Reads such a line. Throws Error if the text is invalid.
 double threshold_from_text(std::string_view text);

@@ -11,7 +11,7 @@
 #include <encore/error.hpp>
 
 #include "base/measures.hpp"
-#include "mlm/whole_words.hpp"
+#include "mlm/masking.hpp"
 #include "unit/plugins/mlm_texts.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -258,7 +258,7 @@ TEST(Mlm, RefusesWhatItCannotUse) {
   task->restore(task->knowledge());
   EXPECT_EQ(message_of<Error>([&] {
               data::encode_records(*task, records_of({"a"}),
-                             make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
+                                   make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
             }),
             "record 1: the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");
   EXPECT_THROW(make({.max_length = 2}), std::logic_error);

@@ -15,7 +15,6 @@
 #include <encore/base64.hpp>
 
 #include "base/sha256.hpp"
-#include "data/sentencepiece_tokens.hpp"
 #include "data/vocabulary.hpp"
 #include "support/places.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -288,7 +287,8 @@ TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   EXPECT_EQ(data::token_count(lines), first->vocabulary().size());
   EXPECT_EQ(data::sentencepiece_tokens(data::sentencepiece_model(lines, "model")),
             Texts(first->vocabulary().begin(), first->vocabulary().end()));
-  const data::SentencepieceContents contents = data::sentencepiece_contents(data::sentencepiece_model(lines, "model"));
+  const data::SentencepieceContents contents =
+      data::sentencepiece_contents(data::sentencepiece_model(lines, "model"));
   ASSERT_EQ(contents.tokens.size(), first->vocabulary().size());
   EXPECT_EQ(contents.tokens.back().first, first->vocabulary().back());
   EXPECT_LT(contents.tokens.back().second, 0.0F) << "the logarithm of a share";

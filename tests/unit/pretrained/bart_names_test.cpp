@@ -2,7 +2,7 @@
 // Tests the names of BART's tensors.
 #include <gtest/gtest.h>
 
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

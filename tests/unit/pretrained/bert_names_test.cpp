@@ -4,7 +4,7 @@
 
 #include <encore/error.hpp>
 
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::pretrained {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "config/toml.hpp"
-#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/tokenizer_files.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore::pretrained {
@@ -280,15 +280,15 @@ TEST(FolderSettings, RefuseTwoTablesThatShouldBeOne) {
   const std::vector<float> table(48, 0.5F), other(48, 0.25F);
   const auto save = [&](const std::vector<float>& copy) {
     record::save_safetensors(folder / "model.safetensors",
-                     {{.name = "bert.embeddings.word_embeddings.weight",
-                       .dtype = DType::float32,
-                       .shape = {6, 8},
-                       .bytes = std::as_bytes(std::span(table))},
-                      {.name = "cls.predictions.decoder.weight",
-                       .dtype = DType::float32,
-                       .shape = {6, 8},
-                       .bytes = std::as_bytes(std::span(copy))}},
-                     {{"format", "pt"}});
+                             {{.name = "bert.embeddings.word_embeddings.weight",
+                               .dtype = DType::float32,
+                               .shape = {6, 8},
+                               .bytes = std::as_bytes(std::span(table))},
+                              {.name = "cls.predictions.decoder.weight",
+                               .dtype = DType::float32,
+                               .shape = {6, 8},
+                               .bytes = std::as_bytes(std::span(copy))}},
+                             {{"format", "pt"}});
   };
   save(table);
   EXPECT_EQ(problem_in(folder), no_problem);

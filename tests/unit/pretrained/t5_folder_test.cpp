@@ -5,7 +5,7 @@
 
 #include "data/vocabulary.hpp"
 #include "pretrained/content_hash.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "unit/pretrained/folder_problem.hpp"
@@ -30,10 +30,11 @@ struct T5Folder : TinyFolder {
     write("spiece.model", sentencepiece_model_of(own_tokens));
     const std::vector<float> values(9 * 8, 0.5F);
     const auto bytes = std::as_bytes(std::span(values));
-    record::save_safetensors(path() / "model.safetensors",
-                     {{.name = "shared.weight", .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes},
-                      {.name = other_tensor, .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes}},
-                     {{"format", "pt"}});
+    record::save_safetensors(
+        path() / "model.safetensors",
+        {{.name = "shared.weight", .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes},
+         {.name = other_tensor, .dtype = DType::float32, .shape = {9, 8}, .bytes = bytes}},
+        {{"format", "pt"}});
   }
 };
 
