@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Marked spans: two parts of a text between <e1> and </e1>, <e2> and </e2>, as in the data of SemEval 2010,
 // task 8. Readers (tsv, jsonl) remove the marks from each text and fill the field `spans`; the task relation
-// reads typed input the same way. Spans are ordered e1, e2, whatever their order in the text.
+// reads typed input the same way. Spans are ordered e1, e2, whatever their order in the text. The marks are a
+// format of data files, so they must not change.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts positions in UTF-8 text between code points, which records use, and bytes. Readers and tasks with
-// spans of text use it.
+// Converts positions in UTF-8 text between code points, in which records count, and bytes, in which code
+// counts. marked_spans.hpp and the tasks qa, lm and mlm call it. Stored predictions have these positions, so
+// their meaning must not change.
 #pragma once
 
 #include <algorithm>

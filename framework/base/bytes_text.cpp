@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats a number of bytes for messages and tables (bytes_text): chooses the largest unit that leaves a
-// number of at least 1. Units are powers of 1000, as for disks. Read bytes_text.hpp first.
-#include "base/bytes_text.hpp"
+// number of at least 1. Units are powers of 1000, as for disks. Users only read the result, so its form may
+// change; tests compare it. Read readable_text.hpp first.
+#include "base/readable_text.hpp"
 
 #include <cstdio>
 

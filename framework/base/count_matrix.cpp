@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CountMatrix, the confusion matrix of a measure. Its names are sorted, so that a matrix does not depend on
-// the order of the examples. Read count_matrix.hpp first.
+// the order of the examples. report/classes.cpp and measure_json.cpp use it. Read count_matrix.hpp first.
 #include "base/count_matrix.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CountMatrix: how often each true label was predicted as each label (a confusion matrix).
-// Place in the flow: the statistics of a measure with the reducer `matrix` -> here -> files and reports.
+// CountMatrix: how often each true label was predicted as each label (a confusion matrix). Place in the flow:
+// the statistics of a measure with the reducer `matrix` -> here -> files and reports. measure_json.hpp has
+// its stored form.
 #pragma once
 
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks whether the examples of a data set can define a measure (is_defined_on, called by
 // train/scoring.cpp): for each reducer, it knows which columns hold the truth and looks for a value there. A
-// new reducer needs a case here. Read defined_measure.hpp first.
-#include "base/defined_measure.hpp"
+// new reducer needs a case here. Read measures.hpp first.
+#include "base/measures.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/measure_cells.hpp"
-#include "base/measures.hpp"
 #include "base/ngram_measures.hpp"
 
 namespace encore {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The paired bootstrap of two models on one data set, for `exp quantize` and `exp retrain`. Draws come from
 // std::mt19937_64 and a multiplication of our own, since std::uniform_int_distribution differs between
-// standard libraries. Read example_bootstrap.hpp first.
+// standard libraries. Stored intervals depend on the draws, so their order must not change. Read
+// example_bootstrap.hpp first.
 #include "base/example_bootstrap.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of measures that every training has: loss, learning rate, speed. Names are stored in databases and
-// never change; titles and help may. Read host_measures.hpp first.
-#include "base/host_measures.hpp"
+// never change; titles and help may. Read measures.hpp first.
+#include "base/measures.hpp"
 
 namespace encore {
 

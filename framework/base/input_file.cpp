@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and reads files of unknown origin, with limits on kind and size. All readers of user files call it,
-// most of them through load_file.hpp. Read next: input_file.hpp.
+// InputFile: opens and reads files of unknown origin, with limits on kind and size. All readers of user files
+// call it, most of them through load_file.hpp. It must never open anything but a regular file, because
+// opening a pipe could wait forever. Read next: input_file.hpp.
 #include "base/input_file.hpp"
 
 #include <fcntl.h>

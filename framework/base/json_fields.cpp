@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reading of single values, and the errors that name their place. The lists of fields are beside their
-// structs; read json_fields.hpp first.
+// structs; read json_fields.hpp first. Users read these errors about files and messages, so their words may
+// change; which values are refused may not.
 #include "base/json_fields.hpp"
 
 namespace encore {

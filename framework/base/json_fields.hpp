@@ -38,7 +38,7 @@ class FieldError : public Error {
   using Error::Error;
 };
 
-/// The place of a value in a message. Only an error makes it text.
+/// The place of a value in a message, made into text only for an error.
 struct JsonPlace {
   const JsonPlace* above = nullptr;       ///< none: the message itself
   std::string_view name = {};             ///< of the member,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses JSON of files, databases and other programs, with limits on depth and numbers, and reports the place
-// of an error. Almost every folder calls parse_json. Read next: json_text.hpp.
+// of an error. Almost every folder calls parse_json. The order of the steps matters: the depth is checked
+// before any code recurses over the text. Read next: json_text.hpp.
 #include "base/json_text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses JSON from files, databases and other programs: text that nests too deep is refused before any code
-// recurses over it, and invalid JSON is reported with its line and column. Also writes long lists of numbers.
+// recurses over it, and invalid JSON is reported with its line and column. Also writes long lists of numbers,
+// and limits the number of values: parsed, each takes some 100 bytes, so that 64 MB of "0,0,0" would take 3
+// GB. Almost every folder calls it. The check of the depth must stay before the parsing.
 #pragma once
 
 #include <cstddef>
@@ -45,5 +47,15 @@ extern template nlohmann::json parse_json(std::string_view text);
 extern template nlohmann::ordered_json parse_json(std::string_view text);
 extern template nlohmann::json json_or_null(std::string_view text);
 extern template nlohmann::ordered_json json_or_null(std::string_view text);
+
+/// The largest number of values in a file from elsewhere. The largest known tokenizer.json has two million.
+inline constexpr std::size_t most_json_values = 4'000'000;
+
+/// Returns the number of separators outside of strings plus one, which counts numbers, strings and names. The
+/// text need not be JSON.
+std::size_t count_json_values(std::string_view text);
+
+/// Throws Error if the text has more than most_json_values.
+void require_few_json_values(std::string_view text);
 
 }  // namespace encore

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts the values of a JSON text before it is parsed, and refuses a text with too many. data/vocabulary.cpp
-// and pretrained/hugging_face_folder.cpp call it. Read next: json_values.hpp.
-#include "base/json_values.hpp"
+// and pretrained/hugging_face_folder.cpp call it. The limit may rise if a known file needs it, because memory
+// alone depends on it. Read next: json_text.hpp.
+#include "base/json_text.hpp"
 
 #include <string>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spans of words from labels of single words: "B-PER I-PER O" is one span PER of two words. Place in the
 // flow: reports draw these spans, and predictions of older versions are counted with them.
+// report/examples.cpp and store/legacy_metrics.cpp call it; published scores depend on the rules, so they
+// must not change.
 #pragma once
 
 #include <cstdint>

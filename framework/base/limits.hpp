@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Limits of what is read from outside, such as the levels of JSON and the size of a file. A file beyond a
 // limit is damaged or hostile; without limits a recursive reader would run out of stack, and a large file
-// would fill the memory. The readers of all folders check them.
+// would fill the memory. The readers of all folders check them. A limit may rise but not fall, or files that
+// are read today are refused.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,8 @@ inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20;
 /// others. Types that ship have 30 at most.
 inline constexpr std::size_t most_declared = 1000;
 
-/// The largest number of problems of an experiment that are collected. After that a check may stop.
+/// The largest number of problems of an experiment that are collected (config/error.hpp). After that a check
+/// may stop.
 inline constexpr std::size_t most_problems = 1000;
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // load_text() and its relatives read a whole text file, with messages that a user can act on. Place in the
 // flow: input_file.hpp opens the file -> here -> readers of vocabularies, prompts, templates and others.
+// Messages may change; which bytes are refused may not.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MeasureCells: the sums from which one measure follows. It sums and evaluates any selection of examples
 // quickly. Place in the flow: measures.hpp sums all examples; statistical tests that resample examples sum
-// thousands of selections.
+// thousands of selections. Stored scores depend on the order of the operations, so it must not change.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of measures (encore/measure.hpp) from the statistics of examples. The trainer, `exp evaluate`
-// and all tests that resample examples compute with it, so that a measure has one arithmetic. Place in the
-// flow: Task::measure -> Statistics -> measure_values(). Read next: measure_cells.hpp for the arithmetic,
-// measure_json.hpp for the stored form.
+// The values of measures (encore/measure.hpp) from the statistics of examples; is_defined_on(), which says
+// whether a data set can define a measure (F1 is 0 for every model if no example has a true label); and the
+// measures of training itself, such as the loss, which every task has. Place in the flow: Task::measure ->
+// Statistics -> measure_values() -> the choice of the best checkpoint (train/scoring.cpp), `exp evaluate` and
+// tests that resample examples. Databases have the names, so these never change. Read next: measure_cells.hpp
+// for the arithmetic, measure_json.hpp for the stored form.
 #pragma once
 
 #include <cstddef>
@@ -43,5 +45,15 @@ double measure_value(const Measure& measure, const Statistics& statistics);
 /// {"f1/LOC", 0.8} ...
 std::vector<std::pair<std::string, double>> measure_values(std::span<const Measure> measures,
                                                            const Statistics& statistics);
+
+/// Returns false if the measure of this name ("f1", "f1/PER") is undefined on the data set for all
+/// predictions. Returns true for a name that `measures` does not contain, such as "loss", and for a measure
+/// without a reducer.
+bool is_defined_on(std::span<const Measure> measures, std::string_view name, const Statistics& statistics);
+
+/// The loss, which is measured on each data set: train/loss, dev/loss, test/loss.
+const Measure& loss_measure();
+/// The measures of each training step: loss, learning_rate, gradient_norm, tokens_per_second, step_seconds.
+const std::vector<Measure>& training_measures();
 
 }  // namespace encore

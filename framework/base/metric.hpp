@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Metric: the name of a series of values of a run ("dev/f1": a split and a measure) and the meaning of its
 // measure. Place in the flow: store/metrics.hpp reads it from the database, or a reader of spools from a
-// spool; tables, reports and progress show values with it.
+// spool; tables, reports and progress show values with it. Databases have the names in this form, so it must
+// not change.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds similar names by edit distance, and words "did you mean" and lists of names for messages about
-// unknown names. Read next: nearest.hpp.
+// unknown names. Only the words of messages depend on it, so the rules may change. Read next: nearest.hpp.
 #include "base/nearest.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nearest() and did_you_mean(): the most similar name of a list, if it is similar enough, for messages about
-// unknown names. All folders that read names from users call them.
+// unknown names. All folders that read names from users call them. No stored value depends on the result.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names,
                          std::string otherwise = "");
 
-/// Returns `"a", "b", "c"`.
+/// Returns `"a", "b", "c"`: the names in quotation marks, in their order. Messages about a short list of
+/// choices end with it.
 std::string quoted_list(const std::vector<std::string>& names);
 
 }  // namespace encore

@@ -2,6 +2,7 @@
 // BLEU and chrF from sums over examples: the reducers `ngram_precision` and `ngram_f_score`
 // (encore/measure.hpp), with the arithmetic of sacreBLEU (Post 2018). The task splits text and counts
 // n-grams. Place in the flow: MeasureCells (measure_cells.hpp) sums -> these functions -> a value in [0, 1].
+// Its order of operations must not change, or stored scores cannot be computed again.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@ namespace encore {
 
 /// The columns are {written, reference}, then {matches, n-grams} for each order.
 inline constexpr std::size_t precision_lengths = 2, precision_order_columns = 2;
-/// The columns are {written, reference, matches} for each order.
+/// The columns are {written, reference, matches} for each order: the n-grams of the output, those of the
+/// reference, and those that both have.
 inline constexpr std::size_t f_score_order_columns = 3;
 
 /// Computes BLEU from {written, reference, matches 1, n-grams 1, matches 2, ...}: the geometric mean of

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats numbers for charts, CSV and messages by std::to_chars, which does not depend on the locale. Read
-// number_text.hpp first.
-#include "base/number_text.hpp"
+// Formats numbers for charts, CSV and messages by std::to_chars, which does not depend on the locale.
+// exact_text() is read back by programs, so it must keep every bit; the other forms are for people. Read
+// readable_text.hpp first.
+#include "base/readable_text.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes ROC areas, correlations, Cohen's kappa and Matthews' coefficient for measure_cells.cpp. Cells are
-// sorted once; then each selection of examples costs one pass over them. Read pair_measures.hpp first.
+// sorted once; then each selection of examples costs one pass over them. Stored scores depend on the order of
+// the operations, so it must not change. Read pair_measures.hpp first.
 #include "base/pair_measures.hpp"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // Measures that follow from pairs instead of sums of columns: the area under the ROC curve, correlations,
 // Cohen's kappa, and Matthews' coefficient. Equal pairs share a cell that counts them, so that a selection of
 // examples is a vector of counts, as for the other reducers. Place in the flow: MeasureCells
-// (measure_cells.hpp) owns one object of each class.
+// (measure_cells.hpp) owns one object of each class. Stored scores depend on the order of the operations, so
+// it must not change.
 #pragma once
 
 #include <bit>

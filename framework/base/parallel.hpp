@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// Calls piece(i) once for each i in [0, count), on up to `threads` threads, of which the caller's is one.
+/// Calls part(i) once for each i in [0, count), on up to `threads` threads, of which the caller's is one.
 /// Returns when all calls are done. Throws the exception of the smallest number.
 void run_parts(std::int64_t count, int threads, const std::function<void(std::int64_t)>& part);
 

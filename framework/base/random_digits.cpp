@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Draws the random digits of ids and names: each from std::random_device, because a seeded generator would
-// repeat ids. Read random_digits.hpp first.
-#include "base/random_digits.hpp"
+// repeat ids. Read sha256.hpp first.
+#include "base/sha256.hpp"
 
 #include <random>
 

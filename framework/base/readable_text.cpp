@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counted nouns, lists of names, grouped digits and the natural order of names, for sentences and tables.
-// Read readable_text.hpp first.
+// reports, analysis and lists of runs call it. No program reads the words back. Read readable_text.hpp first.
 #include "base/readable_text.hpp"
 
 namespace encore {

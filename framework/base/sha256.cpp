@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 by OpenSSL's EVP interface, for strings, for files, and chunk by chunk. Identities of runs and all
-// content hashes come from here. Read sha256.hpp first.
+// content hashes come from here. Stored identities are these digits, so nothing of the result may change.
+// Read sha256.hpp first.
 #include "base/sha256.hpp"
 
 #include <openssl/evp.h>

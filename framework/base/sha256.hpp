@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SHA-256 of text and files: the content hashes that identify data, vocabularies, checkpoints and questions.
-// Both programs call sha256_of_file() for a file and use Sha256 for content that arrives in chunks.
+// The hexadecimal digits that identify things: sha256() of text, files and chunks for data, vocabularies,
+// checkpoints and questions, and random_digits() for ids, names and secrets that must be unique. Both
+// programs call it. Identities in databases are these digits, so nothing of a hash may change. No result of a
+// run depends on random_digits(); random numbers of training are in encore/random.hpp.
 #pragma once
 
 #include <cstddef>
@@ -34,5 +36,8 @@ std::string sha256(std::string_view bytes);
 /// Returns the hash of a file, which is read in parts. Throws Error if it is not a regular file or cannot be
 /// read.
 std::string sha256_of_file(const std::filesystem::path& path);
+
+/// Returns `count` lower-case hexadecimal digits. Any thread may call it.
+std::string random_digits(std::size_t count);
 
 }  // namespace encore

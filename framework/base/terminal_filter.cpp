@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TerminalFilter replaces unsafe characters in all output to a terminal. It works on bytes as they arrive: if
-// a write ends within a character or a style, the filter keeps these bytes until the next write. Read
-// terminal_filter.hpp first.
+// a write ends within a character or a style, the filter keeps these bytes until the next write. All output
+// of both programs passes through it, so no unsafe character may get past it. Read terminal_filter.hpp first.
 #include "base/terminal_filter.hpp"
 
 #include <algorithm>

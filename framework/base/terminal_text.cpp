@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // printable() and its decoder of UTF-8, by which text of unknown origin becomes safe for a terminal. The
-// decoder is strict, so that no overlong form hides a control character. Read terminal_text.hpp first.
+// decoder is strict, so that no overlong form hides a control character. terminal_filter.cpp, cli/ and
+// shell_word.cpp call it. Read terminal_text.hpp first.
 #include "base/terminal_text.hpp"
 
 #include <algorithm>

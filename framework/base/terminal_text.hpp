@@ -3,7 +3,7 @@
 // another user. They must not move the cursor, change a title, write to the clipboard or change the direction
 // of text. Place in the flow: tables and messages of the control program call printable();
 // base/terminal_filter.hpp applies the same rule to all output; base/shell_word.hpp escapes such characters
-// in commands.
+// in commands. Which characters are unsafe is a rule of security: the list may grow, not shrink.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Validates and decodes UTF-8 for readers of files and for text that a model writes. The table of well-formed
-// sequences is Table 3-7 of the Unicode standard. Read utf8.hpp first.
+// sequences is Table 3-7 of the Unicode standard. Results depend on which bytes become U+FFFD, so this must
+// stay Unicode's rule. Read utf8.hpp first.
 #include "base/utf8.hpp"
 
 #include <cstdint>

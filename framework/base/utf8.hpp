@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UTF-8: validation of what is read from files, and the decoder that makes text of any bytes.
-// Place in the flow: plugins/readers/conll.cpp and data/vocabulary.cpp refuse files that are not UTF-8 before
-// anything else looks at them; infer/decoded_text.hpp decodes what a model writes.
+// UTF-8: validation of what is read from files, and the decoder that makes text of any bytes. Place in the
+// flow: plugins/readers/conll.cpp and data/vocabulary.cpp refuse files that are not UTF-8 before anything
+// else looks at them; infer/decoded_text.hpp decodes what a model writes. Which bytes become U+FFFD is
+// Unicode's rule and must not change.
 #pragma once
 
 #include <cstddef>

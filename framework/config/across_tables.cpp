@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks pairs of options in different tables of an experiment, one function for each pair that must agree.
 // resolve.cpp calls check_across_tables() last. A new rule is a function that check() calls; its message
-// names the option to change and says why. Read across_tables.hpp first.
-#include "config/across_tables.hpp"
+// names the option to change and says why. Read resolve.hpp first.
+#include "config/resolve.hpp"
 
 #include <cmath>
 

@@ -10,7 +10,7 @@
 #include "base/nearest.hpp"
 #include "config/core_schema.hpp"
 #include "config/fingerprint.hpp"
-#include "config/shared_object.hpp"
+#include "config/manifest.hpp"
 
 namespace encore::config {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Catalogue holds everything that the plugins in a list of folders offer, according to their manifests. It
-// refuses whatever can be refused without loading a plugin. Read next: plugin_host/, which loads them.
+// refuses whatever can be refused without loading a plugin. Both programs load it first; config/ checks an
+// experiment by it. The order of folders and names decides which plugin is found, so it must not change. Read
+// next: plugin_host/, which loads them.
 #pragma once
 
 #include <filesystem>

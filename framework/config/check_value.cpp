@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks one value against one option: words what was expected and found, and converts the value. The caller
-// adds the place to the message. validate.cpp and others call check_value(). Read check_value.hpp first.
+// adds the place to the message. validate.cpp and others call check_value(). The words of messages may
+// change; which values are accepted may not. Read check_value.hpp first.
 #include "config/check_value.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks one value against one Option: type, choices, range. validate.hpp calls it for every value of a
-// table, option_text.hpp and plan/ for values that stand elsewhere.
+// table, option_text.hpp and plan/ for values that stand elsewhere. Which values are accepted must not change
+// for released options.
 #pragma once
 
 #include <optional>

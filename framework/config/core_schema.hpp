@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The schemas of the tables that belong to Encore itself. The catalogue gives those of tables with a plugin's
 // `type`. docs/reference/options.md is written from these. Add new options, but never change a default: a
-// value that equals its default does not count in a run's identity. Read next: search_schema.hpp for [sweep]
-// and [search].
+// value that equals its default does not count in a run's identity. Those of [sweep] and [search]
+// (search_schema.cpp) decide the points of a space that are trained; no run has these tables, because plan/
+// reads them and makes runs.
 #pragma once
 
 #include <string>
@@ -51,5 +52,8 @@ bool only_describes(const std::string& key);  ///< "data.private", "train.retrai
 
 /// Returns the names of the tables at the top level.
 const std::vector<std::string>& top_tables();
+
+const Schema& sweep_schema();   ///< [sweep], without its tables
+const Schema& search_schema();  ///< [search], without its tables
 
 }  // namespace encore::config

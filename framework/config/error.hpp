@@ -2,6 +2,7 @@
 // The problems of a configuration and their places: Place, Problem, the collecting Problems, and the two
 // exceptions. Every file of config/ and plan/ adds Problems, so that one call shows everything to correct.
 // The worker throws ConfigError with a dotted key, and origin.hpp turns the key into file:line:column again.
+// Messages have the form FILE:LINE:COLUMN, which editors read, so it must not change.
 #pragma once
 
 #include <string>

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "config/check_value.hpp"
-#include "config/json_value.hpp"
 #include "config/resolve.hpp"
 #include "config/validate.hpp"
+#include "config/value.hpp"
 
 namespace encore::config {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Experiment is the resolved experiment as typed tables, which the worker reads. It is made from the resolved
-// JSON ("config" of a specification) and the catalogue of the plugins' types. Read next: core_schema.hpp for
-// the meaning, range and default of every field.
+// JSON ("config" of a specification) and the catalogue of the plugins' types. Field names here may change;
+// those of the JSON, which runs store, may not. Read next: core_schema.hpp for the meaning, range and default
+// of every field.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include <encore/options.hpp>
 #include <encore/plugin.hpp>
 
-#include "config/batching.hpp"
 #include "config/origin.hpp"
 #include "config/selection.hpp"
 
@@ -113,6 +113,10 @@ enum class Recompute : std::uint8_t {
   cheap,   ///< outputs of layers that say they cost little (LayerPlan::cheap)
   blocks,  ///< everything within a block but its input
 };
+
+/// What a batch has between its sequences: `packed` has nothing; `padded` has padding after each one and
+/// exists for comparisons. data/packed_batch.cpp lays batches out by it.
+enum class Batching : std::uint8_t { packed, padded };
 
 struct TrainTable {
   std::int64_t batch_size = 0;    ///< examples

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads an experiment file with its bases, merges them, and parses the overrides of the command line. The
-// rules of merging stand in experiment_file.hpp; change both together.
+// rules of merging stand in experiment_file.hpp; change both together. app/planned_runs.cpp calls
+// load_experiment_file(). A change of the rules changes the meaning of existing files.
 #include "config/experiment_file.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "base/limits.hpp"
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "config/toml.hpp"
 
 namespace encore::config {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ExperimentFile is an experiment file as written, merged with its base files, with the overrides of the
-// command line beside it. It is neither expanded into runs nor checked yet. Read next: resolve.hpp for one
-// run, plan/ for a sweep.
+// command line beside it. It is neither expanded into runs nor checked yet. app/planned_runs.cpp loads it. A
+// change of the rules of merging changes the meaning of existing files. Read next: resolve.hpp for one run,
+// plan/ for a sweep.
 #pragma once
 
 #include <filesystem>
@@ -49,5 +50,12 @@ std::set<std::string> strings_of(const ExperimentFile& document);
 
 /// Returns `plugin_path` of the document, absolute. Throws ConfigErrors unless all are existing folders.
 std::vector<std::filesystem::path> plugin_folders(const ExperimentFile& document);
+
+/// Finds what the base files set and the experiment does not use, because a nearer file replaces it, which is
+/// easily overlooked. `exp plan` and `exp run` show the notes; the experiment does not depend on them.
+/// Returns one note each, with the places of both sides: a [sweep] or [search] beside that of a nearer file,
+/// and options of Encore's own in a [data] whose type a nearer file changes, unless it sets them itself.
+/// `sources` are those of an ExperimentFile. Files with invalid TOML have no notes.
+std::vector<std::string> unused_tables(const std::vector<SourceFile>& sources);
 
 }  // namespace encore::config

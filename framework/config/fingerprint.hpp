@@ -2,7 +2,8 @@
 // The fingerprint is a readable `key=value;` text that names everything on which two binaries must agree to
 // share C++ objects. Only equal fingerprints are accepted. The build defines the same text for both programs
 // and for every plugin. config/manifest.hpp compares it before a plugin counts as usable;
-// plugin_host/loader.hpp compares it again with the text that the shared object itself has.
+// plugin_host/loader.hpp compares it again with the text that the shared object itself has. Built plugins
+// contain the text, so its form must not change.
 #pragma once
 
 #include <filesystem>

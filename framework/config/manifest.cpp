@@ -8,11 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/host_measures.hpp"
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
 #include "base/limits.hpp"
 #include "base/measure_json.hpp"
+#include "base/measures.hpp"
 #include "config/core_schema.hpp"
 #include "config/schema_json.hpp"
 #include "config/selection.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Manifest is what a plugin states about itself beside its shared object. Both programs read it before
-// anything is loaded; the control program never loads a plugin. Read next: catalogue.hpp.
+// anything is loaded; the control program never loads a plugin. The build writes the JSON
+// (plugin_host/manifest_tool.cpp) and later versions read it, so members keep their names and new ones are
+// optional. Read next: catalogue.hpp.
 #pragma once
 
 #include <filesystem>
@@ -62,7 +64,7 @@ struct ManifestOffer {
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
   std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it can import
-  std::vector<HeadForm> forms = {};        ///< of a head, in its manifest: plugin_host/head_forms.hpp
+  std::vector<HeadForm> forms = {};        ///< of a head, in its manifest: plugin_host/loader.hpp
 };
 
 /// Returns the fields that the task needs and that the reader does not give under any options.
@@ -95,5 +97,10 @@ Manifest load_manifest(const std::filesystem::path& file);
 /// Returns where a manifest differs from its library, by name and with both values; empty when they agree.
 /// `library` is what make_manifest (plugin_host/loader.hpp) reads from the library.
 std::string manifest_difference(const Manifest& manifest, const Manifest& library);
+
+/// Checks a plugin file without loading it: whether it is a whole ELF file. The control program never loads a
+/// plugin, and dlopen of a file that was cut while it was copied can end the process.
+/// Returns `p.so: is cut off at 4096 of 71320 bytes; build it again or copy it whole`; empty for a good file.
+std::string shared_object_problem(const std::filesystem::path& file);
 
 }  // namespace encore::config

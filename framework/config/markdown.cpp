@@ -10,7 +10,6 @@
 
 #include "config/core_schema.hpp"
 #include "config/option_text.hpp"
-#include "config/search_schema.hpp"
 
 namespace encore::config {
 

@@ -2,7 +2,7 @@
 // NotBuilt: the exception of a call that needs a component of Encore that is not built yet: a program with
 // some verbs, or a plugin that ships. The code that looks for a component throws it (catalogue.cpp,
 // runner/programs.cpp). cli/program.cpp lets ./exp build the component and call again, or prints the command
-// that builds it.
+// that builds it. The names are those of cmake/components.cmake, with which ./exp is called again.
 #pragma once
 
 #include <exception>

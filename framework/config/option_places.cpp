@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the tables of an experiment that have an option of a given name, and words them for messages.
-// validate.cpp and plan/ call it. Read option_places.hpp first.
+// validate.cpp and plan/ call it. Only messages depend on it. Read option_places.hpp first.
 #include "config/option_places.hpp"
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 
 #include "config/catalogue.hpp"
 #include "config/core_schema.hpp"
-#include "config/search_schema.hpp"
 #include "config/toml.hpp"
 #include "config/value.hpp"
 

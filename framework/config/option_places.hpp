@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OptionPlaces finds the tables of an experiment that take an option of a given name, for messages about an
-// option in the wrong table. validate.hpp asks it when it meets a name that its schema lacks.
+// option in the wrong table. validate.hpp asks it when it meets a name that its schema lacks. Only messages
+// depend on it, so its rules may change.
 #pragma once
 
 #include <string>

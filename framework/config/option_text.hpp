@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Words an option, a measure, or the fields of a task or reader for tables of help and documentation.
-// markdown.hpp and `exp plugin info` use it.
+// markdown.hpp and `exp plugin info` use it. A change of the words changes the generated pages.
 #pragma once
 
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <encore/measure.hpp>
 #include <encore/options.hpp>
@@ -49,5 +51,8 @@ std::string select_text(const ManifestOffer& offer);
 std::string better_text(const Measure& measure);
 /// Returns the help of a measure, and says so if not all data have it.
 std::string meaning_text(const Measure& measure);
+
+/// Returns a setting as the experiment file writes it, but without quotes; paths by their last two parts.
+std::string setting_text(const nlohmann::json& value);
 
 }  // namespace encore::config

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Origin says which of default, file, sweep or command line a value comes from, and where it was written. It
-// is stored with every parameter of a run, and leads from a dotted key to file:line:column.
+// is stored with every parameter of a run, and leads from a dotted key to file:line:column. The JSON is
+// stored, so its form must not change.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "config/error.hpp"
+#include "config/value.hpp"
 
 namespace encore::config {
 
@@ -37,5 +40,14 @@ Place place_of(const Origins& origins, const std::string& key);
 
 /// Returns "wnut17.toml:14:3: message", the form of every message about an option.
 std::string located(const Origins& origins, const std::string& key, const std::string& message);
+
+/// Expands ${NAME} from the environment. Throws Error naming a variable that is not set.
+std::string expand_variables(const std::string& text);
+/// Turns a path as experiment files write it into an absolute one without dots; validate.cpp calls it for
+/// each option that is a path, resolve.cpp for data.root before the others. The rules decide which file a run
+/// reads, so they must not change. A relative path starts from `root` or to the folder of the file in
+/// `origin`.
+std::string resolve_path(const std::string& text, const Origin& origin,
+                         const std::optional<std::string>& root);
 
 }  // namespace encore::config

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses the arguments -S, --grid and --seeds of the command line into keys with values, and gives each a
-// place for messages. app/planned_runs.cpp passes the arguments. Read override.hpp first.
+// place for messages. app/planned_runs.cpp passes the arguments. The rules are those of command lines in
+// scripts of users, so they must not change. Read override.hpp first.
 #include "config/override.hpp"
 
 #include <charconv>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Override is a change of an experiment file by the command line: `-S key=value` sets an option, `--grid
-// key=a,b` varies it, `--seeds 1-5` is the list of seeds. Read next: experiment_file.hpp, which holds them.
+// key=a,b` varies it, `--seeds 1-5` is the list of seeds. override.cpp parses them; app/planned_runs.cpp
+// passes the arguments. Scripts of users have this form, so it must not change. Read next:
+// experiment_file.hpp, which holds them.
 #pragma once
 
 #include <optional>

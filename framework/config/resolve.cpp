@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Resolves the tables of one run (resolve): finds each table, validates it, and puts it into the result with
 // its defaults. plan/ calls it for every run; across_tables.cpp then checks what several tables decide
-// together. Read next: validate.hpp.
+// together. Identities of runs depend on the result, so an existing file must always resolve to equal values.
+// Read next: validate.hpp.
 #include "config/resolve.hpp"
 
 #include <algorithm>
@@ -13,9 +14,8 @@
 
 #include "base/limits.hpp"
 #include "base/nearest.hpp"
-#include "config/across_tables.hpp"
 #include "config/core_schema.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "config/schema_json.hpp"
 #include "config/validate.hpp"
 

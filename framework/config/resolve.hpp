@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks and completes the tables of one run. The result is the resolved experiment as JSON, which both
 // programs exchange, an origin for every option, and what a plan needs beside it. The flow is:
-// experiment_file.hpp -> (plan/ sets what the sweep varies) -> resolve -> specification.json.
+// experiment_file.hpp -> (plan/ sets what the sweep varies) -> resolve -> specification.json. Identities of
+// runs depend on the result, so an existing file must always resolve to equal values.
 #pragma once
 
 #include <map>
@@ -44,5 +45,12 @@ Resolved resolve(const Value& root, const Catalogue& catalogue, Problems& proble
 /// Adds the problems of single options that do not depend on a parent, for a root whose model.from or
 /// distil.teacher cannot be used. They are a part of those that resolve() finds.
 void check_given_options(const Value& root, const Catalogue& catalogue, Problems& problems);
+
+/// Checks what two tables decide together (across_tables.cpp): whether reader and task fit, by which measure
+/// a run may select, and numbers that exclude each other. resolve() calls it after it has checked each table.
+/// Adds what is wrong to `problems`. If the file does not set train.select, the task's default goes into
+/// `resolved`. Skips tables that are missing or wrong, because they have been reported already.
+void check_across_tables(const Value& root, const Catalogue& catalogue, Resolved& resolved,
+                         Problems& problems);
 
 }  // namespace encore::config

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes paths of experiment files absolute. The origin of a path (file or command line) decides from which
-// folder it starts. validate.cpp and resolve.cpp call it. Read resolve_path.hpp first.
-#include "config/resolve_path.hpp"
+// folder it starts. validate.cpp and resolve.cpp call it. The rules decide which file a run reads, so they
+// must not change. Read origin.hpp first.
+#include "config/origin.hpp"
 
 #include <cstdlib>
 #include <filesystem>

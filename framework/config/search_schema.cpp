@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The options of the tables [sweep] and [search] of an experiment file. docs/reference/training_options.md is
-// generated from them. Read search_schema.hpp first.
-#include "config/search_schema.hpp"
+// generated from them. Sweeps that are stored in databases have these options, so a default never changes.
+// Read core_schema.hpp first.
+#include "config/core_schema.hpp"
 
 namespace encore::config {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses train.select, "max dev/f1": the measure on dev by which a run chooses its best checkpoint. It checks
 // what it can before anything starts, by the measures that a task declares (encore/measure.hpp).
+// across_tables.cpp checks with it, experiment.cpp parses. Runs store the text, so its form must not change.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Words the value of an option for tables and charts: numbers in their shortest form, arrays in brackets, and
-// long paths by their last two parts. Read setting_text.hpp first.
-#include "config/setting_text.hpp"
+// long paths by their last two parts. analysis/factors.cpp, cli/run_list.cpp and report/ call it; users only
+// read the words. Read option_text.hpp first.
+#include "config/option_text.hpp"
 
 #include <nlohmann/json.hpp>
 

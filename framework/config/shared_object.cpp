@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks whether a plugin file is whole: reads the header of the ELF file and compares the size that it
-// declares with that of the file. catalogue.cpp calls it. Read shared_object.hpp first.
-#include "config/shared_object.hpp"
+// declares with that of the file. catalogue.cpp calls it. It reads only the header, because the file may be
+// damaged. Read manifest.hpp first.
+#include "config/manifest.hpp"
 
 #include <elf.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads site.toml, the description of a cluster: its schema, and the checks of times, sizes and words that a
-// schema cannot express. app/slurm_session.cpp calls it. Read site_file.hpp first.
+// schema cannot express. app/slurm_session.cpp calls it. Sites have files with these options, so an option
+// keeps its name and default. Read site_file.hpp first.
 #include "config/site_file.hpp"
 
 #include <array>

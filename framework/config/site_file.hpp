@@ -2,7 +2,7 @@
 // SiteFile is site.toml: what a cluster needs to know about jobs, such as partition, account, limits and
 // modules. It is checked like an experiment file, with line and column, and is never part of a run's
 // identity. app/run_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is for
-// users.
+// users. Sites have such files, so an option keeps its name and meaning.
 #pragma once
 
 #include <filesystem>

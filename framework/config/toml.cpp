@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses TOML with toml++ and converts its nodes to Values with their places. It is the only file that
-// includes toml++; toml_scan.hpp finds what toml++ cannot handle. Read toml.hpp first.
+// includes toml++; toml.hpp finds what toml++ cannot handle. Places are shown in messages, and the order
+// of members decides the order of a sweep, so both must stay. Read toml.hpp first.
 #include "config/toml.hpp"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <encore/error.hpp>
 
 #include "base/limits.hpp"
-#include "config/toml_scan.hpp"
 
 namespace encore::config {
 

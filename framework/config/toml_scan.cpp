@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scans TOML text of unknown origin character by character before toml++ parses it, and counts the levels of
-// keys, tables and arrays. toml.cpp calls it. Read toml_scan.hpp first.
-#include "config/toml_scan.hpp"
+// keys, tables and arrays. toml.cpp calls it. Without this scan a hostile file could end the process, so a
+// rule may be added but not dropped. Read toml.hpp first.
+#include "config/toml.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the parts of base files that an experiment does not use. It parses the files again, because merging
-// keeps only what is used. app/planned_runs.cpp calls it. Read unused_tables.hpp first.
-#include "config/unused_tables.hpp"
+// keeps only what is used. app/planned_runs.cpp calls it. Its notes are only shown, so their words may
+// change. Read experiment_file.hpp first.
+#include "config/experiment_file.hpp"
 
 #include <optional>
 #include <set>

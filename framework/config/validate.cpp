@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks the options of one table against its schema: unknown names, wrong values, missing options.
-// resolve.cpp calls it for every table of an experiment. Read validate.hpp first.
+// resolve.cpp calls it for every table of an experiment. Which tables are accepted must not change for
+// existing files; the words of messages may. Read validate.hpp first.
 #include "config/validate.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "base/limits.hpp"
 #include "base/nearest.hpp"
 #include "config/check_value.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 
 namespace encore::config {
 

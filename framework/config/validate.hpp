@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks one table against one Schema: unknown names with "did you mean", values (check_value.hpp), paths
-// (resolve_path.hpp), missing options. Every table of an experiment goes through here, core and plugin alike.
-// Read next: resolve.hpp.
+// (origin.hpp), missing options. Every table of an experiment goes through here, core and plugin alike.
+// resolve.cpp calls it for every table of a run. Which tables are accepted must not change for existing
+// files. Read next: resolve.hpp.
 #pragma once
 
 #include <optional>

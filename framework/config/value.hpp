@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Value is a tree of what a TOML file says, in the order of the file; each node has its origin. toml.hpp
 // makes it, experiment_file.hpp merges base files and overrides, plan/ sets what a sweep varies, and
-// resolve.hpp checks it against schemas and turns it into the resolved experiment.
+// resolve.hpp checks it against schemas and turns it into the resolved experiment. The order of members is
+// that of the file and must stay: it decides the order of a sweep.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,8 @@
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "config/origin.hpp"
 
@@ -59,11 +62,17 @@ std::string shortened(const std::string& text, std::size_t longest = 60);
 /// Describes a value for messages: `text "six"`, `a table`, `the integer 3`.
 std::string describe(const Value& value);
 
-/// Returns the shortest decimal text that reads back equal: 0.1, 5e-4, 3. It is equal on every
-/// machine.
+/// Returns the shortest decimal text that reads back equal: 0.1, 5e-4, 3. It is equal on every machine.
 std::string shortest(double number);
 
 /// Returns a short form for names and plans: 0.1, adamw, [1, 2], {type = "linear"}.
 std::string to_text(const Value& value);
+
+/// Converts JSON to the tree of values that a TOML file with the same content gives. So the schemas that
+/// check a file also check a resolved experiment, and a run can inherit options of another one. Identities
+/// depend on the tree, so the conversion must not change. Returns values without places. `key` is the dotted
+/// name of the value; its origin is looked up in `origins`. Throws ConfigError for JSON that no file can
+/// express.
+Value value_from_json(const nlohmann::json& json, const std::string& key, const Origins& origins);
 
 }  // namespace encore::config

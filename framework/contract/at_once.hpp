@@ -2,7 +2,7 @@
 // at_once() runs the same work on several threads that begin together, for const functions of plugins that
 // the host calls from several threads. task_checks.cpp and tokenizer_checks.cpp call it. A race is found only
 // by chance, so a build with the thread sanitizer (preset tsan) runs the same checks and finds each access
-// without a lock.
+// without a lock. Nothing else depends on it.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,8 @@
 // Checks layers that report attention weights (HasAttentionWeights): the weights sum to 1, masked keys have
 // weight 0, and the weights times the values give the result of the forward pass. The check runs after a pass
 // that leaves NaN wherever the layer may not read. layer_checks.cpp calls check_attention(); read suite.hpp
-// first.
+// first. Plugins of other authors must pass it, so it may demand only what encore/attention_weights.hpp
+// promises.
 #include <algorithm>
 #include <array>
 #include <cmath>

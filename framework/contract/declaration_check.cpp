@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks the declarations of layers and heads: names of parameters, and parameters that blocks share. Without
-// this check, a run would find such a mistake only when the whole model is built. layer_checks.cpp calls
-// check_declaration(); read suite.hpp first.
+// this check, a run would find such a mistake only when the whole model is built. layer_checks.cpp, which has
+// the checks of both kinds, calls check_declaration(). Plugins of other authors must pass it, so it may
+// demand only what encore/layer.hpp promises. Read suite.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -31,8 +32,8 @@ void require_parameters(const LayerPlan& plan) {
 }
 
 /// Checks shared parameters: a parameter that the layer in a later block shares with the first block must
-/// exist there. Parameters that it shares with other parts are known only in a model, so they are not
-/// checked.
+/// exist there. Parameters shared with other parts of the model cannot be checked here, because those parts
+/// do not exist without a model. Returns the number of shared parameters.
 int require_shared(const LayerPlan& first, const LayerPlan& later, const std::string& path) {
   int shared = 0;
   for (const ParameterSpec& spec : later.parameters()) {

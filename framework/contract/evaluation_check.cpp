@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks layers and heads in evaluation: without random draws, a pass in evaluation computes the same bits as
 // one in training, and evaluation draws no random numbers. layer_checks.cpp calls check_evaluation(); read
-// suite.hpp first.
+// suite.hpp first. Plugins of other authors must pass it, so it may demand only what encore/layer.hpp
+// promises.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 

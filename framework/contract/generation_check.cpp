@@ -2,7 +2,7 @@
 // Checks layers in generation: a causal stack that gets a sequence in several passes, each with a few more
 // tokens, must compute for each row the bits that it computes for this row in the whole sequence. Memory that
 // was not written holds NaN, also in the cache. layer_checks.cpp calls check_generation(); read suite.hpp
-// first.
+// first. Plugins of other authors must pass it, so it may demand only what encore/layer.hpp promises.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares the gradients of a layer or head with numeric derivatives, along random directions and at single
-// entries. trial.cpp calls GradientCheck for the contract suite. Read gradient_check.hpp first.
+// entries. trial.cpp calls GradientCheck for the contract suite. Looser tolerances would let wrong gradients
+// pass. Read gradient_check.hpp first.
 #include "contract/gradient_check.hpp"
 
 #include <algorithm>

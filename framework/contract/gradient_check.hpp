@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The gradient check: analytic derivatives of a scalar function against four-point differences in double.
 // Each tensor is checked along one random direction of length 1, then at single entries, so that a mistake is
-// named by tensor, entry, analytic and numeric value. Read next: trial.hpp, the function that is
-// differentiated.
+// named by tensor, entry, analytic and numeric value. trial.cpp runs it for each layer and head. Looser
+// tolerances would let wrong gradients pass. Read next: trial.hpp, the function that is differentiated.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HeadMemory: allocates the states, columns and outputs that a head declares, for one batch, in shapes that
-// follow from its declarations. head_trial.cpp, onnx_check.cpp and testing.cpp use it. Read head_memory.hpp
-// first.
+// follow from its declarations. head_trial.cpp, onnx_check.cpp and testing.cpp use it. The memory may be no
+// larger than declared, or writes outside are not found. Read head_memory.hpp first.
 #include "contract/head_memory.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HeadMemory: the memory that one head needs for one batch: states, columns and outputs in the shapes that
 // the head declares. Place in the flow: head_trial.cpp and onnx_check.cpp check heads in it, testing.cpp runs
-// those of a plugin author's own tests.
+// those of a plugin author's own tests. The memory may be no larger than declared, or writes outside are not
+// found.
 #pragma once
 
 #include <memory>

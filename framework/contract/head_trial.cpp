@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HeadTrial: the Trial of a head: gives it memory, inputs, and the columns and targets that it declares, for
-// the checks of layer_checks.cpp. Read trial.hpp first.
+// the checks of layer_checks.cpp. trial.cpp calls make_head_trial(). It may give a head only what
+// encore/head.hpp promises. Read trial.hpp first.
 #include "contract/head_trial.hpp"
 
 #include <algorithm>

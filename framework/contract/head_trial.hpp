@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // make_head_trial() makes the Trial (trial.hpp) of a head, whose columns and targets follow from its
 // declarations. trial.cpp calls it for the contract suite, onnx_check.cpp and layer_checks.cpp ask the other
-// functions what a head takes.
+// functions what a head takes. A trial may give a head only what encore/head.hpp promises.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // KokkosWatch: which kernels are launched and which memory is allocated, through the callbacks of Kokkos
-// Tools. Place in the flow: checks watch the passes of a layer and the updates of an optimizer.
+// Tools. Place in the flow: checks watch the passes of a layer and the updates of an optimizer. A pass that
+// allocates, or a kernel without a label, fails a check.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of checks for layers and heads (layer_checks, called by suite.cpp): gradients, the rules of
 // encore/layer.hpp, equal bits, lengths of sequences, precisions. A new rule for layers becomes a check here.
+// Plugins of other authors must pass them, so a check may demand only what the headers of the SDK promise.
 // Read suite.hpp for the suite and trial.hpp for the layer under test.
 #include <algorithm>
 #include <cmath>

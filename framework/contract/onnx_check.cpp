@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks the ONNX form of a layer or head: onnxruntime must compute from it what forward or score computes.
 // Batches are packed here and padded there, so rows of padding are not compared. layer_checks.cpp calls
-// check_onnx(); read suite.hpp and onnx_runtime.hpp first.
+// check_onnx(); read suite.hpp and onnx_runtime.hpp first. Plugins of other authors must pass it, so it may
+// demand only what encore/onnx_form.hpp promises.
 #include <algorithm>
 #include <cmath>
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs graphs of ONNX for onnx_check.cpp: writes them with their inputs into files of a temporary folder,
-// runs all in one Python process, and reads the results. Read onnx_runtime.hpp first.
+// runs all in one Python process, and reads the results. The Python code must not need more than onnxruntime
+// and NumPy. Read onnx_runtime.hpp first.
 #include "contract/onnx_runtime.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OnnxRuns: runs graphs of ONNX by the Python package onnxruntime, if it is installed. Place in the flow:
 // onnx_check.cpp adds a run for each arrangement of a part, runs all of them in one process, and compares.
+// Without the package nothing fails: the check is reported as not checked.
 #pragma once
 
 #include <cstdint>

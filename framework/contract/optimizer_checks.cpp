@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of checks for optimizers (optimizer_checks, called by suite.cpp): a few parameters are pulled
 // towards a target, and the checks look at what the updates do to them. optimizer_step_checks.cpp and
-// token_row_checks.cpp have more. Read optimizer_trial.hpp first.
+// token_row_checks.cpp have more. Plugins of other authors must pass them, so a check may demand only what
+// encore/optimizer.hpp promises. Read optimizer_trial.hpp first.
 #include <cmath>
 #include <set>
 

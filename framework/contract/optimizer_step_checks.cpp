@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks how an optimizer uses the arguments of an update other than gradients: the number of the step, the
 // rate of the schedule, and for each parameter its factor on the rate and whether it decays.
-// optimizer_checks.cpp calls it; read suite.hpp and optimizer_trial.hpp first.
+// optimizer_checks.cpp calls it; read suite.hpp and optimizer_trial.hpp first. Plugins of other authors must
+// pass them, so a check may demand only what encore/optimizer.hpp promises.
 #include <array>
 #include <cmath>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OptimizerTrial: an optimizer with parameters for the checks of optimizers. Their sizes leave gaps after
-// each parameter, and frozen parameters lie around them, so that a write outside is found. Read
-// optimizer_trial.hpp first.
+// each parameter, and frozen parameters lie around them, so that a write outside is found.
+// optimizer_checks.cpp and its two other files use it. Read optimizer_trial.hpp first.
 #include "contract/optimizer_trial.hpp"
 
 #include "contract/suite.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OptimizerTrial: an optimizer with a few parameters that are pulled towards a target. Between them lie
-// elements that belong to no chunk, and an update must leave them as they are. Read next:
+// elements that belong to no chunk, and an update must leave them as they are. The files of optimizer checks
+// make one for each comparison. The gaps must stay, or writes outside are not found. Read next:
 // optimizer_checks.cpp.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks of readers (reader_checks, called by suite.cpp): a reader reads sample files as several editors
-// write them, damaged files, and files of the plugin's author, and its records are compared. Read suite.hpp
-// and reader_samples.hpp first.
+// write them, damaged files, and files of the plugin's author, and its records are compared. Plugins of other
+// authors must pass them, so a check may demand only what encore/reader.hpp promises. Read suite.hpp and
+// reader_samples.hpp first.
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the sample files for the checks of readers, and variants of each as other editors and systems write
-// them. reader_checks.cpp calls it. Read reader_samples.hpp first.
+// them. reader_checks.cpp calls it. A sample may be added if a new format needs it; a reader needs to read
+// only one of them. Read reader_samples.hpp first.
 #include "contract/reader_samples.hpp"
 
 #include <algorithm>

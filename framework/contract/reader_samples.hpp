@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sample files for the checks of readers: small sets in many formats (sample_sets), and the same sets as
-// other editors and systems write them (rewritten). reader_checks.cpp lets a reader read all of them.
+// other editors and systems write them (rewritten). reader_checks.cpp lets a reader read all of them. Formats
+// may be added: a reader needs to read only one of them.
 #pragma once
 
 #include <string>

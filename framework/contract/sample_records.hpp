@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Samples for the checks of tasks and readers: records whose content follows from the shared names of fields
 // (encore/records.hpp), and SampleTokenizer, which can encode every text. task_checks.cpp, task_samples.cpp
-// and reader_checks.cpp use them.
+// and reader_checks.cpp use them. A new shared field of encore/records.hpp needs a case in sample_records().
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks of schedules (schedule_checks, called by suite.cpp): the factors that a schedule returns for the
-// steps of runs of several lengths must be finite and plausible. Read suite.hpp first.
+// steps of runs of several lengths must be finite and plausible. Plugins of other authors must pass them, so
+// a check may demand only what encore/schedule.hpp promises. Read suite.hpp first.
 #include <algorithm>
 #include <cmath>
 

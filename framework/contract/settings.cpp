@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Applies `exp plugin check -S KEY=VALUE`: parses the settings and puts them into the schemas of the plugin's
-// types as defaults for every check. worker/check_plugin_verb.cpp calls it. Read settings.hpp first.
-#include "contract/settings.hpp"
+// types as defaults for every check. worker/check_plugin_verb.cpp calls it. Scripts of plugin authors have
+// these settings, so their form must not change. Read suite.hpp first.
+#include "contract/suite.hpp"
 
 #include <algorithm>
 
@@ -9,7 +10,6 @@
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
 #include "config/override.hpp"
-#include "contract/suite.hpp"
 
 namespace encore::contract {
 namespace {

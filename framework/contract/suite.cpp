@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the contract suite on one type of a plugin: collects the checks of its kind and runs them in order, so
-// that one cause is reported as one failure. worker/check_plugin_verb.cpp calls run_suite(). Read suite.hpp
-// first.
+// that one cause is reported as one failure. worker/check_plugin_verb.cpp calls run_suite(). `exp plugin
+// check --json` has the names of checks, so these stay. Read suite.hpp first.
 #include "contract/suite.hpp"
 
 #include <algorithm>

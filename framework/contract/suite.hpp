@@ -3,7 +3,8 @@
 // author. Place in the flow: `exp plugin check FILE` starts a worker (worker/check_plugin_verb.cpp), which
 // opens the plugin and runs every check on all types that it offers; tests/contract runs the same suite on
 // the plugins that ship. The observer receives each check before it runs, so that a check that crashes can be
-// named.
+// named. Plugins of other authors must pass the checks, so a check may demand only what the headers of the
+// SDK promise.
 #pragma once
 
 #include <functional>
@@ -101,7 +102,7 @@ std::string subject_of(const Offer& offer);
 /// A variant of the options. option_variants() returns the defaults, then variants of each single option:
 /// every other choice, the other value of a flag, a bounded number in the middle of its range, an integer at
 /// its smallest. `name` describes the change ("heads = 1"). An option that the user has
-/// given (settings.hpp) keeps its value.
+/// given (with_settings) keeps its value.
 struct OptionsVariant {
   std::string name;
   Options options;
@@ -171,5 +172,18 @@ void require_word(const std::string& name, const std::string& what);
 
 /// Throws Error when a kernel's label is not of the form "namespace::name".
 void require_labels(const KokkosWatch& watch);
+
+// --- settings of `exp plugin check -S KEY=VALUE` (settings.cpp), which worker/check_plugin_verb.cpp applies
+// before it runs the checks; scripts of plugin authors have them, so their form must not change ---
+
+/// Returns the reader that `data.type=NAME` among the settings chooses for the file of --data; empty if there
+/// is no such setting.
+std::string chosen_reader(const std::vector<std::string>& settings);
+
+/// Returns the offers with these settings as their defaults. KEY is an option ("levels"), for every offer
+/// that declares it, or one with its table as in an experiment file ("task.levels", "data.header",
+/// "model.layer.attention.heads"). Throws Error for a value that does not fit its option, and for a key that
+/// no offer has.
+std::vector<Offer> with_settings(std::vector<Offer> offers, const std::vector<std::string>& settings);
 
 }  // namespace encore::contract

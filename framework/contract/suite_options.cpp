@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The check of options, which every kind of plugin has (defaults, variants, refusals of wrong values), and
 // helpers of all checks: require(), digest_of(), option_variants(). suite.cpp adds the check to each type.
-// Read suite.hpp first.
+// Plugins of other authors must pass it, so it may demand only what encore/options.hpp promises. Read
+// suite.hpp first.
 #include <algorithm>
 #include <array>
 #include <bit>

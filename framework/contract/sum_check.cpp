@@ -2,7 +2,7 @@
 // Checks layers that take a sum of two tensors as their input (LayerPlan::take_sum): from the two they must
 // compute the bits that they compute from their sum, made by another kernel before. Gradients need no check
 // here, because the other checks compare them for the sum. layer_checks.cpp calls check_sum(); read suite.hpp
-// first.
+// first. Plugins of other authors must pass it, so it may demand only what encore/layer.hpp promises.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"

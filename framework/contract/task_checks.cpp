@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks of tasks (task_checks, called by suite.cpp), on records of the shared fields
-// (sample_records.hpp) or of a file of the plugin's author. task_output_checks.cpp has those of outputs. Read
+// (sample_records.hpp) or of a file of the plugin's author. task_output_checks.cpp has those of outputs.
+// Plugins of other authors must pass them, so a check may demand only what encore/task.hpp promises. Read
 // suite.hpp and task_samples.hpp first.
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks what a task computes from the outputs of a model: measures, labelled records, answers.
-// task_checks.cpp calls task_output_checks(). Read suite.hpp and task_samples.hpp first.
+// task_checks.cpp calls task_output_checks(). Plugins of other authors must pass them, so a check may demand
+// only what encore/task.hpp promises. Read suite.hpp and task_samples.hpp first.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TaskSamples: makes a training set and a development set of sample records, encodes them with the task under
 // test, and makes correct or arbitrary outputs of a model. task_checks.cpp and task_output_checks.cpp use it.
-// Read task_samples.hpp first.
+// The truth must stay the best output, or correct tasks fail. Read task_samples.hpp first.
 #include "contract/task_samples.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TaskSamples: the data of the checks of tasks: encoded sets, statistics, and outputs of a perfect model and
-// of a poor one. task_checks.cpp and task_output_checks.cpp compare them.
+// of a poor one. task_checks.cpp and task_output_checks.cpp compare them. The truth must stay the best
+// output, or correct tasks fail.
 #pragma once
 
 #include <cstdint>

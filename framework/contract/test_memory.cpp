@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tensors, batches and plans for the contract suite and for tests: they allocate memory on the device and
-// copy values through the host. Bytes on either side of a tensor show a write outside. Read test_memory.hpp
-// first.
+// copy values through the host. Bytes on either side of a tensor show a write outside. The patterns beside
+// each tensor must stay, or writes outside are not found. Read test_memory.hpp first.
 #include "contract/test_memory.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tensors, batches and plans for tests, which own the memory that the host program owns in a real run. Values
-// are passed as double. The contract suite and unit tests use them. Read next: trial.hpp, one layer or head
-// in such memory.
+// are passed as double. The contract suite and unit tests use them. The patterns beside each tensor must
+// stay, or writes outside are not found. Read next: trial.hpp, one layer or head in such memory.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +50,7 @@ inline void require_within(const char* pass, const std::string& overrun) {
 std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0);
 
 /// A batch of sequences of the given lengths with its tables on the device. Token numbers (below
-/// `vocabulary`) are a function of example and position, so a sequence is the same in every
-/// batch.
+/// `vocabulary`) are a function of example and position, so a sequence is the same in every batch.
 class OwnedBatch {
  public:
   static constexpr std::int64_t default_vocabulary = 17;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks optimizers on a table with one row per token: an update that gets the list of rows with a gradient
 // must compute the bits of one that reads zeros for the others. optimizer_checks.cpp calls
-// check_token_rows(); read suite.hpp first.
+// check_token_rows(); read suite.hpp first. Plugins of other authors must pass it, so it may demand only what
+// encore/optimizer.hpp promises.
 #include <algorithm>
 
 #include "contract/suite.hpp"

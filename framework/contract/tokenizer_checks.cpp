@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks of tokenizers (tokenizer_checks, called by suite.cpp): each trains a vocabulary from a small
-// text, then encodes and decodes other inputs. Read suite.hpp first.
+// text, then encodes and decodes other inputs. Plugins of other authors must pass them, so a check may demand
+// only what encore/tokenizer.hpp promises. Read suite.hpp first.
 #include <algorithm>
 #include <span>
 

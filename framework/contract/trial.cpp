@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trial: one layer under test, in memory that holds only values that the contract promises. layer_checks.cpp
-// makes trials with make_trial(); head_trial.cpp is the same for heads. Read trial.hpp first.
+// makes trials with make_trial(); head_trial.cpp is the same for heads. It may give a layer only what
+// encore/layer.hpp promises. Read trial.hpp first.
 #include "contract/trial.hpp"
 
 #include <algorithm>

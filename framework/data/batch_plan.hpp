@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides which examples form a batch. A plan is a pure function of (lengths, options, epoch), with a
 // generator of its own, so it is equal on every machine. The flow is: encode.hpp -> plan_epoch once per epoch
-// -> packing.hpp per step -> model.
+// -> packing.hpp per step -> model. The results of all runs depend on the order of the draws, so it never
+// changes.
 #pragma once
 
 #include <cstdint>

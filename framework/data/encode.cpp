@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encodes the records of a data set (encode_records, called by tasks/task_sets.cpp): several threads encode
-// parts of the set, which are joined in order, so the number of threads has no effect. Read encode.hpp first.
+// parts of the set, which are joined in order, so the number of threads has no effect. Results of runs depend
+// on the order of the examples, so it must stay that of the records. Read encode.hpp first.
 #include "data/encode.hpp"
 
 #include <algorithm>

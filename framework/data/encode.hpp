@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns records into numbers: a task encodes them one by one, on several threads. The flow is: Records (a
-// reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp.
+// reader's) + Task + Tokenizer -> ExampleSet -> batch_plan.hpp, packing.hpp. tasks/task_sets.cpp calls it for
+// training, infer/engine.cpp for predictions. The order of the examples is that of the records and must stay.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,8 @@ class RefusedRecord : public Error {
   using Error::Error;
 };
 
+/// Encodes the records of a set, or a part of it, with a task and a tokenizer. `threads`: how many encode at
+/// once.
 /// Returns the records in their order, an example for each. Leaves out truth columns that every record leaves
 /// empty. The number of threads changes only the time. Throws RefusedRecord for a record that the task
 /// refuses. Throws Error if the task gives a sequence that is empty or longer than max_length, columns that

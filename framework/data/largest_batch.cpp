@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the size of the largest batch of a training: sizes every batch to come, or uses an upper bound if
-// that would take too long. The trainer and the engine call it before they plan memory. Read
-// largest_batch.hpp first.
+// that would take too long. The trainer and the engine call it before they plan memory. A size that is too
+// small ends a training with an error, so a bound may only be too large. Read largest_batch.hpp first.
 #include "data/largest_batch.hpp"
 
 #include <algorithm>

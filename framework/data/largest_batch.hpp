@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the sizes for which memory must suffice before the first step, since row counts depend on the
-// lengths of examples alone. The flow is: Trainer and Engine -> here -> Model::plan.
+// lengths of examples alone. The flow is: Trainer and Engine -> here -> Model::plan. A bound may be too large
+// but never too small.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the layout of a packed batch: offsets of its sequences, borders of its shards, and sizes.
-// packing.cpp and largest_batch.cpp call lay_out. Read packed_batch.hpp first.
+// packing.cpp and largest_batch.cpp call lay_out. Results depend on the order of rows and on the borders of
+// shards, so neither may change. Read packed_batch.hpp first.
 #include "data/packed_batch.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PackedBatch holds the rows of one batch without padding, with the columns that the model's head needs, and
 // the places where it may be cut into shards. packing.hpp fills it for model/device_batch.hpp;
-// largest_batch.hpp lays batches out to know their sizes.
+// largest_batch.hpp lays batches out to know their sizes. Results depend on the order of rows and on the
+// borders of shards, so neither may change.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@
 #include <encore/examples.hpp>
 #include <encore/shape.hpp>
 
-#include "config/batching.hpp"
+#include "config/experiment.hpp"
 
 namespace encore::data {
 
-/// Says how rows are laid out (config/batching.hpp explains both kinds of batching).
+/// Says how rows are laid out (config/experiment.hpp explains both kinds of batching).
 struct Packing {
   config::Batching batching = config::Batching::packed;
   /// Rows per sequence with padding; 0: as many as the longest sequence of the batch has.

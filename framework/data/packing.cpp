@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packer: copies the numbers of the examples to the places that packed_batch.cpp has computed, sequence by
-// sequence. The trainer and the evaluators call pack() for each batch. Read packing.hpp first.
+// sequence. The trainer and the evaluators call pack() for each batch. It checks every number with which a
+// kernel indexes; these checks must stay. Read packing.hpp first.
 #include "data/packing.hpp"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the tokens of a SentencePiece model from its file in the wire format of protocol buffers: a field is
 // a key (its number times 8, plus how it is stored) and the value. A message, string or bytes field is a
-// length and as many bytes. vocabulary.cpp calls it. The file is untrusted. Read sentencepiece_tokens.hpp
+// length and as many bytes. vocabulary.cpp calls it. The file is untrusted. The format is that of
+// SentencePiece, and the order of tokens numbers them, so neither may change. Read vocabulary.hpp
 // first.
-#include "data/sentencepiece_tokens.hpp"
+#include "data/vocabulary.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -17,10 +17,8 @@
 #include <encore/lines.hpp>
 
 #include "base/json_text.hpp"
-#include "base/json_values.hpp"
 #include "base/load_file.hpp"
 #include "base/utf8.hpp"
-#include "data/sentencepiece_tokens.hpp"
 
 namespace encore::data {
 

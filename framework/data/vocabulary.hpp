@@ -3,12 +3,15 @@
 // 0. After the tokens follow the merges of a byte-pair encoding, or models of SentencePiece. By its extension
 // it may also be tokenizer.json or vocab.json of a Hugging Face folder (with merges.txt, or source.spm and
 // target.spm, in the same folder), or a SentencePiece model (.model, .spm). spiece.model gets also the tokens
-// that the config.json of a T5 in the same folder adds.
+// that the config.json of a T5 in the same folder adds. Trained weights depend on the order of the tokens, so
+// it never changes.
 #pragma once
 
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace encore::data {
@@ -44,5 +47,19 @@ std::string sentencepiece_model(std::span<const std::string> lines, const std::s
 
 /// Returns the content of a vocabulary file.
 std::string vocabulary_text(std::span<const std::string> lines);
+
+// --- tokens of a SentencePiece model (sentencepiece_tokens.cpp), read without its library, which the control
+// program does not link ---
+
+/// Returns the tokens in the order of their numbers. Throws Error if `model` is not such a file.
+std::vector<std::string> sentencepiece_tokens(std::string_view model);
+
+/// Everything that decides how a model cuts a text.
+struct SentencepieceContents {
+  std::vector<std::pair<std::string, float>> tokens;  ///< with their scores
+  std::string charsmap;                               ///< normalizer_spec.precompiled_charsmap
+};
+/// Returns these contents of a model. Throws Error like sentencepiece_tokens().
+SentencepieceContents sentencepiece_contents(std::string_view model);
 
 }  // namespace encore::data

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // default_options(): chooses a value for each option of a schema: its default, else the smallest value that
-// is allowed. head_forms.cpp and the contract suite call it. Read default_options.hpp first.
+// is allowed. head_forms.cpp and the contract suite call it. No run depends on the values, but manifests of
+// heads do. Read default_options.hpp first.
 #include "plugin_host/default_options.hpp"
 
 namespace encore::plugin_host {

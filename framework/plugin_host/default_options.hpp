@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// default_options(): options for an object for which the user has chosen none. head_forms.hpp describes heads
+// default_options(): options for an object for which the user has chosen none. loader.hpp describes heads
 // with them, the contract suite (contract/) checks plugins of every kind with them. Runs do not use it: their
 // options are validated (config/validate.hpp).
 #pragma once
@@ -15,7 +15,7 @@ OptionValue smallest_value(const Option& option);
 /// for it.
 Options default_options(const Schema& schema);
 
-/// Whether the option has a value that was chosen in place of its default (contract/settings.hpp): it is
+/// Whether the option has a value that was chosen in place of its default (contract/suite.hpp): it is
 /// required and has a default all the same.
 bool is_chosen(const Option& option);
 

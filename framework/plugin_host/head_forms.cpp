@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // head_forms(): makes the head for a task with targets over each space, lets it declare, and reads its plan.
-// It needs no memory for a model and no device. manifest_tool.cpp calls it when a plugin is built. Read
-// head_forms.hpp first.
-#include "plugin_host/head_forms.hpp"
+// It needs no memory for a model and no device. manifest_tool.cpp calls it when a plugin is built. Pages of
+// plugins show the result; no run depends on it. Read loader.hpp first.
+#include "plugin_host/loader.hpp"
 
 #include <algorithm>
 #include <optional>

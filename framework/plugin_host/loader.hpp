@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// open_plugin(): opens one plugin: dlopen, tag, entry point. Place in the flow: Registry loads with it; the
-// tool encore-manifest makes manifests with it, without Kokkos. Callers must have compared the manifest's
-// fingerprint before, because a plugin of another ABI could fail inside dlopen, before any tag can be read.
+// open_plugin(): opens one plugin: dlopen, tag, entry point. head_forms() finds what a head needs from a
+// task, by letting it declare. Place in the flow: Registry loads with it; the tool encore-manifest makes
+// manifests with it, without Kokkos. Callers must have compared the manifest's fingerprint before, because a
+// plugin of another ABI could fail inside dlopen, before any tag can be read. The order of the steps must
+// stay: the tag is read before any other code of the plugin is called.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <encore/plugin.hpp>
 
@@ -29,5 +32,9 @@ OpenedPlugin open_plugin(const std::filesystem::path& library);
 config::ManifestOffer describe(const Offer& offer);
 /// Returns what the plugin says about itself; `library` is the file name of the shared object.
 config::Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);
+
+/// Returns one form for each space over which the head takes the column "targets", with its default options;
+/// forms that are otherwise equal are joined. Returns none if it takes none, and for other kinds.
+std::vector<config::HeadForm> head_forms(const Offer& offer);
 
 }  // namespace encore::plugin_host

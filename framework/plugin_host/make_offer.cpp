@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // misuse_text(): the message for an object whose plugin asks for an option that it did not declare.
-// make_offer() calls it. Read make_offer.hpp first.
+// make_offer() calls it. Only the words of the message depend on it. Read make_offer.hpp first.
 #include "plugin_host/make_offer.hpp"
 
 #include "base/nearest.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // make_offer(): builds an object from an offer of a plugin, and puts the offer's name into its errors. Place
 // in the flow: Registry builds the objects that an experiment names with it, the contract suite those that it
-// checks.
+// checks. No other code may build an object of a plugin, or its errors lack the name.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the files with every value of the options that have few values. Read reader_settings.hpp first.
+// settings_that_give() finds the options of a reader that bring a missing field: it reads the files once with
+// every value of the options that have few values. reader_remedy() words the result. infer/setup.cpp and
+// contract/task_samples.cpp call both for a message, so no run depends on them. Read reader_settings.hpp
+// first.
 #include "plugin_host/reader_settings.hpp"
 
 #include <algorithm>

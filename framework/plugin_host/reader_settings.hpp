@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Options of a reader that change which fields it gives. A reader declares the fields of its defaults and
 // those that some of its options bring; which option brings which field shows by reading. Place in the flow:
-// only where the records of a run or of `exp plugin check` lack a field that the task needs.
+// only where the records of a run or of `exp plugin check` lack a field that the task needs. infer/setup.cpp
+// and contract/task_samples.cpp call it for a message. No run depends on the result.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@
 
 #include "config/value.hpp"
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/family.hpp"
+#include "pretrained/tokenizer_files.hpp"
 #include "pretrained/tokenizer_settings.hpp"
 
 namespace encore::pretrained {

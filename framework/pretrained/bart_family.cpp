@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bart_family: BART for the table in family.cpp: an encoder and a decoder that share one table of tokens,
-// each with learned positions that begin at row 2 and a norm after its embedding. Read next: family.hpp for
-// the members, bart_names.hpp for the names of tensors.
+// each with learned positions that begin at row 2 and a norm after its embedding. All values are those of
+// `transformers`: change one only if its class has another. Read next: family.hpp for the members,
+// bart_names.hpp for the names of tensors.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
 
 #include "pretrained/bart_names.hpp"
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The names of the numbers in config.json and of the tensors of a BART, which a Marian also has. Place in the
 // flow: bart_family.cpp and marian_family.cpp put these functions into their Family; weights are read and
-// written through it. Read next: family.hpp.
+// written through it. The names are those of `transformers`, so they never change. Read next: family.hpp.
 #pragma once
 
 #include "pretrained/family.hpp"

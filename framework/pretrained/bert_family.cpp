@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bert_family, distilbert_family and roberta_family: BERT and its relatives for the table in family.cpp:
-// their classes and configurations. Read next: family.hpp for the members, bert_names.hpp for the names of
-// their tensors.
+// their classes and configurations. All values are those of `transformers`: change one only if its class has
+// another. Read next: family.hpp for the members, bert_names.hpp for the names of their tensors.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 
 #include "pretrained/bert_names.hpp"
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -2,7 +2,7 @@
 // bert_tensors_of() and others: the names of the tensors of BERT, DistilBERT and RoBERTa. Place in the flow:
 // the families of bert_family.cpp point to these functions. A file has the first spelling ("bert." in front)
 // with or without "bert.", with gamma and beta for weight and bias of a norm (the first BERT), or the
-// spelling of DistilBERT or RoBERTa.
+// spelling of DistilBERT or RoBERTa. The names are those of `transformers`, so they never change.
 #pragma once
 
 #include <string>

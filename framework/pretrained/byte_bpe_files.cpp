@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // byte_bpe_files: reads and writes the tokenizer files of RoBERTa and GPT-2. hugging_face_folder.cpp reads
 // through it, the worker's export writes. It refuses everything that the tokenizer byte_bpe does not compute,
-// so that equal files give equal tokens. Read byte_bpe_files.hpp first.
-#include "pretrained/byte_bpe_files.hpp"
+// so that equal files give equal tokens. Read tokenizer_files.hpp first.
+#include "pretrained/tokenizer_files.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,6 @@
 #include "config/value.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
-#include "pretrained/tokenizer_files.hpp"
 
 namespace encore::pretrained {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // member(): reads a member of config.json, which may be absent; a member of another type is refused by name.
-// pretrained_config.cpp and the families call it. The file may come from anyone, so sizes are limited. Read
-// next: family.hpp.
+// pretrained_config.cpp and the families call it. The file may come from anyone, so sizes are limited. The
+// names are those of `transformers`. Read next: family.hpp.
 #pragma once
 
 #include <cstdint>

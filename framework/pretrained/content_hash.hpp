@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sha256_of_content(): the content hash of a path in an option: of a file, or of the folder of a pretrained
 // model. Place in the flow: plan/ puts it into a run's identity; the worker's session compares it with the
-// files that it finds; runner/verifier.cpp and bundles compare the bytes without the cache. Read next:
-// record/hash_cache.hpp.
+// files that it finds; runner/verifier.cpp and bundles compare the bytes without the cache. Databases have
+// the hashes, so what is hashed must not change. Read next: record/hash_cache.hpp.
 #pragma once
 
 #include <filesystem>

@@ -14,7 +14,6 @@
 
 #include "base/nearest.hpp"
 #include "config/value.hpp"
-#include "pretrained/families.hpp"
 
 namespace encore::pretrained {
 namespace {

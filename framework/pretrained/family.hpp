@@ -2,8 +2,8 @@
 // Family: describes the models of one model_type, as `transformers` saves them: the names of their numbers in
 // config.json, the shape of their stacks, and the names of their tensors. Each is one constant in its own
 // file and a row of the table in family.cpp. Place in the flow: hugging_face_folder.cpp,
-// infer/pretrained_weights.cpp and infer/hugging_face_export.cpp read and write folders through it. Read
-// next: bert_family.cpp.
+// infer/pretrained_weights.cpp and infer/hugging_face_export.cpp read and write folders through it. The names
+// are those of `transformers` and of stored checkpoints, so they never change. Read next: bert_family.cpp.
 #pragma once
 
 #include <cstdint>
@@ -174,5 +174,15 @@ class FolderNames {
 
 /// Cuts a number such as "3." off the beginning of a name and returns it; nothing if there is none.
 std::string_view cut_number(std::string_view& name);
+
+// The constants of all families, for the table in family.cpp and for tests.
+
+extern const Family bert_family;
+extern const Family distilbert_family;
+extern const Family roberta_family;
+extern const Family gpt2_family;
+extern const Family bart_family;
+extern const Family marian_family;
+extern const Family t5_family;
 
 }  // namespace encore::pretrained

@@ -2,7 +2,7 @@
 // FieldRule: how a member of a file of a Hugging Face folder is treated. The table in field_rules.cpp has
 // every member that a class of `transformers` or sentence-transformers reads for one of the families, and is
 // the page docs/reference/pretrained_fields.md. Place in the flow: folder_settings.cpp checks a folder
-// against it before a run is planned.
+// against it before a run is planned. A member that is honoured or refused must never be ignored instead.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FolderFiller: fills the document of one run from a folder, and compares what both say. PointMaker (plan/)
-// calls it for each point. pretrained_config.hpp and folder_settings.hpp have the options. Read
-// folder_filler.hpp first.
+// calls it for each point. pretrained_config.hpp and folder_settings.hpp have the options. Identities of runs
+// depend on what is filled in, so an equal folder must always give equal options. Read folder_filler.hpp
+// first.
 #include "pretrained/folder_filler.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 #include "base/input_file.hpp"
 #include "base/nearest.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "pretrained/option_filler.hpp"
 
 namespace encore::pretrained {

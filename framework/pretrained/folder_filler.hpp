@@ -2,7 +2,8 @@
 // FolderFiller: completes an experiment whose [model] has `from = "DIR"`: it sets what the folder decides if
 // the experiment does not set it, and names both places if they disagree. Place in the flow: plan/ sets what
 // the sweep varies -> here -> resolve(). Afterwards the model's shape is known without the folder: the
-// resolved experiment is as if every option were written by hand.
+// resolved experiment is as if every option were written by hand. Identities of runs depend on what is filled
+// in, so an equal folder must always give equal options.
 #pragma once
 
 #include <map>

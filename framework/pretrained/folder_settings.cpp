@@ -19,7 +19,6 @@
 #include "pretrained/config_member.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/field_rules.hpp"
-#include "pretrained/tied_copies.hpp"
 #include "pretrained/tokenizer_settings.hpp"
 
 namespace encore::pretrained {

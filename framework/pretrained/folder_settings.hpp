@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "pretrained/family.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 
 namespace encore::pretrained {
@@ -28,5 +30,17 @@ struct FolderSettings {
 /// Returns the settings. Throws Error that names file and member if one asks for something that this program
 /// does not compute.
 FolderSettings settings_of(const HuggingFaceFolder& folder);
+
+/// Which copies of a table model.safetensors may have. If config.json says that logits come from the table of
+/// tokens, a file may have the table under two names. With different values the meaning is unclear: newer
+/// versions of `transformers` keep the two apart, older ones take the table.
+enum class CopiesOf : std::uint8_t {
+  table,             ///< embed_tokens and lm_head of models that generate
+  table_and_output,  ///< likewise, and a matrix of the logits that a T5 may have of its own
+  logits,            ///< matrix and bias of a head for masked words
+};
+
+/// Throws Error that names two tensors that should be equal and are not.
+void require_equal_copies(const std::filesystem::path& folder, const Family& family, CopiesOf which);
 
 }  // namespace encore::pretrained

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gpt2_family: GPT-2 for the table in family.cpp. Its matrices are those of a Conv1D, (in, out), and so
-// transposed. GPT2Model alone writes its names without "transformer." in front. Read next: family.hpp for the
-// members.
+// transposed. GPT2Model alone writes its names without "transformer." in front. All values are those of
+// `transformers`: change one only if its class has another. Read next: family.hpp for the members.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -11,7 +11,7 @@
 #include <encore/error.hpp>
 
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -11,10 +11,9 @@
 
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
-#include "base/json_values.hpp"
 #include "base/limits.hpp"
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/tokenizer_files.hpp"
 #include "record/safetensors.hpp"
 
 namespace encore::pretrained {

@@ -2,7 +2,7 @@
 // HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and the files
 // of its tokenizer. Place in the flow: folder_filler.hpp opens it when a run is planned, the worker when it
 // reads the weights. Opening checks everything except the values of the weights, so that a plan can refuse a
-// folder that no run can use.
+// folder that no run can use. A check may be added but not dropped.
 #pragma once
 
 #include <filesystem>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // marian_family: Marian for the table in family.cpp: BART's two stacks and names, with sinusoidal positions
-// that are not parameters (sines before cosines), and no norm after the embedding. Read next: family.hpp for
-// the members, bart_names.hpp for the names.
+// that are not parameters (sines before cosines), and no norm after the embedding. All values are those of
+// `transformers`: change one only if its class has another. Read next: family.hpp for the members,
+// bart_names.hpp for the names.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
 
 #include "pretrained/bart_names.hpp"
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OptionFiller: compares an option of the experiment with one that its source model decides, and sets or
-// refuses it. folder_filler.cpp and plan/parent_filler.cpp derive from it. Read option_filler.hpp first.
+// refuses it. folder_filler.cpp and plan/parent_filler.cpp derive from it. Messages may change; what is set
+// may not, because identities depend on it. Read option_filler.hpp first.
 #include "pretrained/option_filler.hpp"
 
 #include <algorithm>

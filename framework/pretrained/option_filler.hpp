@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // OptionFiller: sets options of an experiment that its source model decides (the model from which it starts),
 // if the experiment does not set them; if the two disagree, it names both places. folder_filler.cpp uses it
-// for a folder, plan/parent_filler.cpp for a run.
+// for a folder, plan/parent_filler.cpp for a run. Identities of runs depend on what is set, so it must not
+// change.
 #pragma once
 
 #include <string>

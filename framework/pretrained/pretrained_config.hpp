@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PretrainedConfig: the content of config.json for a model of one of the families, and the options of [model]
 // with the same meaning. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the
-// options into the experiment, the worker's export writes it. Read next: family.hpp, which has the
-// differences between model types.
+// options into the experiment, the worker's export writes it. Other programs read and write config.json, so
+// its names never change. Read next: family.hpp, which has the differences between model types.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // require_same_sentencepiece(): compares the model in tokenizer.json with spiece.model, token by token.
-// tokenizer_settings.cpp calls it. Read same_sentencepiece.hpp first, which says why.
-#include "pretrained/same_sentencepiece.hpp"
+// tokenizer_settings.cpp calls it. A difference must be refused, because it would change tokens silently.
+// Read tokenizer_settings.hpp first, which says why.
+#include "pretrained/tokenizer_settings.hpp"
 
 #include <string>
 
@@ -9,7 +10,6 @@
 #include <encore/error.hpp>
 
 #include "config/value.hpp"
-#include "data/sentencepiece_tokens.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 

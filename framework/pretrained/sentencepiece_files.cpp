@@ -2,7 +2,8 @@
 // t5_files and marian_files: read and write folders whose tokenizer is SentencePiece. A Marian has a model
 // for sources and one for targets; vocab.json numbers the tokens of both. A T5 has one model; after its
 // tokens come those that mark gaps in a text, and unused rows. hugging_face_folder.cpp reads through these
-// constants, the worker's export writes. Read tokenizer_files.hpp first.
+// constants, the worker's export writes. Other programs read the files, so their content must not change.
+// Read tokenizer_files.hpp first.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
@@ -11,7 +12,6 @@
 #include "config/value.hpp"
 
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "pretrained/tokenizer_files.hpp"
 

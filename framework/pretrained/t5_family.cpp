@@ -2,13 +2,14 @@
 // t5_family: T5 for the table in family.cpp: an encoder and a decoder whose attention knows positions only
 // from a table of distances per stack; a norm without a bias before each sub-layer, no other bias, and scores
 // that are not divided. The first T5 has relu, and logits from its table of tokens; version 1.1 and Flan have
-// a gated activation and a separate matrix for the logits. Read next: family.hpp for the members.
+// a gated activation and a separate matrix for the logits. All values are those of `transformers`: change one
+// only if its class has another. Read next: family.hpp for the members.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
 
 #include "pretrained/config_member.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

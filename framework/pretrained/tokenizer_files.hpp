@@ -2,7 +2,8 @@
 // TokenizerFiles: how a Hugging Face folder keeps a kind of tokenizer: which files are read, what they say,
 // and how they are written. Each is one constant (bert_tokenizer.cpp, byte_bpe_files.cpp,
 // sentencepiece_files.cpp), to which a Family points. Place in the flow: hugging_face_folder.cpp reads, the
-// worker's export writes. Read next: bert_tokenizer.cpp.
+// worker's export writes. Other programs read the files, so their form must not change. Read next:
+// bert_tokenizer.cpp.
 #pragma once
 
 #include <array>
@@ -89,5 +90,18 @@ void add_tokens_json(const WrittenTokenizer& tokenizer, nlohmann::json& config);
 /// Returns the text of a JSON file with this value. Invalid UTF-8 is replaced, because labels and tokens come
 /// from data.
 std::string json_file_text(const nlohmann::json& value);
+
+// --- more about byte_bpe_files (byte_bpe_files.cpp), for checks of folders and the export ---
+
+/// The type of tokenizer that cuts as RoBERTa and GPT-2 do.
+inline constexpr const char* byte_bpe_tokenizer = "byte_bpe";
+
+/// Throws Error if config.json and the vocabulary name different tokens as padding.
+void require_padding_token(std::span<const std::string> lines, std::int64_t padding);
+
+/// Return the content of vocab.json and of merges.txt. A vocabulary without merges is cut by the order of its
+/// tokens; its merges are all ways to join two tokens to a third. `specials` are not joined from others.
+std::string vocab_json(std::span<const std::string> tokens);
+std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials);
 
 }  // namespace encore::pretrained

@@ -2,7 +2,8 @@
 // tokenizer_settings(): checks a folder's tokenizer against what our tokenizers compute, and collects its
 // options. folder_settings.cpp calls it. `transformers` builds the tokenizer of a known class from
 // tokenizer_config.json and its tokens alone, and that of any other from tokenizer.json, so a folder whose
-// two files disagree is refused. Read tokenizer_settings.hpp first.
+// two files disagree is refused. A check may be added but not dropped: equal folders must give equal tokens.
+// Read tokenizer_settings.hpp first.
 #include "pretrained/tokenizer_settings.hpp"
 
 #include <algorithm>
@@ -12,9 +13,8 @@
 
 #include "base/nearest.hpp"
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/family.hpp"
-#include "pretrained/same_sentencepiece.hpp"
+#include "pretrained/tokenizer_files.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -49,4 +49,9 @@ std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, co
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
                                                 const RoleTokens& roles);
 
+/// Compares two copies of the SentencePiece model of a T5. T5Tokenizer of `transformers` takes tokens, scores
+/// and normalization from tokenizer.json if it exists, but this program cuts by spiece.model, so the two must
+/// be one model. `model` is spiece.model, whose lines `files` has. Throws Error that names the difference.
+void require_same_sentencepiece(const TokenizerJson& files, const std::filesystem::path& model);
+
 }  // namespace encore::pretrained

@@ -3,7 +3,7 @@
 // length 1. It has no parameters. Its loss compares the two sequences of an example (columns "first" and
 // "second"). With the column "similarity", it is (cos(u, v) - number)^2; otherwise each first sequence must
 // find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017). Task:
-// plugins/tasks/embed.
+// plugins/tasks/embed. The model calls it through Head (encore/head.hpp).
 #include <string>
 
 #include <encore/head.hpp>

@@ -3,7 +3,8 @@
 // that the task has targets for: tokens, sequences (first row, or mean with pooling), or picked rows.
 // residual_norm puts LayerNorm(x + x Wmix^T + b) before it, pooler tanh(x Wpool^T + b) as in BERT (Devlin et
 // al. 2019). Targets with weights count as in torch.nn.CrossEntropyLoss(weight=); with a teacher the loss is
-// kernels::distillation_loss.
+// kernels::distillation_loss. The model calls it through Head (encore/head.hpp). Checkpoints contain the
+// names of its parameters, so these never change.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Head "regression": a number for each row, y = x w^T + b, trained with the squared error. It learns the
 // column "targets" (a number for each row, over the space that the task chose) on the rows that the column
-// "known" marks, and gives y as "numbers". Read next: kernels::squared_error.
+// "known" marks, and gives y as "numbers". The model calls it through Head (encore/head.hpp) for the task
+// regress. Checkpoints contain the names of its parameters, so these never change. Read next:
+// kernels::squared_error.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -2,7 +2,9 @@
 // Head "sigmoid": several labels per row: for each class the sigmoid of x W^T + b, trained with binary
 // cross-entropy averaged over rows and classes. The task multilabel gives "targets" (K numbers in [0, 1] per
 // row) on the rows that "known" marks, and reads the probabilities "scores". With pooler, tanh(x Wpool^T + b)
-// comes first, as in BERT (Devlin et al. 2019). Read next: kernels::binary_cross_entropy.
+// comes first, as in BERT (Devlin et al. 2019). The model calls it through Head (encore/head.hpp).
+// Checkpoints contain the names of its parameters, so these never change. Read next:
+// kernels::binary_cross_entropy.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

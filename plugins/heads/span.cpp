@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Head "span": scores where an answer begins and ends: logits (N, 2) = x W^T + b (Devlin et al. 2019, section
 // 4.2). The loss is the mean of two cross-entropies over the rows of each sequence; rows of padding belong to
-// none. The task qa searches the best pair, because it knows which rows may be answers. Read next:
-// framework/kernels/span_loss.cpp.
+// none. The task qa searches the best pair, because it knows which rows may be answers. The model calls it
+// through Head (encore/head.hpp). Checkpoints contain the names of its parameters, so these never change.
+// Read next: framework/kernels/span_loss.cpp.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -3,7 +3,8 @@
 // and b are the mean states of the two spans or the states of their first rows (Wu and He 2019; Baldini
 // Soares et al. 2019). The task relation gives the column "spans": per sequence, first and last row of each
 // span, counted within the sequence. Each row is computed by one row of for_rows, so all sums have a fixed
-// order.
+// order. The model calls it through Head (encore/head.hpp). Checkpoints contain the names of its parameters,
+// so these never change.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>

@@ -2,7 +2,9 @@
 // Layer "cross_attention": every row of a decoder attends to all rows of the encoder that belong to its
 // sequence (Vaswani et al. 2017, section 3.2.3). q = x Wq^T + bq, kv = memory Wkv^T + bkv, context =
 // softmax(q k^T / sqrt(D)) v per head, y = context Wout^T + bout, with x = inputs[0] (N, C), memory =
-// inputs[1] (M, C). Generation keeps kv from the first pass. Read next: multi_head_attention.hpp.
+// inputs[1] (M, C). Generation keeps kv from the first pass. The model calls it through Layer
+// (encore/layer.hpp). Checkpoints contain the names of its parameters, so these never change. Read next:
+// multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_cross_attention {

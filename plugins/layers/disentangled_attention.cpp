@@ -2,7 +2,9 @@
 // Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1): score_ij = (q_i k_j
 // + q_i kr_d + k_j qr_d) / sqrt(3 D), d = min(max(i - j + R, 0), 2 R - 1), R = max_distance. kr and qr are
 // products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads share the table; with
-// model.groups the layers of a group do. Kernels: kernels/attention/disentangled_attention.cpp.
+// model.groups the layers of a group do. Kernels: kernels/attention/disentangled_attention.cpp. The model
+// calls it through Layer (encore/layer.hpp). Checkpoints contain the names of its parameters, so these never
+// change.
 #include "multi_head_attention.hpp"
 
 namespace encore_disentangled_attention {

@@ -2,7 +2,8 @@
 // Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b (Shazeer 2020) with f = gelu
 // (GEGLU), silu (SwiGLU), sigmoid (GLU), relu (ReGLU), tanh, or gelu_tanh. Gate and up are one product with
 // the saved result (N, 2 F); the backward pass computes the hidden states (N, F) again. F channels have 3 C F
-// weights, so two thirds of the channels of feed_forward cost the same.
+// weights, so two thirds of the channels of feed_forward cost the same. The model calls it through Layer
+// (encore/layer.hpp). Checkpoints contain the names of its parameters, so these never change.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -2,7 +2,8 @@
 // Layer "highway": y = t h(x) + (1 - t) x with t = sigmoid(x Wt^T + bt) and h(x) = f(x Wh^T + bh), f relu or
 // gelu (Srivastava et al. 2015). The bias bt starts below zero, so that a new layer passes its input through.
 // The products are the SDK's; the elementwise part is a kernel of this plugin, an example for layers that
-// need one.
+// need one. The model calls it through Layer (encore/layer.hpp). Checkpoints contain the names of its
+// parameters, so these never change.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/onnx_form.hpp>

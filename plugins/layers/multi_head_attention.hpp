@@ -3,7 +3,8 @@
 // and v per head, y = context Wout^T + b. AttentionOverSelf has the two products; MultiHeadAttention adds
 // context = softmax(q k^T / sqrt(D) + bias) v (Vaswani et al. 2017), of which layers change `pattern` (bias
 // and visible keys), turn() or bias(). The weights (T, T) are never kept: they are computed again from qkv.
-// Read next: self_attention.cpp, rotary_attention.cpp, linear_attention.cpp.
+// Checkpoints contain the parameter names "qkv" and "out", so these never change. Read next:
+// self_attention.cpp, rotary_attention.cpp, linear_attention.cpp.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,9 @@
 // Layer "relative_attention": attention with a learned bias for each bucket of distances (Raffel et al. 2020,
 // section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head]; with scaled = false, as in T5,
 // without the division. All layers of a stack share the table of its first block. Small distances have a
-// bucket each, larger ones share buckets (kernels.hpp, DistanceBuckets). Read next: multi_head_attention.hpp.
+// bucket each, larger ones share buckets (kernels.hpp, DistanceBuckets). The model calls it through Layer
+// (encore/layer.hpp). Checkpoints contain the name of the table, so it never changes. Read next:
+// multi_head_attention.hpp.
 #include <cmath>
 
 #include "multi_head_attention.hpp"

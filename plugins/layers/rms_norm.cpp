@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "rms_norm": y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019). It is
-// layer_norm.cpp without the mean and the bias.
+// layer_norm.cpp without the mean and the bias. The model calls it through Layer (encore/layer.hpp).
+// Checkpoints contain the parameter name "gain", so it never changes.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "self_attention": every token attends to every token of its sequence (Vaswani et al. 2017). Its code
-// is in multi_head_attention.hpp; the other attention layers of this folder change one part of it each.
+// is in multi_head_attention.hpp; the other attention layers of this folder change one part of it each. The
+// model calls it through Layer (encore/layer.hpp).
 #include "multi_head_attention.hpp"
 
 namespace encore_self_attention {

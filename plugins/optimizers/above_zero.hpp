@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the epsilon of an optimizer to the type of the parameters. adam.cpp and lamb.cpp use it.
+// above_zero(): the epsilon of an optimizer in the type of the parameters, never zero. adam.cpp and lamb.cpp
+// call it before an update. Results of runs depend on the value, so it must not change.
 #pragma once
 
 #include <limits>

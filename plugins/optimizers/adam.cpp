@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), with PyTorch's steps: adam
-// g += decay x, adamw x *= 1 - rate decay; then m += (1 - beta1) (g - m),  v = beta2 v + (1 - beta2) g^2,
-// x -= rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon). Clipping is a factor on g.
-// Chunks without a gradient get the same bits as if it had been read; with moments of zero only x shrinks
-// (adamw).
+// g += decay x, adamw x *= 1 - rate decay; then m += (1 - beta1) (g - m), v = beta2 v + (1 - beta2) g^2, x -=
+// rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon). Clipping is a factor on g. Chunks
+// without a gradient get the same bits as if it had been read; with moments of zero only x shrinks (adamw).
+// train/training_step.cpp calls update() at each step. Checkpoints contain the names of the moments, so these
+// never change.
 #include <cmath>
 
 #include <encore/plugin.hpp>

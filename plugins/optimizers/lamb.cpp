@@ -4,6 +4,8 @@
 //   u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
 // The ratio is 1 if either length is zero, and for tensors without decay (biases, norm gains), as in the
 // authors' code. Three passes: moments and norms of chunks; ratios of segments; the update.
+// train/training_step.cpp calls update() at each step. Checkpoints contain the names of the moments, so these
+// never change.
 #include <cmath>
 
 #include <encore/plugin.hpp>

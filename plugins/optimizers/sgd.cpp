@@ -2,7 +2,8 @@
 // Optimizer "sgd": stochastic gradient descent with momentum (Polyak 1964) or Nesterov's, as in PyTorch:
 //   g += decay x,  m = momentum m + g,  x -= rate (nesterov ? g + momentum m : m)
 // In the first step m is zero, so it starts as the gradient. Chunks without a gradient get the same bits as
-// if it had been read; chunks that cannot change are skipped.
+// if it had been read; chunks that cannot change are skipped. train/training_step.cpp calls update() at each
+// step. Checkpoints contain the name of the momentum, so it never changes.
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/sliced_update.hpp>

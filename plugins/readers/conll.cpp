@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "conll": turns files of one token per line into sentences, and reports all invalid rows at once.
-// conll_plugin.cpp registers it. Read conll.hpp first.
+// conll_plugin.cpp registers it. The worker calls read() for data sets (tasks/read_set.cpp) and the other
+// functions for `exp predict`. Runs repeat only if equal files give equal records. Read conll.hpp first.
 #include "conll.hpp"
 
 #include <algorithm>
@@ -10,11 +11,10 @@
 #include <encore/error.hpp>
 #include <encore/lines.hpp>
 
-#include "conll_questions.hpp"
 #include "conll_rows.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {

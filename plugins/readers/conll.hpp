@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "conll": CoNLL files, with one token per line, its label in another column, and blank lines
 // between sentences. Labels are tags of entities, which are converted to IOB2 from any scheme, or any label
-// of each word. The flow is: text of a file -> Dataset -> Records, of which a task makes examples. Read next:
-// conll_columns.hpp, tag_scheme.hpp.
+// of each word. The flow is: text of a file -> Dataset -> Records, of which a task makes examples. The worker
+// calls it through Reader (encore/reader.hpp). Equal files must give equal records, or runs do not repeat.
+// Read next: conll_columns.hpp, tag_scheme.hpp.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +77,7 @@ class ConllReader final : public Reader {
 
   Records read(std::span<const InputText> files, const std::string& what) const override;
   std::string write(const Records& records, FilePart part) const override;
-  /// Reads only the words, of files with or without tags; answers become a column (conll_questions.hpp).
+  /// Reads only the words, of files with or without tags; answers become a column (conll.hpp).
   /// Refuses invalid rows also with bad_rows = "skip", because every row must get an answer.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
@@ -84,5 +85,17 @@ class ConllReader final : public Reader {
  private:
   Format format_;
 };
+
+// --- predictions for files (conll_questions.cpp): labels are missing or ignored, and the answer is the same
+// file with a column of labels; ConllReader calls it for `exp predict --format conll --file FILE` ---
+
+/// Returns the words of each sentence from the column of the token. All rows need that column and the same
+/// number of columns; the label may be missing, or in any other column. Throws an Error with file and line of
+/// all invalid rows, up to a limit.
+Records questions_in(const InputText& file, const Format& format);
+
+/// Returns the file with one more column per row: the label of its word from `labels`. The separator is that
+/// of the other columns, or a tab if there is only one. Throws Error if a label contains the delimiter.
+std::string with_labels(const InputText& file, const Records::TextLists& labels, const Format& format);
 
 }  // namespace encore::conll

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The columns of CoNLL files: splits a row, finds its token and label, maps labels, and describes what is
-// wrong with a row. conll.cpp and conll_questions.cpp call it. Read conll_columns.hpp first.
+// wrong with a row. conll.cpp and conll_questions.cpp call it. Words of messages may change; what is read
+// from a valid row may not. Read conll_columns.hpp first.
 #include "conll_columns.hpp"
 
 #include <cctype>
 #include <utility>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 #include "tag_scheme.hpp"
-#include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {

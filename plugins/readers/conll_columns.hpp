@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The columns of a CoNLL file: the options that select token and label, the splitting of a row into columns,
-// and the map of labels. conll.cpp and conll_questions.cpp call it line by line.
+// and the map of labels. conll.cpp and conll_questions.cpp call it line by line. Which columns a line has
+// decides the records, so it must not change for valid files.
 #pragma once
 
 #include <cstddef>

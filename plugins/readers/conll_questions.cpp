@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicting files in the format "conll": reads the words, and adds a column with the answers. Both use
-// for_each_row below, so that they see the same rows. Read conll_questions.hpp first.
-#include "conll_questions.hpp"
+// Predictions for files in the format "conll": questions_in() reads the words, and with_labels() adds a
+// column with the predicted labels. Both use for_each_row below, because line i of the output must belong to
+// line i of the input. conll.cpp calls them; read conll.hpp first.
+#include "conll.hpp"
 
 #include <map>
 #include <span>
@@ -9,10 +10,9 @@
 #include <encore/lines.hpp>
 
 #include "conll_rows.hpp"
-#include "counted.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::conll {
 namespace {

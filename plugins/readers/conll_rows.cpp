@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of CoNLL files: distinguishes rows, comments and ends of sentences. A token may begin with the
-// comment mark too ("#fun"), so the number of columns decides. Read conll_rows.hpp first.
+// The kinds of lines in CoNLL files: rows, comments and ends of sentences. A token may begin with the comment
+// mark too ("#fun"), so the number of columns decides. conll.cpp and conll_questions.cpp call it for each
+// line and must agree about every line. Read conll_rows.hpp first.
 #include "conll_rows.hpp"
 
 #include <map>
@@ -8,7 +9,7 @@
 #include <encore/lines.hpp>
 
 #include "line_checks.hpp"
-#include "trimmed.hpp"
+#include "line_text.hpp"
 
 namespace encore::conll {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helpers for readers of JSON (squad.cpp, jsonl.cpp): a limit on the depth of values, and the line and column
-// of a byte for messages.
+// of a byte for messages. The limit must not fall, or files that are read today are refused.
 #pragma once
 
 #include <algorithm>

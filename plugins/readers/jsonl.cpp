@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "jsonl": reads records from JSON objects, one per line, and reports all invalid lines at once.
-// Read jsonl.hpp first.
+// The worker calls read() for data sets (tasks/read_set.cpp) and the other functions for `exp predict`. Runs
+// repeat only if equal files give equal records. jsonl_plugin.cpp registers it. Read jsonl.hpp first.
 #include "jsonl.hpp"
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 
 #include "json_place.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::jsonl {
 namespace {

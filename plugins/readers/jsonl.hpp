@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "jsonl": one JSON object per line, of which two or three keys are read: a text, perhaps a second
 // text, and a label, a list of labels or a number; or a source and its target. The flow is: text of a file ->
-// Records, of which a task makes examples. Read next: tsv.hpp, which makes the same fields.
+// Records, of which a task makes examples. The worker calls it through Reader (encore/reader.hpp). Equal
+// files must give equal records, or runs do not repeat. Read next: tsv.hpp, which makes the same fields.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks that the readers of lines share (conll.cpp, tsv.cpp, parallel.cpp, text_file.cpp, jsonl.cpp): lone
 // carriage returns among other line ends, lines that are too long to be rows, and first rows that are
-// headings.
+// headings. A first row that consists of headings is refused, so a heading that is added here can refuse
+// files that are read today.
 #pragma once
 
 #include <algorithm>

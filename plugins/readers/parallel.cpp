@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "parallel": reads two files line by line into pairs of source and target. parallel_plugin.cpp
-// registers it. Read parallel.hpp first.
+// registers it. The worker calls read() for data sets (tasks/read_set.cpp) and the other functions for `exp
+// predict`. Runs repeat only if equal files give equal records. Read parallel.hpp first.
 #include "parallel.hpp"
 
 #include <algorithm>
@@ -9,10 +10,9 @@
 
 #include <encore/lines.hpp>
 
-#include "counted.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "row_problems.hpp"
-#include "trimmed.hpp"
 
 namespace encore::parallel {
 namespace {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "parallel": a parallel corpus in two files, where line i of one is the translation of line i of
 // the other, as in Moses, WMT and Multi30k. The flow is: files -> Records with `source` and `target`, of
-// which a task such as translate makes examples. Read next: tsv.hpp, which reads both sides from one file.
+// which a task such as translate makes examples. The worker calls it through Reader (encore/reader.hpp).
+// Equal files must give equal records, or runs do not repeat. Read next: tsv.hpp, which reads both sides from
+// one file.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RowProblems collects the invalid rows of files, so that a user can correct them all at once. A reader adds
 // a problem per row while it reads. At the end require_none() throws an Error with the first rows of each
-// file or, if bad rows are skipped, skipped() returns a note.
+// file or, if bad rows are skipped, skipped() returns a note. conll, jsonl, parallel and tsv use it. It only
+// words messages; the reader decides which rows are invalid.
 #pragma once
 
 #include <cstddef>

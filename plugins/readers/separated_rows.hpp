@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SeparatedRows reads a text whose lines are rows of columns separated by one character. With quotes, as in
 // RFC 4180, a value in quotation marks may contain that character, line breaks, and "" for a quotation mark.
-// The flow is: text of a file -> SeparatedRows -> the reader "tsv".
+// The flow is: text of a file -> SeparatedRows -> the reader "tsv". Its rules are those of data files that
+// exist, so they must not change.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "squad": reads questions from JSON, and reports all invalid ones at once by article, paragraph
-// and question. squad_plugin.cpp registers it. Read squad.hpp first.
+// and question. squad_plugin.cpp registers it. The worker calls read() for data sets (tasks/read_set.cpp) and
+// the other functions for `exp predict`. Runs repeat only if equal files give equal records. Read squad.hpp
+// first.
 #include "squad.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "squad": files of SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), which are JSON with articles,
 // their paragraphs, and questions about a paragraph whose answers are parts of it. The flow is: text of a
-// file -> Records, one per question, of which the task "qa" makes examples (plugins/tasks/qa).
+// file -> Records, one per question, of which the task "qa" makes examples (plugins/tasks/qa). The worker
+// calls it through Reader (encore/reader.hpp). Equal files must give equal records, or runs do not repeat.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tag schemes of entities: which tag may follow which, the scheme that fits a file best, and the conversion
-// to IOB2. conll.cpp calls it. Read tag_scheme.hpp first.
+// to IOB2. conll.cpp calls it. A file must keep its scheme, or its entities change: the order of the enum
+// decides between schemes that fit equally well. Read tag_scheme.hpp first.
 #include "tag_scheme.hpp"
 
 #include <cstdint>

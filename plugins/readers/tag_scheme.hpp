@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schemes in which tags of single words mark entities of several words: finds the scheme of a file and the
-// tags that break it, and converts tags to IOB2. conll.cpp calls it if labels are tags of entities.
+// tags that break it, and converts tags to IOB2. conll.cpp calls it if labels are tags of entities. Results
+// depend on the order of the enum: of equal schemes the first is taken.
 #pragma once
 
 #include <cstddef>

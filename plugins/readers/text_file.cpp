@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "text_file": reads plain text by lines, paragraphs or files. Every line is valid, whatever
-// characters it contains. text_file_plugin.cpp registers it. Read text_file.hpp first.
+// characters it contains. text_file_plugin.cpp registers it. The worker calls read() for data sets
+// (tasks/read_set.cpp). Runs repeat only if equal files give equal records. Read text_file.hpp first.
 #include "text_file.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <encore/lines.hpp>
 
 #include "line_checks.hpp"
-#include "trimmed.hpp"
+#include "line_text.hpp"
 
 namespace encore::text_file {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "text_file": plain text without labels, one record per line, per paragraph or per file. The flow
 // is: text of a file -> Records with `text`, of which a task such as masked language modelling
-// (plugins/tasks/mlm) makes examples.
+// (plugins/tasks/mlm) makes examples. The worker calls it through Reader (encore/reader.hpp). Equal files
+// must give equal records, or runs do not repeat.
 #pragma once
 
 #include <span>

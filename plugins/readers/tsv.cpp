@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "tsv": reads records from the rows of a table, and reports all invalid rows at once.
-// tsv_plugin.cpp registers it. Read tsv.hpp first.
+// tsv_plugin.cpp registers it. The worker calls read() for data sets (tasks/read_set.cpp) and the other
+// functions for `exp predict`. Runs repeat only if equal files give equal records. Read tsv.hpp first.
 #include "tsv.hpp"
 
 #include <algorithm>
@@ -8,12 +9,11 @@
 #include <charconv>
 #include <cmath>
 
-#include "counted.hpp"
 #include "line_checks.hpp"
+#include "line_text.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
 #include "separated_rows.hpp"
-#include "trimmed.hpp"
 
 namespace encore::tsv {
 namespace {

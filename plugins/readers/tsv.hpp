@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "tsv": a table with one example per row, columns separated by tabs or another character (CSV)
 // and selected by number or heading: a text, perhaps a second one, and a label, a list of labels or a number;
-// or a source and its target. The flow is: text of a file -> Records, of which a task makes examples. Read
-// next: separated_rows.hpp, tsv_columns.hpp.
+// or a source and its target. The flow is: text of a file -> Records, of which a task makes examples. The
+// worker calls it through Reader (encore/reader.hpp). Equal files must give equal records, or runs do not
+// repeat. Read next: separated_rows.hpp, tsv_columns.hpp.
 #pragma once
 
 #include <cstdint>

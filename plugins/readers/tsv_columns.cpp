@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the columns that the options of the reader "tsv" name. Each column has its own option, instead of one
-// list of all fields, so that a file of twenty columns needs two options. Read tsv_columns.hpp first.
+// list of all fields, so that a file of twenty columns needs two options. tsv.cpp calls it; words of messages
+// may change, and options keep their names. Read tsv_columns.hpp first.
 #include "tsv_columns.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 #include <encore/error.hpp>
 
-#include "trimmed.hpp"
+#include "line_text.hpp"
 
 namespace encore::tsv {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The columns that an experiment file selects, by number or by heading, and their indices in a file. tsv.cpp
-// calls it once per file, before it reads or writes rows.
+// calls it once per file, before it reads or writes rows. Experiment files contain the names of the options,
+// so these never change.
 #pragma once
 
 #include <cstddef>

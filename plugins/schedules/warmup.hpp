@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options for the length of a warm-up: `warmup_steps`, or `warmup_ratio` as a share of the run. The schedules
-// of this folder that rise first share it.
+// The length of a warm-up as an option: `warmup_steps`, or `warmup_ratio` as a share of all steps. The
+// schedules of this folder that begin with a warm-up use it in options() and in their constructors.
+// Experiment files and identities of runs contain the names of the options, so these never change.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of tasks that give each thing (example, word or relation) one class, and add_class(), which
 // adds one thing to the statistics. classify, relation and tag use them; the host's reducers compute the
-// values. They count as scikit-learn's classification_report does.
+// values. They count as scikit-learn's classification_report does. Runs store the names of measures and
+// columns, so these never change.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ClassWeights: computes the weight of each class from the training set, and writes the weights as text that
-// reads back with equal bits. Read class_weights.hpp first.
+// reads back with equal bits. sequence_class.cpp and word_labels.cpp call it. Runs store that text at the
+// beginning of the task's knowledge, so its form must not change. Read class_weights.hpp first.
 #include "class_weights.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 #include <encore/error.hpp>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 
 namespace encore::tasks {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LabelNames: a list of names, in which the index of a label is its number, and the text that stores it. Read
-// label_names.hpp first.
+// LabelNames: a list of names, in which the index of a label is its number, and the text that stores the
+// list. The tasks with labels call it; runs store the text as knowledge, so its form and the order of the
+// names must not change. Read label_names.hpp first.
 #include "label_names.hpp"
 
 #include <algorithm>

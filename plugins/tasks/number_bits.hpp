@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stores a number label as a double in a column of integers. Training uses float32, but measures must use the
 // number that was read. The tasks regress and embed write it in encode, and read it in measure and describe.
+// Caches of encoded sets contain the column, so its form must not change.
 #pragma once
 
 #include <bit>

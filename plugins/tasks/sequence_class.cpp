@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SequenceClass: encodes the label of a sequence as its target, and turns predicted classes into labels and
-// counts. A label that the training set lacks has a number but no class. Read sequence_class.hpp first.
+// counts. A label that the training set lacks has a number but no class. classify and relation call it; runs
+// store knowledge(), so its form must not change. Read sequence_class.hpp first.
 #include "sequence_class.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <utility>
 
 #include "class_measures.hpp"
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 
 namespace encore::tasks {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SequenceClass: one label per sequence, for the tasks classify and relation. The flow is: records with
 // `label` -> columns targets and truth -> the head's output "classes" over sequences -> measures, labels.
-// Read next: class_measures.hpp, class_weights.hpp.
+// Runs store knowledge(), so its form must not change. Read next: class_measures.hpp, class_weights.hpp.
 #pragma once
 
 #include <cstddef>

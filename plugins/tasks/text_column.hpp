@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Stores text in a column of integers, because a set is scored after its records are gone, and some measures
 // compare text. The tasks qa, translate and summarize write it in encode, and read it in measure and answer.
+// Caches of encoded sets contain the column, so its form must not change.
 #pragma once
 
 #include <cstdint>

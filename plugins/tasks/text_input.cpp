@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextInput: encodes a text or a text pair as rows, and describes which tokens were cut. Read text_input.hpp
-// first.
+// TextInput: encodes a text or a text pair as rows, and describes which tokens were cut. The tasks classify,
+// multilabel and regress call it; results of runs depend on how a pair is cut, so it must not change. Read
+// text_input.hpp first.
 #include "text_input.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "counted.hpp"
-#include "quoted_line.hpp"
-#include "trimmed.hpp"
+#include "line_text.hpp"
 #include "word_counts.hpp"
 
 namespace encore::tasks {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextInput: the text or text pair of an example as the rows of one sequence: [CLS] a [SEP] or [CLS] a [SEP]
 // b [SEP], as in BERT (Devlin et al. 2019). The tasks classify, multilabel and regress use it. The flow is:
-// records with `text` (and `text2`) -> ids, number of cut tokens, segments of pairs.
+// records with `text` (and `text2`) -> ids, number of cut tokens, segments of pairs. Results of runs depend
+// on how a pair is cut, so it must not change.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 #include <encore/task.hpp>
 
-#include "counted.hpp"
+#include "line_text.hpp"
 
 namespace encore::tasks {
 

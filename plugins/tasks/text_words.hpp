@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits running text into words as annotated corpora do: punctuation at the ends of a word is separate, and
 // so is an English 's. WordLabels::from_text (tasks ner and tag) calls it for text that a user types.
+// Predictions for such text depend on it, trained models do not.
 #pragma once
 
 #include <cstddef>

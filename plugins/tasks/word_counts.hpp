@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordCounts: counts words, with or without their white space, from which a tokenizer is trained. Tasks that
-// read a whole text use it in Task::text_counts.
+// read a whole text use it in Task::text_counts. Trained vocabularies depend on these counts, so they must
+// not change.
 #pragma once
 
 #include <algorithm>

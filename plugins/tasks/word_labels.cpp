@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordLabels: encodes the words of a sentence as rows, and turns the classes of rows into labels of words.
-// Read word_labels.hpp first.
+// ner.cpp and tag.cpp call it; runs store knowledge(), so its form must not change. Read word_labels.hpp
+// first.
 #include "word_labels.hpp"
 
 #include <unordered_map>
 #include <utility>
 
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "text_words.hpp"
 
 namespace encore::tasks {

@@ -2,7 +2,7 @@
 // WordLabels: the words of a sentence as the rows of one sequence, [CLS] tokens [SEP], with the label of each
 // word on its first token; and the classes of these rows back to a label per word. Tasks that label words
 // share it. Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of
-// rows -> labels of words.
+// rows -> labels of words. Runs store knowledge(), so its form must not change.
 #pragma once
 
 #include <cstddef>

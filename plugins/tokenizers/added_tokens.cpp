@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AddedTokens: finds added tokens in a text. The rules of a match are those of `find_matches` in
-// added_vocabulary.rs of `tokenizers` 0.23; compare with it before a change. Read added_tokens.hpp first.
+// AddedTokens: finds added tokens in a text. byte_bpe.cpp, unigram.cpp and wordpiece.cpp call it. The rules
+// of a match are those of `find_matches` in added_vocabulary.rs of `tokenizers` 0.23; compare with it before
+// a change. Read added_tokens.hpp first.
 #include "added_tokens.hpp"
 
 #include <utf8proc.h>

@@ -2,7 +2,8 @@
 // AddedTokens: tokens that are found in a text as they are written, before anything else splits it, by the
 // rules of AddedVocabulary in the Python package `tokenizers`. A token is searched in the text itself or,
 // with `normalized`, in its normalized form; of several at one position the longest is taken. byte_bpe,
-// unigram and wordpiece cut a text at these tokens first and encode the parts between them as usual.
+// unigram and wordpiece cut a text at these tokens first and encode the parts between them as usual. The
+// rules must stay those of that package, because imported models were trained with them.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BertText: splits text into words as BERT does. ASCII takes a shorter path; other text is split by the
-// properties of its code points. Both must give the same words. Read bert_text.hpp first.
+// properties of its code points. Both must give the same words. wordpiece.cpp and its trainer call it; a
+// change of the words changes the tokens of trained models. Read bert_text.hpp first.
 #include "bert_text.hpp"
 
 #include <utf8proc.h>

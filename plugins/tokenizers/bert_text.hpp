@@ -2,7 +2,7 @@
 // BertText splits text into words like BERT's BasicTokenizer. It cleans characters, and separates ideographs;
 // a lower-casing model decomposes (NFD), drops accents and lowers, unless its options differ; white space and
 // punctuation marks separate words. wordpiece.cpp cuts the words into tokens; wordpiece_trainer.cpp counts
-// them.
+// them. Models were trained with these words, so they must not change.
 #pragma once
 
 #include <cstdint>

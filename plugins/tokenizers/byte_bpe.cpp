@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ByteBpe: splits text into words and merges neighbouring tokens in the order of the merges' ranks.
-// byte_bpe_plugin.cpp registers it. Read byte_bpe.hpp first.
+// ByteBpe: splits text into words and merges neighbouring tokens in the order of the merges' ranks. Tasks
+// call it through Tokenizer (encore/tokenizer.hpp) to encode and decode. Models were trained with these
+// tokens, so equal text must always give equal tokens. byte_bpe_plugin.cpp registers it. Read byte_bpe.hpp
+// first.
 #include "byte_bpe.hpp"
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 
 #include <encore/token_cuts.hpp>
 
-#include "byte_bpe_trainer.hpp"
 #include "byte_text.hpp"
 #include "merge_neighbours.hpp"
 

@@ -6,10 +6,11 @@
 // (RoBERTa, GPT-2) lists the merges behind the tokens, in their order, and text is cut exactly as the package
 // `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, concatenated,
 // are the text. Of the special tokens only the mask is recognised in text, unless the option added_tokens
-// names more. Read next: merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry:
+// names more. Read next: merge_neighbours.hpp; training: byte_bpe_trainer.cpp; plugin entry:
 // byte_bpe_plugin.cpp.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -62,5 +63,15 @@ class ByteBpe final : public Tokenizer {
   std::vector<std::int32_t> made_;  ///< the token that a merge makes, by rank
   tokenizers::AddedTokens added_;
 };
+
+/// The special tokens and the bytes: every vocabulary has at least these.
+inline constexpr std::int64_t smallest_vocabulary = 4 + 256;
+
+/// Returns the special tokens, the bytes in the order of their characters, then merges, all printable. Each
+/// merge takes the most frequent neighbours, of equally frequent ones those with the lowest numbers (left,
+/// then right), until there are vocab_size tokens or no pair occurs min_frequency times. After each merge the
+/// words are cut again with merge_neighbours, so the training text is cut as `encode` would cut it. `words`
+/// are words of first_word with their counts.
+std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training);
 
 }  // namespace encore::byte_bpe

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trains a vocabulary for byte_bpe: counts words, and merges the most frequent pair until the vocabulary has
-// its size. Read byte_bpe_trainer.hpp first.
-#include "byte_bpe_trainer.hpp"
+// its size. ByteBpe::train (byte_bpe.cpp) calls it; equal counts must give an equal vocabulary. Read
+// byte_bpe.hpp first.
+#include "byte_bpe.hpp"
 
 #include <set>
 #include <string_view>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "character": a code point is a token; one that is not in the vocabulary is [UNK]. White space and
 // control characters are not tokens, unless `white_space` adds those of ASCII: in a vocabulary, a file of
-// lines, they are then written as the pictures that Unicode has for them (U+2400 on).
+// lines, they are then written as the pictures that Unicode has for them (U+2400 on). Tasks call it through
+// Tokenizer (encore/tokenizer.hpp). Models were trained with these tokens, so equal text must always give
+// equal tokens.
 #include <algorithm>
 #include <optional>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text as code points: the Unicode functions of all tokenizers except WordPiece, whose Unicode version is
-// fixed (bert_categories.hpp). Each byte that is not UTF-8 becomes no_code_point.
+// Text as code points: the Unicode functions of the tokenizers; the categories of WordPiece are in
+// bert_categories.hpp, because its Unicode version is fixed. Each byte that is not UTF-8 becomes
+// no_code_point. Tokens of trained models depend on these functions, so they must not change.
 #pragma once
 
 #include <cstddef>

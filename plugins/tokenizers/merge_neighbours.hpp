@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // merge_neighbours() cuts one word by byte-pair encoding in O(n log n). ByteBpe::encode and its trainer both
-// call it, so that text is always cut as in training.
+// call it, so that text is always cut as in training. The order of the merges decides the tokens, so it must
+// not change.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct Merge {
   }
 };
 
-/// Merges neighbours in `pieces` until no merge is possible: always the two whose merge has the lowest rank,
+/// Merges neighbours in `tokens` until no merge is possible: always the two whose merge has the lowest rank,
 /// of equal ranks the leftmost. rank_of(left, right) returns that rank, negative if the two cannot be merged.
 /// made(rank) returns the number of the merged token.
 template <class RankOf, class Made>

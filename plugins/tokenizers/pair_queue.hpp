@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PairQueue: pairs of neighbouring tokens with their counts and the words that contain them, the most
 // frequent first. The trainers of byte_bpe and wordpiece share it. A merge changes counts only of the words
-// that it affects; the queue may contain outdated counts, which are updated when they reach the front.
+// that it affects; the queue may contain outdated counts, which are updated when they reach the front. The
+// order of equal counts decides a trained vocabulary, so it must not change.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PairTable: the ranks of merges by (left token, right token), in one open hash table. It must be fast:
-// ByteBpe::encode looks up every two neighbours.
+// ByteBpe::encode looks up every two neighbours. Only the speed depends on the layout of the table, so it may
+// change.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes.
-// One open hash table keyed by (node, byte) holds the edges of all nodes: small, and one probe per byte.
+// TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes. One
+// open hash table keyed by (node, byte) holds the edges of all nodes: small, and one probe per byte.
+// wordpiece.cpp and added_tokens.cpp search with it; only the speed depends on the layout of the table.
 #pragma once
 
 #include <cstdint>

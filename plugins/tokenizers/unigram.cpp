@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unigram: finds the SentencePiece models in the lines of a vocabulary, and turns text into tokens and back
-// with them. unigram_plugin.cpp registers it. Read unigram.hpp first.
+// with them. unigram_plugin.cpp registers it. Tasks call it through Tokenizer (encore/tokenizer.hpp); models
+// were trained with these tokens, so equal text must give equal tokens. Read unigram.hpp first.
 #include "unigram.hpp"
 
 #include <sentencepiece_processor.h>

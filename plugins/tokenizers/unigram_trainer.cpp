@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trains a unigram model with SentencePiece's trainer. It runs on one thread, because its sums depend on the
-// number of threads. Read unigram_trainer.hpp first.
+// number of threads. Unigram::train (unigram.cpp) calls it; equal counts must give an equal model. Read
+// unigram_trainer.hpp first.
 #include "unigram_trainer.hpp"
 
 #include <sentencepiece_trainer.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // without_long_unknown_runs(): examines runs in windows. A window is left out if it and its neighbours are
-// one unknown token each. unigram.cpp calls it; read unknown_runs.hpp first.
+// one unknown token each. unigram.cpp calls it; read unknown_runs.hpp first. The tokens must be those of the
+// whole text.
 #include "unknown_runs.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shortens long runs of characters for which a SentencePiece model has no token. The library makes one token
 // of such a run and copies it for each character, so a text of a megabyte takes minutes. The middle of a long
-// run affects only where the token ends, and is left out here. unigram.cpp calls this before the library.
+// run affects only where the token ends, and is left out here. unigram.cpp calls this before the library. The
+// tokens must be those of the whole text.
 #pragma once
 
 #include <cstddef>

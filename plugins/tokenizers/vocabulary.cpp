@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vocabularies of the tokenizers: the options, the names of special tokens, and the checks of a list of
-// tokens. Read vocabulary.hpp first.
+// What all tokenizers share about vocabularies: options, most_frequent() for training, the names of special
+// tokens, and TokenTable, which checks a list of tokens. The tokenizers of this folder call it. The order of
+// special_tokens() and of most_frequent() numbers the tokens of each trained vocabulary, so neither order may
+// change. Read vocabulary.hpp first.
 #include "vocabulary.hpp"
 
 #include <algorithm>
@@ -87,6 +89,8 @@ std::string required_names(const SpecialNames& names) {
 
 }  // namespace
 
+/// Returns the usual names, or the first set in `others` (names of other families, such as <s>) whose start
+/// token the vocabulary has, if the vocabulary lacks the usual start token.
 SpecialNames TokenTable::special_names(std::span<const SpecialNames> others) const {
   if (find(usual_token(Special::start)) == no_token)
     for (const SpecialNames& names : others)

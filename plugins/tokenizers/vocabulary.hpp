@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the built-in tokenizers share about vocabularies: the options for where one comes from, and
 // TokenTable, a checked list of tokens with their numbers. It is compiled into the plugin of each tokenizer.
+// The order of special_tokens() and most_frequent() numbers the tokens of trained vocabularies, so it must
+// not change.
 #pragma once
 
 #include <array>

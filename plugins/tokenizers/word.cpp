@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "word": each word is a token. White space and control characters separate words. A word that is
-// not in the vocabulary is [UNK], also if it is spelled like a special token.
+// not in the vocabulary is [UNK], also if it is spelled like a special token. Tasks call it through Tokenizer
+// (encore/tokenizer.hpp). Models were trained with these tokens, so equal text must always give equal tokens.
 #include <encore/plugin.hpp>
 
 #include "code_points.hpp"

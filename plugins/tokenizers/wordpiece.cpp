@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordPiece: finds special and added tokens, splits the rest of a text into words, and cuts each word into
-// the longest tokens from the left. plugin.cpp registers it. Read wordpiece.hpp first.
+// the longest tokens from the left. plugin.cpp registers it. Tasks call it through Tokenizer
+// (encore/tokenizer.hpp); its tokens must stay those of the package `tokenizers`. Read wordpiece.hpp first.
 #include "wordpiece.hpp"
 
 #include <algorithm>
 #include <utility>
-
-#include "wordpiece_trainer.hpp"
 
 namespace encore::wordpiece {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordPiece: BERT's tokenizer. It must give the same tokens as the Python package `tokenizers`
 // (BertWordPieceTokenizer) on any text. The flow is: text -> special and added tokens -> BertText (words) ->
-// TokenTrie (longest tokens). plugin.cpp registers it; wordpiece_trainer.hpp trains a vocabulary.
+// TokenTrie (longest tokens). plugin.cpp registers it; train_vocabulary() (wordpiece_trainer.cpp) trains a
+// vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -59,5 +60,14 @@ class WordPiece : public Tokenizer {
   TokenTrie starts_;         // tokens with which a word can begin
   TokenTrie continuations_;  // "##" tokens, without the "##"
 };
+
+/// Returns the special tokens with which every vocabulary that is trained here begins.
+const std::vector<std::string>& special_tokens();
+
+/// Returns the special tokens, each character alone and as a continuation ("##e"), then merges by falling
+/// count, equal counts in the order of the tokens' numbers. There are fewer than vocab_size if no pair is
+/// frequent enough. `words` are words of BertText with their counts. Throws Error if vocab_size cannot hold
+/// the characters.
+std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training);
 
 }  // namespace encore::wordpiece

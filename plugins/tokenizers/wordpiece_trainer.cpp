@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trains a WordPiece vocabulary: chooses the alphabet by frequency, then merges the most frequent pairs.
-// WordPiece::train calls it. Read wordpiece_trainer.hpp first.
-#include "wordpiece_trainer.hpp"
+// WordPiece::train calls it. Equal counts must give an equal vocabulary. Read wordpiece.hpp first.
+#include "wordpiece.hpp"
 
 #include <algorithm>
 #include <set>

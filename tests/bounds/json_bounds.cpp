@@ -10,7 +10,6 @@
 
 #include "base/crc32.hpp"
 #include "base/json_text.hpp"
-#include "base/json_values.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "config/manifest.hpp"

@@ -13,7 +13,7 @@
 #include "base/sha256.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
-#include "data/sentencepiece_tokens.hpp"
+#include "data/vocabulary.hpp"
 #include "record/events.hpp"
 #include "record/safetensors_header.hpp"
 #include "record/spool_reader.hpp"

@@ -14,7 +14,7 @@
 #include <encore/plugin.hpp>
 
 #include "contract/findings.hpp"
-#include "contract/settings.hpp"
+#include "contract/suite.hpp"
 
 namespace encore::testing {
 namespace {

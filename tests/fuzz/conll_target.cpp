@@ -7,7 +7,6 @@
 
 #include "base/utf8.hpp"
 #include "conll.hpp"
-#include "conll_questions.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {

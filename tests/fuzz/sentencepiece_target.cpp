@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fuzz target "sentencepiece": models of SentencePiece as the control program reads them, without the
 // library (data::sentencepiece_tokens). fuzz.cpp calls the target; read target.hpp first.
-#include "data/sentencepiece_tokens.hpp"
+#include "data/vocabulary.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {

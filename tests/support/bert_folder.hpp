@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 #include "record/safetensors.hpp"
 
 namespace encore::testing {

@@ -2,8 +2,9 @@
 // AdoptsFields: an extension of Task for one that takes over models from elsewhere (Task::adopt) and reads
 // fields that only some data sets have, such as the second text of a pair. `prepare` learns from the training
 // set which fields there are; without a training set, the host asks the reader of the run and calls this.
-// Place in the flow: adopt_model (train/pretrained_run.cpp) calls it after Task::adopt. Read next, in the
-// source tree: plugins/tasks/text_input.hpp.
+// Place in the flow: adopt_model (train/pretrained_run.cpp) calls it after Task::adopt. It is part of the ABI
+// of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree:
+// plugins/tasks/text_input.hpp.
 #pragma once
 
 #include <encore/records.hpp>

@@ -2,8 +2,9 @@
 // HasAttentionWeights: an extension of Layer for one whose output mixes the rows of its keys by weights that
 // can be inspected: softmax attention. Place in the flow: after a scoring pass the host asks each such layer
 // for the weights of a sequence (model/attention_maps.hpp, `exp attention`); training and generation never
-// ask. The contract suite holds a plugin that inherits it to what stands here. Below: the kernels that
-// softmax attention answers with.
+// ask. The contract suite holds a plugin that inherits it to what stands here. Below: the kernels by which
+// softmax attention computes its weights. It is part of the ABI of plugins: a change needs a new
+// ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class HasAttentionWeights {
   /// buffers hold what forward left, and keep it.
   virtual void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const = 0;
   /// The factors and the result of the products, in buffers of the layer, so that any caller can check them.
-  /// Called at the same time; valid as long as the step.
+  /// Called when attention_weights() may be called; valid as long as the step.
   virtual Mixing attention_mixing(const Step& step) const = 0;
 };
 

@@ -23,7 +23,7 @@ struct bfloat16 {
   /// Rounds to nearest, ties to even; a NaN stays a (quiet) NaN.
   ENCORE_HOST_AND_DEVICE explicit bfloat16(float value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    std::uint32_t pair;  // the same in one instruction, which is faster for two than for one
+    std::uint32_t pair;  // one instruction, which is faster for two numbers than for one
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0F), "f"(value));
     bits = static_cast<std::uint16_t>(pair);
 #else

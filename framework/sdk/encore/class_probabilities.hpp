@@ -2,7 +2,7 @@
 // ClassProbabilities: the probabilities of classes from the outputs of a classifying head: logits, of which a
 // softmax is taken, or probabilities that the head has computed on request, such as the marginals of a
 // conditional random field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for
-// any thread.
+// any thread. The names of the outputs are a contract between heads and tasks, so they never change.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace encore {
 
-// Outputs of classes by custom, (rows, K) numbers over the space of `classes_output`:
+// Names of outputs that heads and tasks share: (rows, K) numbers over the space of `classes_output`.
 inline constexpr const char* logits_output = "logits";        ///< before softmax
 inline constexpr const char* marginals_output = "marginals";  ///< probabilities
 

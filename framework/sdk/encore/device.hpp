@@ -3,7 +3,7 @@
 // larger shape comes than any before, and the prepared matrix products of the gemm library. Host memory is
 // always there; every Tensor of a Step lies in device memory. This header does not include Kokkos: code that
 // only calls kernels compiles without it. Code with kernels includes view.hpp or rows.hpp, which bring
-// space.hpp.
+// space.hpp. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Error, the exception for what a user can correct, and ENCORE_REQUIRE, the check for a mistake of the
 // caller. Everything throws them; the two main functions print what() and choose the exit code by the type.
-// The text of an Error is shown to users: it says what is wrong, where, what was expected and what to do.
+// The text of an Error is shown to users: it says what is wrong, where, what was expected and what to do. It
+// is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <source_location>

@@ -3,7 +3,8 @@
 // caches, packs and uploads columns without knowing their meaning; heads and the task read them by name.
 // Flow: Task::encode fills EncodedExamples -> ExampleSet -> batches -> model -> Outputs (outputs.hpp). An
 // example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
-// windows of a document. train.batch_size counts examples, and no example is ever divided.
+// windows of a document. train.batch_size counts examples, and no example is ever divided. It is part of the
+// ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // float16: IEEE 754 binary16, as our own 16-bit storage type. Kernels load and store it (elements.hpp);
 // arithmetic is done in float. Numbers end at 65,504 and lose digits below 6.1e-5, so gradients in float16
-// need a factor on the loss (train/loss_scaling.hpp). Read next: bfloat16.hpp.
+// need a factor on the loss (train/loss_scaling.hpp). Its rounding decides the bits of runs in precision
+// float16, so it must not change. Read next: bfloat16.hpp.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,8 @@
 // asks for data by name: columns that the task fills, and spaces whose states it reads. Place in the flow:
 // model/ calls score, then loss and backward in training, loss and decode in evaluation, decode alone in
 // prediction. It must serve heads as different as a linear classifier, a conditional random field, a language
-// model over picked rows, and a loss between the sequences of a batch. Read first: layer.hpp for Step.
+// model over picked rows, and a loss between the sequences of a batch. It is part of the ABI of plugins: a
+// change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read first: layer.hpp for Step.
 #pragma once
 
 #include <optional>

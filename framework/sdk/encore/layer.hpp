@@ -2,8 +2,8 @@
 // Layer: one operation of the model with its backward. A layer first says what it needs (`declare`), the host
 // plans memory from that, and from then on `forward` and `backward` only launch kernels; the host owns every
 // byte. The rule of gradients: `backward` ADDS to parameter gradients and OVERWRITES the gradients of its
-// inputs. Read next: kernels.hpp for the operations to build from, head.hpp for the part with targets,
-// plugin.hpp to register.
+// inputs. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
+// kernels.hpp for the operations to build from, head.hpp for the part with targets, plugin.hpp to register.
 #pragma once
 
 #include <algorithm>

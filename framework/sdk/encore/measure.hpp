@@ -3,7 +3,8 @@
 // and how it follows from counts of examples. A task lists its measures once (T::measures()); the list is in
 // the manifest and travels with every run, so that progress, tables, comparisons and reports need not know
 // any task. Place in the flow: Task::measure counts (statistics.hpp) -> base/measures reduces -> `dev/NAME`,
-// `test/NAME`.
+// `test/NAME`. Databases and manifests have the names of the reducers, and the struct is part of the ABI of
+// plugins (plugin.hpp).
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,8 @@
 // ONNX (opset 17), so that other programs can run the model. `exp export --format onnx` (framework/onnx) asks
 // each part for its nodes of one graph, and refuses a part without a form by name. Where a layer sees packed
 // rows (N, C) its form sees padded ones (batch, length, C), real rows first. Results on rows after the end of
-// a text are ignored, and attention masks them as keys.
+// a text are ignored, and attention masks them as keys. It is part of the ABI of plugins: a change needs a
+// new ENCORE_SDK_VERSION (plugin.hpp).hpp).
 #pragma once
 
 #include <cstdint>

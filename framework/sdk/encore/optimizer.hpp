@@ -3,7 +3,8 @@
 // gradients and each state are blocks of equal length and offsets, ordered by parameter path; a segment is
 // one parameter's range. Segments are cut into chunks of different lengths (for_uneven_rows), so that a
 // kernel runs over chunks and a norm of a segment has a fixed order. ChunkGradient says which chunks of a
-// table with a row per token have gradients; an optimizer may ignore it and read zeros.
+// table with a row per token have gradients; an optimizer may ignore it and read zeros. It is part of the ABI
+// of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Outputs: what the model computes for a set, as named values over the rows of a space; OutputRule: which
 // outputs a head gives and a task reads. Place in the flow: Head::decode -> the host puts the values back
-// into the order of the set -> Task::measure, label, answer.
+// into the order of the set -> Task::measure, label, answer. It is part of the ABI of plugins: a change needs
+// a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>

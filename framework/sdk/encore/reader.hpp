@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reader: the plugin that turns the text of data files into records, and writes predictions back in the same
 // format. Host code, in the worker. Place in the flow: framework/tasks reads the files -> Reader::read ->
-// Records (records.hpp) -> Task::encode. Read next, in the source tree:
-// plugins/readers/conll.cpp.
+// Records (records.hpp) -> Task::encode. It is part of the ABI of plugins: a change needs a new
+// ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree: plugins/readers/conll.cpp.
 #pragma once
 
 #include <cstdint>

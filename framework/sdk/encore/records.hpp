@@ -3,7 +3,8 @@
 // names that readers and tasks share: id, words, tags, text, label, labels (several of one text), number,
 // text2, context, question, answers, source, target, spans (two marked parts of a text, "e1" and "e2"). Place
 // in the flow: Reader::read or Task::from_text -> Records -> Task::encode; Task::label and answer return
-// Records too.
+// Records too. Readers and tasks of different authors meet by these names, so a name never changes its
+// meaning.
 #pragma once
 
 #include <cstddef>

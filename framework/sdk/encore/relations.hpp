@@ -3,7 +3,8 @@
 // distribution softmax_j(x_i x_j / sqrt(d)) over the rows j of its sequence, for any d, so a model can learn
 // from one of another width and number of heads (Wang et al. 2021, MiniLMv2). With `[distil]` the host copies
 // the teacher's rows after its forward pass and gives them to the student's last layer that has relations
-// (Step::taught), which adds to its gradients. HasRelations is the extension; its kernels follow.
+// (Step::taught), which adds to its gradients. HasRelations is the extension; its kernels follow. It is part
+// of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <array>

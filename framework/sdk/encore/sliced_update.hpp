@@ -3,7 +3,8 @@
 // train one run together then each update a part and keep the states of that part alone; an optimizer that
 // does not inherit it (because it knows a norm of all parameters, say) updates everything on every rank.
 // Place in the flow: the host asks once, before the states are made (train/training_step.hpp); the contract
-// suite holds an optimizer that inherits it to what stands here.
+// suite holds an optimizer that inherits it to what stands here. It is part of the ABI of plugins: a change
+// needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Statistics: what each example adds to the measures of its set. Kept example by example, so that any test
 // that draws or exchanges examples works without knowing the task. Place in the flow: Task::measure -> here
-// -> reducers (measure.hpp), and into the file of predictions.
+// -> reducers (measure.hpp), and into the file of predictions. Files of predictions have the columns and
+// keys, so their names never change; the class is part of the ABI of plugins (plugin.hpp).
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,9 @@
 // Task: the plugin that defines what is learned (entity recognition, classification, translation): which
 // fields of a record matter, how they become ids and targets, how outputs are scored and shown. Host code, in
 // the worker; the trainer knows no other part of a task. Place in the flow: Reader -> Records -> prepare,
-// encode -> ExampleSet -> model -> Outputs -> measure, label, answer. Read next, in the source
-// tree: plugins/tasks/ner/ner.cpp.
+// encode -> ExampleSet -> model -> Outputs -> measure, label, answer. It is part of the ABI of plugins: a
+// change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree:
+// plugins/tasks/ner/ner.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer: the plugin that cuts text into tokens, as their numbers, and makes text of them again. Host
 // code, in the worker. Place in the flow: load or train a vocabulary -> Task::encode calls encode -> the
-// model; generation calls decode. All const functions are called from several threads at once. Read next:
+// model; generation calls decode. All const functions are called from several threads at once. It is part of
+// the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
 // plugins/tokenizers/wordpiece.cpp.
 #pragma once
 

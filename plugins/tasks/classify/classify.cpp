@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "classify": encodes records with one text or a pair as rows, and turns the class of the first row
-// into a label and counts. Trainer and inference call it through the interface Task. Read classify.hpp first.
+// The task "classify", one class per text or text pair. It joins two parts that do the work: texts_
+// (text_input.hpp) encodes the input, and class_ (sequence_class.hpp) encodes the label, counts, and turns
+// the predicted class into a label. Trainer and inference call it through Task. Runs store knowledge(), so
+// its form must not change. Read classify.hpp first.
 #include "classify.hpp"
 
 #include <utility>

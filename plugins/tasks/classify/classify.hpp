@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "classify": one label per text or text pair, predicted from the first row of its sequence ([CLS])
 // and scored by accuracy. The flow is: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
-// and a target -> the class of the first row -> counts per example, labels. Read next: text_input.hpp,
-// sequence_class.hpp.
+// and a target -> the class of the first row -> counts per example, labels. Trainer and inference call it
+// through Task; runs store knowledge() and the names of measures, so these must not change. Read next:
+// text_input.hpp, sequence_class.hpp.
 #pragma once
 
 #include <string>

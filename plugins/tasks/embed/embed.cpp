@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "embed": encodes pairs as two sequences, and turns the vectors of the head "embedding" into
-// cosines, ranks and measures. Read embed.hpp first.
+// cosines, ranks and measures. Trainer and inference call it through Task; runs store knowledge() and the
+// names of measures, so these must not change. Read embed.hpp first.
 #include "embed.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "line_text.hpp"
 #include "number_bits.hpp"
-#include "quoted_line.hpp"
 #include "word_counts.hpp"
 
 namespace encore::embed {

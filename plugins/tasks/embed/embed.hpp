@@ -2,7 +2,8 @@
 // The task "embed": a vector for each text, near those of similar meaning. It learns from pairs: which second
 // text belongs to a first one, or, if pairs have a number, how similar they are. The flow is: records with
 // `text` and `text2` (perhaps `number`, the truth) -> two sequences of one example -> two vectors (head
-// "embedding") -> their cosine. Read next: similarity.hpp.
+// "embedding") -> their cosine. Trainer and inference call it through Task; runs store knowledge() and the
+// names of measures, so these must not change. Read next: similarity.hpp.
 #pragma once
 
 #include <string>

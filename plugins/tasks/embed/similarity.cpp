@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cosines, scales and groups for the task "embed". Sums run in a fixed order, so results have equal bits.
-// Read similarity.hpp first.
+// embed.cpp calls it; runs store the text of the scale, so its form must not change. Read similarity.hpp
+// first.
 #include "similarity.hpp"
 
 #include <charconv>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cosines of vectors, the scale that maps numbers of the data to cosines, and the groups in which the right
-// text is searched. embed.cpp computes its measures from them.
+// text is searched. embed.cpp computes its measures from them. Runs store the text of NumberScale as the
+// task's knowledge, so its form must not change.
 #pragma once
 
 #include <cstddef>

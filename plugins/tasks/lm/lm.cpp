@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "lm": encodes each text as windows in which each row's target is the next token, and turns losses
 // into counts. A window does not see what lies before it, so its first tokens are the hardest to predict.
-// Read lm.hpp first.
+// Trainer and inference call it through Task; runs store the names of measures, and the order of the columns
+// in the enum is that of Lm::columns(). Read lm.hpp first.
 #include "lm.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 // scored by perplexity and bits per character. Needs a causal model, and a head that gives the best token of
 // each row and its loss, such as "language_model". The flow is: records with `text` -> windows of ids with
 // the next token as each row's target -> losses -> counts per text, probabilities of what a user types.
+// Trainer and inference call it through Task; runs store the names of measures, so these must not change.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ class Lm final : public Task {
 
   /// Throws Error if the training set has no text. Nothing else is read from it.
   void prepare(const Records& train) override;
-  /// Returns an empty text, as nothing is read from the training set.
   void adopt(const std::vector<std::string>&) override {}  // there are no classes
+  /// Returns a constant, because nothing is learned from the training set.
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
   /// Counts words together with the white space before them, because generated text must contain blanks.

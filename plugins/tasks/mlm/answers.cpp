@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The second half of the task "mlm": turns the head's predictions for masked rows into measures, and into
-// answers for a user. The first half, which encodes records, is mlm.cpp. Read mlm.hpp first.
+// The second half of the task "mlm": Mlm::measure, label and answer, which turn the head's predictions for
+// masked rows into measures, and into answers for a user. Trainer and inference call them through Task after
+// each evaluation or prediction. Runs store the names in measure(), so these never change. The first half,
+// which encodes records, is mlm.cpp. Read mlm.hpp first.
 #include <charconv>
 
 #include "columns.hpp"

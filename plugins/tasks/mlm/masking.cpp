@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Masking for the task "mlm": picks rows and replaces their tokens. Each random number is drawn by the number
-// of a row or word, never in the order of a loop, so results do not depend on threads. Read masking.hpp
-// first.
+// of a row or word, never in the order of a loop, so results do not depend on threads. A change of a draw
+// changes the results of all runs of the task. Read masking.hpp first.
 #include "masking.hpp"
 
 #include <algorithm>

@@ -2,13 +2,17 @@
 // Chooses which rows of a sequence a masked language model must predict, and which tokens replace them
 // (Devlin et al. 2019, section 3.1 and appendix A.1). All functions depend only on the sequence and a key, so
 // the masks of an epoch are the same for any number of threads and after a resume. Mlm::encode and
-// Mlm::redraw call them. Read next: whole_words.hpp, mlm.cpp.
+// Mlm::redraw call them. A change of a draw changes the results of all runs of the task. Read next:
+// whole_words.cpp, mlm.cpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
+
+#include <encore/tokenizer.hpp>
 
 namespace encore::mlm {
 
@@ -63,5 +67,12 @@ void mask_rows(std::span<const std::int32_t> picked, const Tokens& tokens, const
 /// Restores the ids that mask_rows changed.
 void restore_rows(std::span<const std::int32_t> picked, std::span<const std::int32_t> targets,
                   std::span<std::int32_t> ids);
+
+/// Finds which tokens form one word, for masking whole words (whole_words.cpp). It uses the byte ranges that
+/// a tokenizer returns with its tokens, so it works with every tokenizer. Mlm::encode stores the result in
+/// the column "words". Returns a number for each token, ascending from 0, equal for adjacent tokens of one
+/// word. Words are those of BERT's tokenizer: letters, marks and digits without anything between; punctuation
+/// marks, symbols and ideographs are words of their own. `ranges`: the bytes of each token in `text`.
+std::vector<std::int32_t> number_words(std::string_view text, std::span<const ByteRange> ranges);
 
 }  // namespace encore::mlm

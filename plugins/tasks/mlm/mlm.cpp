@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first half of the task "mlm": encodes records as windows with masks. The number of masked rows of a
 // window depends only on its tokens; which rows, on a key: the content in `encode`; seed, epoch and example
-// in `redraw`. redraw has no tokenizer, so a column stores what it must know of the vocabulary. Read mlm.hpp
-// first; answers.cpp is the second half.
+// in `redraw`. redraw has no tokenizer, so a column stores what it must know of the vocabulary. Trainer and
+// inference call it through Task. Read mlm.hpp first; answers.cpp is the second half.
 #include "mlm.hpp"
 
 #include <algorithm>
 
 #include "columns.hpp"
+#include "masking.hpp"
 #include "next_text.hpp"
-#include "whole_words.hpp"
 #include "word_counts.hpp"
 
 namespace encore::mlm {

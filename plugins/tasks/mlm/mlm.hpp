@@ -4,7 +4,8 @@
 // holds a text pair, and the model also predicts whether the second follows the first. Needs a head that
 // gives the best tokens of each picked row, and its loss, as "language_model" does. Place in the flow:
 // records with `text` -> windows of ids, picked rows and their targets -> the head's guesses -> counts per
-// text, guesses for what a user masks. Read next: masking.hpp, next_text.hpp.
+// text, guesses for what a user masks. Trainer and inference call it through Task. Results depend on every
+// draw and on the order of the columns, so these must not change. Read next: masking.hpp, next_text.hpp.
 #pragma once
 
 #include <mutex>
@@ -40,8 +41,8 @@ class Mlm final : public Task {
 
   /// Throws Error if the training set has no text.
   void prepare(const Records& train) override;
-  /// Returns an empty text, as nothing is read from the training set.
   void adopt(const std::vector<std::string>&) override {}  // there are no classes
+  /// Returns a constant, because nothing is learned from the training set.
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
   /// Counts words, which white space separates.
@@ -68,8 +69,8 @@ class Mlm final : public Task {
   /// With next_sentence a line may be a text pair with a tab between.
   Records from_text(std::span<const std::string> lines) const override;
   /// `masks`: the best token for each mask; `candidates`: for each mask the best tokens, each followed by its
-  /// probability, parted by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text. After
-  /// encode of these records.
+  /// probability, separated by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text.
+  /// After encode of these records.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override {
     return "its answers already have the probability of each candidate";

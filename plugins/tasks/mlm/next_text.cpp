@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Draws text pairs for next-sentence prediction. Each random number is drawn by a counter, as in masking.cpp.
-// Read next_text.hpp first.
+// Mlm::encode (mlm.cpp) calls it; a change of a draw changes the results of runs. Read next_text.hpp first.
 #include "next_text.hpp"
 
 #include <algorithm>
 
 #include <encore/error.hpp>
 
+#include "line_text.hpp"
 #include "text_places.hpp"
-#include "trimmed.hpp"
 
 namespace encore::mlm {
 namespace {

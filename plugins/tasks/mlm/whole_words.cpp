@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // number_words(): decides from the two characters at the border of two tokens whether they belong to one
-// word. Categories come from utf8proc. Read whole_words.hpp first.
-#include "whole_words.hpp"
+// word. Categories come from utf8proc. Mlm::encode (mlm.cpp) calls it; a change of the rule changes the masks
+// of runs. Read masking.hpp first.
+#include "masking.hpp"
 
 #include <utf8proc.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of the task "multilabel", and what one text adds to them. Column names are literals of this
-// file only; runs store them, so they never change. Read measures.hpp first.
+// file only; runs store them, so they never change. multilabel.cpp calls it. Read measures.hpp first.
 #include "measures.hpp"
 
 #include <algorithm>

@@ -16,7 +16,8 @@ namespace encore::multilabel {
 /// share of examples with exactly the right labels, as scikit-learn counts them with zero_division = 0.
 std::vector<Measure> measures();
 
-/// Truth and prediction of one text.
+/// Truth and prediction of one text: the names of its labels, as Multilabel::measure (multilabel.cpp) finds
+/// them, and the probability of each label.
 struct Labelling {
   std::vector<std::string> truth = {}, predicted = {};  ///< each without duplicates, in any order
   std::span<const float> scores = {};                   ///< one for each of the model's labels

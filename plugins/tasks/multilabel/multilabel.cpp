@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "multilabel": encodes lists of labels as a 0 or 1 per label, and turns probabilities into lists of
-// labels and counts. Read multilabel.hpp first.
+// The task "multilabel": encodes a list of labels as a 0 or 1 for each label of the training set, and turns
+// probabilities into lists of labels and counts. Trainer and inference call it through Task; runs store
+// knowledge(), tuned thresholds and the names of measures, so their forms must not change. Read
+// multilabel.hpp first.
 #include "multilabel.hpp"
 
 #include <algorithm>

@@ -2,7 +2,9 @@
 // The task "multilabel": any number of labels per text or text pair, each with its own probability, predicted
 // from the first row of the sequence ([CLS]). The flow is: records with `text`, perhaps `text2` (and
 // `labels`, the truth) -> ids and a 0 or 1 per label -> probabilities (head "sigmoid") -> labels above a
-// threshold, counts per text. Read next: text_input.hpp, thresholds.hpp, measures.hpp.
+// threshold, and the counts of each text that the measures sum. Trainer and inference call it through Task;
+// runs store knowledge() and tune(), so their forms must not change. Read next: text_input.hpp,
+// thresholds.hpp, measures.hpp.
 #pragma once
 
 #include <string>
@@ -66,7 +68,7 @@ class Multilabel final : public Task, public AdoptsFields {
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// Returns the labels above their thresholds, in the order of their numbers.
+  /// Returns the labels above their thresholds, in the order of the label ids.
   std::vector<std::string> predicted(const ExampleSet& set, const Outputs& outputs,
                                      std::size_t sequence) const;
 

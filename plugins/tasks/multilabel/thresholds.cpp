@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // best_threshold(): one pass over the examples by falling probability, with F1 = 2 correct / (given +
-// examples with the label). Read thresholds.hpp first.
+// examples with the label). Multilabel::tune and Multilabel::use (multilabel.cpp) call this file. Runs store
+// the text of the thresholds, so its form must not change. Read thresholds.hpp first.
 #include "thresholds.hpp"
 
 #include <algorithm>

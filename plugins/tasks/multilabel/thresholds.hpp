@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Thresholds: the probability above which a text gets a label, for each label the one with the best F1 on the
-// development set; and their form as text, which a run stores. Multilabel::tune calls it.
+// development set; and their form as text, which a run stores. Multilabel::tune calls it. The form of that
+// text must not change.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace encore::multilabel {
 
-/// The probability of a label for a text, and whether the text has the label.
+/// The probability of a label for one text, and whether the text has the label.
 using Judged = std::pair<float, bool>;
 
 /// Returns the threshold with the best F1 of `probability > threshold`, halfway between two adjacent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of the task "ner", and what a sentence adds to them. Column names are literals of this file
-// only; runs store them, so they never change. Read measures.hpp first.
+// only; runs store them, so they never change. ner.cpp calls it. Read measures.hpp first.
 #include "measures.hpp"
 
 #include <map>

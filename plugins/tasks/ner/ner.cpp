@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "ner": encodes sentences as rows, and turns the classes of rows into tags, entities and counts.
-// Read ner.hpp first.
+// Trainer and inference call it through Task; runs store knowledge() and the names of measures, so these must
+// not change. Read ner.hpp first.
 #include "ner.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "counted.hpp"
 #include "entities.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "measures.hpp"
 #include "text_words.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "ner", entity recognition: one label per word in IOB2, scored by exact match of entities. The flow
 // is: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows -> counts per
-// sentence, tags, entities. Read next: word_labels.hpp, entities.hpp.
+// sentence, tags, entities. Trainer and inference call it through Task; runs store knowledge() and the names
+// of measures, so these must not change. Read next: word_labels.hpp, entities.hpp.
 #pragma once
 
 #include <string>

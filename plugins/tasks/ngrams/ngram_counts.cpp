@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Common n-grams and the longest common subsequence of two lists of words. Hash tables are only asked for
-// equality, so their order does not affect the counts. text_scores.cpp calls it; read ngram_counts.hpp first.
+// Counts the common n-grams of two lists of words, and the length of their longest common subsequence. Hash
+// tables are only asked for equality, so their order does not affect the counts. text_scores.cpp calls it for
+// BLEU, chrF and ROUGE; published scores depend on these counts, so they must not change. Read
+// ngram_counts.hpp first.
 #include "ngram_counts.hpp"
 
 #include <algorithm>

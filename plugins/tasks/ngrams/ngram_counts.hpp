@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares two lists of words: common n-grams, and the longest common subsequence. text_scores.cpp calls it
-// for BLEU, chrF and ROUGE, with the words of word_splitting.hpp.
+// for BLEU, chrF and ROUGE, with the words of word_splitting.hpp. Published scores depend on these counts, so
+// they must not change.
 #pragma once
 
 #include <cstddef>

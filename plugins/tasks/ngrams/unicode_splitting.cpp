@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits text by Unicode categories for BLEU and ROUGE. Categories come from utf8proc, in sacreBLEU from the
 // Python package `regex`, so characters of newer Unicode versions may differ. text_scores.cpp calls it; read
-// unicode_splitting.hpp first.
+// unicode_splitting.hpp first. The results must stay those of sacreBLEU.
 #include "unicode_splitting.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits text of any script into words for BLEU and ROUGE, by the options task.bleu_tokenizer and
-// task.rouge_tokenizer. text_scores.cpp calls it; the defaults are in word_splitting.hpp.
+// task.rouge_tokenizer. text_scores.cpp calls it; the defaults are in word_splitting.hpp. The results must
+// stay those of sacreBLEU's tokenizers of these names.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits text into words and characters for BLEU, chrF and ROUGE. Rules that need only ASCII work byte by
-// byte: in UTF-8 no byte of a longer character is an ASCII byte. Read word_splitting.hpp first.
+// byte: in UTF-8 no byte of a longer character is an ASCII byte. text_scores.cpp and unicode_splitting.cpp
+// call it; the results must stay those of sacreBLEU and rouge-score. Read word_splitting.hpp first.
 #include "word_splitting.hpp"
 
 #include <algorithm>

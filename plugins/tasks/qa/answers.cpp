@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// find_answer() and score_of(): the best answer to a question over all windows of its context, and its
-// probability. If spans in several windows are equally good, the first window counts. Read answers.hpp first.
+// The answers of the task "qa": find_answer() finds the best answer to a question over all windows of its
+// context, and score_of() its probability. If spans in several windows are equally good, the one in the first
+// window is the answer. qa.cpp calls both for measures and predictions. The scores of stored runs must stay
+// reproducible, so the rules of choice must not change. Read answers.hpp first.
 #include "answers.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // find_answer(): the answer to a question as a part of its context, the best span of all windows, or no
 // answer. qa.cpp calls it with the scores of the rows (head "span") for measures, predictions and answers to
-// a user.
+// a user. Scores of stored runs depend on the choice, so its rules must not change.
 #pragma once
 
 #include <cstddef>

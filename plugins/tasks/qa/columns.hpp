@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Columns: access to the columns of an encoded set of questions by meaning instead of by index. Qa::encode
-// (qa.cpp) fills the columns; answers.cpp, measures and descriptions read them here.
+// (qa.cpp) fills the columns; answers.cpp, measures and descriptions read them here. The names are those of
+// Qa::columns(); change both together.
 #pragma once
 
 #include <cstddef>

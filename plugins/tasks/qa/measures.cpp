@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of the task "qa", and what a question adds to them. Column names are literals of this file
-// only; runs store them, so they never change. Read measures.hpp first.
+// only; runs store them, so they never change. qa.cpp calls it. Read measures.hpp first.
 #include "measures.hpp"
 
 #include <algorithm>
 #include <map>
-
-#include "normal_answer.hpp"
 
 namespace encore::qa {
 namespace {

@@ -28,4 +28,10 @@ AnswerScore score_answer(std::string_view predicted, std::span<const std::string
 /// Adds the next example to `statistics`. `key` separates questions with and without an answer.
 void measure_question(const AnswerScore& score, std::string_view key, Statistics& statistics);
 
+/// Returns an answer as the words that the scripts of SQuAD compare (normalize_answer in evaluate-v1.1.py and
+/// evaluate-v2.0.py), by which score_answer() compares; the result must stay theirs (normal_answer.cpp).
+/// It is the text in lower case, without ASCII punctuation and the words a, an, the, separated by white
+/// space. Lower case, words and white space are those of Python's str and re; invalid UTF-8 becomes U+FFFD.
+std::vector<std::string> normal_words(std::string_view answer);
+
 }  // namespace encore::qa

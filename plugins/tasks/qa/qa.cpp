@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "qa": encodes questions with windows of their context, and turns the answers of answers.hpp into
-// measures, labels and text. Read qa.hpp first.
+// measures, labels and text. Trainer and inference call it through Task; runs store tune() and the names of
+// measures, so these must not change. Read qa.hpp first.
 #include "qa.hpp"
 
 #include <algorithm>
@@ -8,10 +9,9 @@
 #include <unordered_set>
 
 #include "columns.hpp"
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "measures.hpp"
-#include "quoted_line.hpp"
 #include "spans.hpp"
 #include "text_column.hpp"
 #include "threshold.hpp"

@@ -2,7 +2,9 @@
 // The task "qa", extractive question answering: finds the part of a context that answers a question, scored
 // as SQuAD's scripts do. A question is one example; its sequences are windows of the context, which is longer
 // than a model reads. Records with `question`, `context` (and `answers`, the truth) -> windows -> two scores
-// per row (head "span") -> the best span -> text. Read next: answers.hpp, spans.hpp, measures.hpp.
+// per row (head "span") -> the best span -> text. Trainer and inference call it through Task; runs store
+// tune() and the names of measures, so these must not change. Read next: answers.hpp, spans.hpp,
+// measures.hpp.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Windows of a context, and the best span in a window. best_span() tries all spans: the limit on their length
-// keeps them few. A list of the n best ends, as other programs use, could miss the best pair. Read spans.hpp
-// first.
+// keeps them few. A list of the n best ends, as other programs use, could miss the best pair. qa.cpp and
+// answers.cpp call it. Read spans.hpp first.
 #include "spans.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Windows of a long context, and the best span of rows in a window. Qa::encode cuts contexts into windows
-// here; answers.cpp searches the model's scores of each window.
+// here; answers.cpp searches the model's scores of each window. Scores of stored runs depend on the windows
+// and on the order of equal spans, so neither must change.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// best_threshold() for questions without an answer: tries thresholds halfway between two adjacent leads, and
-// one beyond each end. Read threshold.hpp first.
+// best_threshold() chooses the threshold of the option no_answer: a question is answered if its lead, which
+// is the score of no answer ([CLS]) less that of the best part of the context, is at most the threshold. It
+// tries a value halfway between each two neighbouring leads and one beyond each end. The largest sum of gains
+// wins, of equal sums the threshold nearest to `usual`. Qa::tune calls it; a run stores threshold_text(),
+// which Qa::use reads back, so that form must not change. Read threshold.hpp first.
 #include "threshold.hpp"
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 namespace encore::qa {
 namespace {
 
+/// The end of the stored text, after the number. It must not change.
 constexpr std::string_view behind_number = " no_answer_threshold\n";
 
 }  // namespace

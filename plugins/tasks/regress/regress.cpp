@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "regress": encodes numbers as targets, and turns the model's outputs into numbers and errors. Read
-// regress.hpp first.
+// The task "regress": encodes numbers as targets, and turns the model's outputs into numbers and errors.
+// Trainer and inference call it through Task; runs store knowledge() and the names of measures, so these must
+// not change. Read regress.hpp first.
 #include "regress.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "regress": a number per text or text pair, predicted from the first row of the sequence ([CLS])
 // and scored by rank correlation. The flow is: records with `text`, perhaps `text2` (and `number`, the truth)
-// -> ids and a target -> a number (head "regression") -> errors and pairs of numbers per example. Read next:
-// text_input.hpp.
+// -> ids and a target -> a number (head "regression") -> errors and pairs of numbers per example. Trainer and
+// inference call it through Task; runs store knowledge() and the names of measures, so these must not change.
+// Read next: text_input.hpp.
 #pragma once
 
 #include <string>

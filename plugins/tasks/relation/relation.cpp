@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "relation": splits a text into five parts (before the first span, the span, between, the second
-// span, after) and encodes them with signs around the spans. Read relation.hpp first.
+// span, after) and encodes them with signs around the spans. Trainer and inference call it through Task; runs
+// store knowledge() and the signs are tokens of vocabularies, so neither must change. Read relation.hpp
+// first.
 #include "relation.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "class_measures.hpp"
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 #include "marked_spans.hpp"
 #include "word_counts.hpp"
 

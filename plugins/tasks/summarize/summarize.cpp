@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "summarize": lists the measures of tokens (text_to_text.hpp), then those of the whole text
-// (ROUGE). Read summarize.hpp first.
+// (ROUGE). Trainer and inference call it through Task; runs store the names of measures, so these never
+// change. Read summarize.hpp first.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"

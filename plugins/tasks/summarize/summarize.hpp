@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "summarize": a summary of a text, scored by ROUGE-1, ROUGE-2 and ROUGE-L of the generated text.
-// Its base class in text_to_text.hpp does everything except these scores. Read next: ngrams/text_scores.hpp.
+// Its base class in text_to_text.hpp does everything except these scores. Trainer and inference call it
+// through Task. Read next: ngrams/text_scores.hpp.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "tag": uses the labels of words as they are in the data, and counts correct words. Read tag.hpp
-// first.
+// The task "tag": uses the labels of words as they are in the data, and counts correct words. Trainer and
+// inference call it through Task; runs store knowledge() and the names of measures, so these must not change.
+// Read tag.hpp first.
 #include "tag.hpp"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <utility>
 
 #include "class_measures.hpp"
-#include "counted.hpp"
 #include "label_scores.hpp"
+#include "line_text.hpp"
 
 namespace encore::tag {
 namespace {

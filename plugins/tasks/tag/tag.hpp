@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "tag": one label for each word, such as its part of speech, morphology or language, scored word by
 // word (entities of several words are the task "ner"). The flow is: records with `words` (and `tags`, the
-// truth) -> ids and targets -> classes of rows -> labels of words, counts per sentence. Read next:
-// word_labels.hpp, class_measures.hpp.
+// truth) -> ids and targets -> classes of rows -> labels of words, counts per sentence. Trainer and inference
+// call it through Task; runs store knowledge() and the names of measures, so these must not change. Read
+// next: word_labels.hpp, class_measures.hpp.
 #pragma once
 
 #include <string>

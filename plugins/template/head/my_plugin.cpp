@@ -2,6 +2,8 @@
 // which weights wrong rows more (Lin et al. 2017). With p the probability of the right class:
 //   loss = -(1 - p)^gamma log p
 //   dloss/dz[k] = (1 - p)^gamma (gamma p log p / (1 - p) - 1) ([k is right] - p[k])
+// The model calls it through Head (encore/head.hpp). You may change everything here; README.md lists the
+// rules.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/plugin.hpp>

@@ -1,6 +1,6 @@
 // Tests of the head "my_plugin" that only its author can write: expected losses and classes, and refused
 // options. `exp plugin check` tests what every head must do (gradients, threads, precisions, empty
-// sequences).
+// sequences). CTest runs it after a build. Change it together with my_plugin.cpp.
 #include <cmath>
 #include <cstdio>
 

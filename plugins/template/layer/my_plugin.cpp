@@ -1,6 +1,7 @@
-// Layer "my_plugin": each token reads the token `distance` positions before it in its sequence:
-//   y[n] = W x[n - distance] + b,  with zeros for x if the sequence has no such token.
-// The model adds x[n] and normalises. shift is a kernel of this plugin; the products are the SDK's.
+// Layer "my_plugin": each token reads the token `distance` positions before it in its sequence: y[n] = W x[n
+// - distance] + b, with zeros for x if the sequence has no such token. The model adds x[n] and normalises.
+// shift is a kernel of this plugin; the products are the SDK's. The model calls it through Layer
+// (encore/layer.hpp). You may change everything here; README.md lists the rules.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>

@@ -1,5 +1,6 @@
 // Tests of the layer "my_plugin" that only its author can write: expected numbers, and refused options. `exp
-// plugin check` tests what every layer must do (gradients, threads, precisions, empty sequences).
+// plugin check` tests what every layer must do (gradients, threads, precisions, empty sequences). CTest runs
+// it after a build. Change it together with my_plugin.cpp.
 #include <cmath>
 #include <cstdio>
 

@@ -1,6 +1,8 @@
 // Optimizer "my_plugin": a value moves by the sign of a running mean of its gradients, so all values move by
 // the same amount (Lion, Chen et al. 2023):
 //   u = sign(beta1 m + (1 - beta1) g),  x -= rate (u + decay x),  m = beta2 m + (1 - beta2) g
+// The trainer calls it through Optimizer (encore/optimizer.hpp). You may change everything here; README.md
+// lists the rules.
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/view.hpp>

@@ -1,5 +1,6 @@
 // Reader "my_plugin": one example per line: its label, a tab, its text. An error names file and line of all
-// invalid lines, up to ten.
+// invalid lines, up to ten. The worker calls it through Reader (encore/reader.hpp). You may change everything
+// here; README.md lists the rules.
 #include <encore/lines.hpp>
 #include <encore/plugin.hpp>
 

@@ -1,5 +1,6 @@
 // Tests of the reader "my_plugin" that only its author can write: expected records, and refused files. `exp
-// plugin check` tests what every reader must do: read what it writes, and give equal records twice.
+// plugin check` tests what every reader must do: read what it writes, and give equal records twice. CTest
+// runs it after a build. Change it together with my_plugin.cpp.
 #include <cstdio>
 
 #include <encore/testing.hpp>

@@ -1,6 +1,7 @@
 // Schedule "my_plugin": the factor on the learning rate rises in a straight line over the first `warmup` of
 // all steps, is then 1, and falls in a straight line to 0 over the last `decay` of them. It depends on the
-// step alone.
+// step alone. The trainer calls it through Schedule (encore/schedule.hpp). You may change everything here;
+// README.md lists the rules.
 #include <algorithm>
 
 #include <encore/plugin.hpp>

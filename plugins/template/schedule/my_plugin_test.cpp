@@ -1,5 +1,6 @@
 // Tests of the schedule "my_plugin" that only its author can write: expected factors, and refused options.
-// `exp plugin check` tests what every schedule must do.
+// `exp plugin check` tests what every schedule must do. CTest runs it after a build. Change it together with
+// my_plugin.cpp.
 #include <cmath>
 #include <cstdio>
 

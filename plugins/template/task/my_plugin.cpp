@@ -1,5 +1,6 @@
 // Task "my_plugin": one label per text, read off the first row of its sequence ([CLS]); scored by accuracy.
-// It reads the field `text`, and `label` for training and scores. Read next: encore/task.hpp.
+// It reads the field `text`, and `label` for training and scores. Trainer and inference call it through Task
+// (encore/task.hpp). You may change everything here; README.md lists the rules.
 #include <algorithm>
 #include <sstream>
 

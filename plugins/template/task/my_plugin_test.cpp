@@ -1,5 +1,6 @@
 // Checks what only the author of "my_plugin" knows: what a text becomes. `exp plugin check` checks the rest:
-// equal numbers on four threads, stored knowledge, measures that are best for the truth.
+// equal numbers on four threads, stored knowledge, measures that are best for the truth. CTest runs it after
+// a build. Change it together with my_plugin.cpp.
 #include <cstdio>
 
 #include <encore/testing.hpp>

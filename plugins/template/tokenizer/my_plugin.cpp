@@ -1,5 +1,6 @@
 // Tokenizer "my_plugin": cuts a word into stretches of `length` letters: with 3, "Paris" into "Par" and "is".
-// A stretch that is not in the vocabulary is [UNK]. Training keeps the most frequent stretches.
+// A stretch that is not in the vocabulary is [UNK]. Training keeps the most frequent stretches. Tasks call it
+// through Tokenizer (encore/tokenizer.hpp). You may change everything here; README.md lists the rules.
 #include <algorithm>
 #include <unordered_map>
 

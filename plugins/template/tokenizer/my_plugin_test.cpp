@@ -1,5 +1,6 @@
 // Checks what only the author of "my_plugin" knows: the tokens, and what is refused. `exp plugin check`
-// checks the rest (training twice, loading, threads), the same for every plugin.
+// checks the rest (training twice, loading, threads), the same for every plugin. CTest runs it after a build.
+// Change it together with my_plugin.cpp.
 #include <cstdio>
 
 #include <encore/testing.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests is_defined_on() (base/defined_measure.hpp) for each reducer, that is each formula that turns counts
+// Tests is_defined_on() (base/measures.hpp) for each reducer, that is each formula that turns counts
 // of examples into a value. A data set whose truth cannot give the measure a value, such as F1 without any
 // true label, must not choose the best checkpoint; predictions must not matter. train/scoring.cpp asks it
 // about the development set.
-#include "base/defined_measure.hpp"
+#include "base/measures.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,6 @@
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "base/measures.hpp"
 
 namespace encore {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the measures that the trainer itself reports for every task (base/host_measures.hpp): each is valid,
+// Tests the measures that the trainer itself reports for every task (base/measures.hpp): each is valid,
 // reads back from JSON as it was, and only the loss has a direction, so that `train.select` accepts no other
 // one. The list and its names are stored with runs.
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 
 #include <gtest/gtest.h>
 

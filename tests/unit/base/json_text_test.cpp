@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the parsing of JSON from files and other programs (base/json_text.hpp, base/json_values.hpp): text
+// Tests the parsing of JSON from files and other programs (base/json_text.hpp, base/json_text.hpp): text
 // that nests too deep or has too many values is rejected before it can exhaust stack or memory, and errors
 // name line and column. The limits are those of base/limits.hpp.
 #include "base/json_text.hpp"
@@ -11,7 +11,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_values.hpp"
 #include "base/limits.hpp"
 #include "unit/record/temporary_folder.hpp"
 

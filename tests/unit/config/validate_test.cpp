@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "base/limits.hpp"
-#include "config/resolve_path.hpp"
+#include "config/origin.hpp"
 #include "config/toml.hpp"
 
 namespace encore::config {

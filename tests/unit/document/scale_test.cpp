@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ticks() and Scale (document/scale.hpp), which every chart with axes uses, and the text of numbers
-// (base/number_text.hpp): ticks lie at round numbers, neighbours have different labels, each label is the
+// (base/readable_text.hpp): ticks lie at round numbers, neighbours have different labels, each label is the
 // right number, and the same text is written on every machine.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/scale.hpp"
 
 namespace encore::document {

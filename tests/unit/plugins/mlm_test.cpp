@@ -13,7 +13,7 @@
 #include <encore/error.hpp>
 
 #include "base/measures.hpp"
-#include "mlm/whole_words.hpp"
+#include "mlm/masking.hpp"
 #include "unit/plugins/mlm_texts.hpp"
 #include "unit/record/temporary_folder.hpp"
 

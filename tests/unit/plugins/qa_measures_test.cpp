@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/measures.hpp"
-#include "qa/normal_answer.hpp"
 #include "support/places.hpp"
 
 namespace encore::qa {

@@ -15,7 +15,6 @@
 #include <encore/base64.hpp>
 
 #include "base/sha256.hpp"
-#include "data/sentencepiece_tokens.hpp"
 #include "data/vocabulary.hpp"
 #include "support/places.hpp"
 #include "unit/record/temporary_folder.hpp"

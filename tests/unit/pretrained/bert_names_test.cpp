@@ -6,7 +6,7 @@
 
 #include <encore/error.hpp>
 
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::pretrained {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "config/toml.hpp"
-#include "pretrained/byte_bpe_files.hpp"
+#include "pretrained/tokenizer_files.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 
 namespace encore::pretrained {

@@ -4,7 +4,7 @@
 // fixed.
 #include <gtest/gtest.h>
 
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 
 namespace encore::pretrained {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"
-#include "pretrained/byte_bpe_files.hpp"
 #include "pretrained/content_hash.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "pretrained/tokenizer_files.hpp"
 #include "unit/pretrained/folder_problem.hpp"
 #include "unit/pretrained/tiny_folder.hpp"
 

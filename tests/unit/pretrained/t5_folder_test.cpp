@@ -6,7 +6,7 @@
 
 #include "data/vocabulary.hpp"
 #include "pretrained/content_hash.hpp"
-#include "pretrained/families.hpp"
+#include "pretrained/family.hpp"
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "unit/pretrained/folder_problem.hpp"
