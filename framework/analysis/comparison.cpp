@@ -11,7 +11,7 @@
 #include "analysis/example_tests.hpp"
 #include "analysis/foreign_values.hpp"
 #include "analysis/selection_notice.hpp"
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 
 namespace encore::analysis {
 

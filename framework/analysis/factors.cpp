@@ -9,7 +9,7 @@
 
 #include "base/readable_text.hpp"
 #include "config/core_schema.hpp"
-#include "config/setting_text.hpp"
+#include "config/option_text.hpp"
 
 namespace encore::analysis {
 

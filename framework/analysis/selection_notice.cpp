@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "analysis/comparison.hpp"
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "base/readable_text.hpp"
 #include "record/specification.hpp"
 #include "store/run_score.hpp"

@@ -13,7 +13,6 @@
 #include "app/parent_runs.hpp"
 #include "config/experiment_file.hpp"
 #include "config/override.hpp"
-#include "config/unused_tables.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/check.hpp"
 #include "runner/programs.hpp"

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/json_text.hpp"
-#include "base/replace_all.hpp"
+#include "base/shell_word.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore::app {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "app/session_tasks.hpp"
-#include "config/setting_text.hpp"
+#include "config/option_text.hpp"
 #include "record/thread_adaptation.hpp"
 #include "runner/code_state.hpp"
 #include "runner/launched_worker.hpp"

@@ -9,7 +9,6 @@
 
 #include "record/run_paths.hpp"
 #include "runner/launched_runs.hpp"
-#include "runner/slurm/stop_queued.hpp"
 #include "runner/stop_request.hpp"
 #include "world/lease_clock.hpp"
 

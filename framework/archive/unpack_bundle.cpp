@@ -12,7 +12,7 @@
 #include "archive/bundle_budget.hpp"
 #include "archive/tar.hpp"
 #include "archive/zstd_file.hpp"
-#include "base/bytes_text.hpp"
+#include "base/readable_text.hpp"
 #include "base/sha256.hpp"
 #include "world/atomic_file.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_parts() runs host work other than kernels (encoding, hashing) on several threads. The caller numbers
 // independent parts, and joins their results in the order of the numbers, so that no result depends on the
-// number of threads. data/encode.cpp, record/weights_file.cpp and train/digests.cpp call it.
+// number of threads. data/encode.cpp, record/weights_file.cpp and train/host_block.cpp call it.
 #pragma once
 
 #include <cstdint>

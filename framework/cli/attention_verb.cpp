@@ -9,7 +9,7 @@
 
 #include "app/document_requests.hpp"
 #include "app/worker_answer.hpp"
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/components.hpp"
 #include "document/escape.hpp"

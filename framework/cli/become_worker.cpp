@@ -15,7 +15,7 @@
 #include <encore/error.hpp>
 
 #include "cli/console.hpp"
-#include "runner/brief_waiting.hpp"
+#include "runner/worker_process.hpp"
 #include "world/file_descriptor.hpp"
 
 namespace encore::cli {

@@ -18,7 +18,6 @@
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "report/candidate_key.hpp"
-#include "report/power.hpp"
 #include "store/run_score.hpp"
 
 namespace encore::cli {

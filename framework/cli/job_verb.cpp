@@ -6,7 +6,7 @@
 
 #include "cli/verbs.hpp"
 #include "runner/job_keeper.hpp"
-#include "runner/slurm/job_script.hpp"
+#include "runner/slurm/submission.hpp"
 
 namespace encore::cli {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison.hpp"
-#include "base/bytes_text.hpp"
+#include "base/readable_text.hpp"
 #include "base/measures.hpp"
 #include "base/shell_word.hpp"
 #include "cli/table.hpp"

@@ -8,11 +8,7 @@
 
 #include "app/form.hpp"
 #include "base/nearest.hpp"
-#include "document/csv.hpp"
-#include "document/html.hpp"
-#include "document/json.hpp"
-#include "document/latex.hpp"
-#include "document/markdown.hpp"
+#include "document/writers.hpp"
 #include "runner/programs.hpp"
 
 namespace encore::cli {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "document/document.hpp"
-#include "document/output_file.hpp"
+#include "document/writers.hpp"
 
 namespace encore::cli {
 

@@ -13,7 +13,7 @@
 #include "analysis/comparison.hpp"
 #include "cli/run_json.hpp"
 #include "cli/table.hpp"
-#include "config/setting_text.hpp"
+#include "config/option_text.hpp"
 #include "world/lease_clock.hpp"
 
 namespace encore::cli {

@@ -12,7 +12,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/selection_notice.hpp"
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "cli/table.hpp"
 #include "document/escape.hpp"
 #include "report/wording.hpp"

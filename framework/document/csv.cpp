@@ -7,7 +7,7 @@
 #include <encore/error.hpp>
 
 #include "base/nearest.hpp"
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/escape.hpp"
 #include "document/outline.hpp"
 

@@ -5,7 +5,7 @@
 // writer_parts.hpp first.
 #include "document/writer_parts.hpp"
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/escape.hpp"
 #include "document/text.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/escape.hpp"
 #include "document/outline.hpp"
 #include "document/palette.hpp"

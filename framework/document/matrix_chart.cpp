@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/chart.hpp"
 #include "document/palette.hpp"
 #include "document/plot.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/text.hpp"
 
 namespace encore::document {

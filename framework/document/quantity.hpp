@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "base/bytes_text.hpp"
+#include "base/readable_text.hpp"
 
 namespace encore::document {
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 
 namespace encore::document {
 

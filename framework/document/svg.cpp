@@ -5,7 +5,7 @@
 // curves and reports/report.css the classes, so change them together.
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/drawing.hpp"
 #include "document/escape.hpp"
 #include "document/palette.hpp"

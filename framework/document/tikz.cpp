@@ -4,7 +4,7 @@
 // first.
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/drawing.hpp"
 #include "document/escape.hpp"
 #include "document/palette.hpp"

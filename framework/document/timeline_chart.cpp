@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/chart.hpp"
 #include "document/plot.hpp"
 #include "document/text.hpp"

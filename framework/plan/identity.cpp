@@ -13,7 +13,6 @@
 #include "base/sha256.hpp"
 #include "config/check_value.hpp"
 #include "config/core_schema.hpp"
-#include "config/json_value.hpp"
 #include "config/value.hpp"
 
 namespace encore::plan {

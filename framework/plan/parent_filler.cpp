@@ -8,8 +8,8 @@
 
 #include "base/input_file.hpp"
 #include "config/core_schema.hpp"
-#include "config/json_value.hpp"
-#include "config/resolve_path.hpp"
+#include "config/value.hpp"
+#include "config/origin.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 #include "pretrained/option_filler.hpp"

@@ -12,7 +12,6 @@
 
 #include "base/nearest.hpp"
 #include "config/core_schema.hpp"
-#include "config/search_schema.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
 #include "plan/label.hpp"

@@ -7,7 +7,7 @@
 #include "base/sha256.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
-#include "record/hash_cache.hpp"
+#include "record/cache_folder.hpp"
 
 namespace encore::pretrained {
 

@@ -2,7 +2,7 @@
 // sha256_of_content(): the content hash of a path in an option: of a file, or of the folder of a pretrained
 // model. Place in the flow: plan/ puts it into a run's identity; the worker's session compares it with the
 // files that it finds; runner/verifier.cpp and bundles compare the bytes without the cache. Databases have
-// the hashes, so what is hashed must not change. Read next: record/hash_cache.hpp.
+// the hashes, so what is hashed must not change. Read next: record/cache_folder.hpp.
 #pragma once
 
 #include <filesystem>

@@ -24,7 +24,7 @@ namespace encore::record {
 
 /// The element type of a tensor in a file: one of DType, or int8, for weights that need little space
 /// (infer/integer_weights.hpp). Floats of files from or for other programs are converted if they have another
-/// type (model/convert_elements.hpp).
+/// type (model/floats.hpp).
 class StoredType {
  public:
   enum Of : std::uint8_t { float32, float64, bfloat16, float16, int32, int64, int8 };  // DType, then more

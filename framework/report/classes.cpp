@@ -8,7 +8,7 @@
 
 #include "analysis/predictions.hpp"
 #include "base/count_matrix.hpp"
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 #include "store/legacy_metrics.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

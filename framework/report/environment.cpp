@@ -5,7 +5,7 @@
 // tables, so they stay. Read sections.hpp first.
 #include <algorithm>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
 #include "report/sections.hpp"

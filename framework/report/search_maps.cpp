@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 
 namespace encore::report {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 #include "plan/search/importance.hpp"
 #include "plan/search/search_plan.hpp"
 #include "report/search_subject.hpp"

@@ -10,7 +10,7 @@
 #include <ctime>
 
 #include "analysis/comparison.hpp"
-#include "base/number_text.hpp"
+#include "base/readable_text.hpp"
 
 namespace encore::report {
 

@@ -11,7 +11,7 @@
 #include "analysis/statistics.hpp"
 #include "base/metric.hpp"
 #include "base/readable_text.hpp"
-#include "config/setting_text.hpp"
+#include "config/option_text.hpp"
 #include "document/document.hpp"
 #include "document/quantity.hpp"
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/replace_all.hpp"
 #include "base/shell_word.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"

@@ -5,7 +5,7 @@
 // become a script. Read next: page.hpp.
 #include "serve/page.hpp"
 
-#include "document/content_policy.hpp"
+#include "document/writer_parts.hpp"
 
 namespace encore::serve {
 namespace {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
-#include "base/random_digits.hpp"
+#include "base/sha256.hpp"
 #include "serve/page.hpp"
 #include "serve/refusal.hpp"
 

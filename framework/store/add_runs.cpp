@@ -4,7 +4,7 @@
 // no second one unless a repeat is asked for. Read store.hpp first; runs.cpp lists the runs.
 #include <algorithm>
 
-#include "base/random_digits.hpp"
+#include "base/sha256.hpp"
 #include "config/core_schema.hpp"
 #include "store/connection_flag.hpp"
 #include "store/store.hpp"

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "base/json_text.hpp"
-#include "base/random_digits.hpp"
+#include "base/sha256.hpp"
 #include "record/spool.hpp"
 #include "store/store.hpp"
 #include "world/atomic_file.hpp"

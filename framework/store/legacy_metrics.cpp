@@ -8,7 +8,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "base/label_spans.hpp"
 #include "base/measure_json.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "store/rows.hpp"
 
 namespace encore::store {

@@ -10,7 +10,7 @@
 #include <limits>
 #include <map>
 
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "base/json_text.hpp"
 #include "record/best_checkpoint.hpp"
 

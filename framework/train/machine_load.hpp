@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "train/thread_choice.hpp"
-#include "world/cpu_ticks.hpp"
+#include "world/cores.hpp"
 
 namespace encore::train {
 

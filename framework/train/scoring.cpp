@@ -7,8 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/defined_measure.hpp"
-#include "base/host_measures.hpp"
 #include "base/measures.hpp"
 #include "data/largest_batch.hpp"
 #include "infer/attention.hpp"

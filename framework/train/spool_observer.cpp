@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "data/split.hpp"
 
 namespace encore::train {

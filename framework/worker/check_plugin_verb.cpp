@@ -14,7 +14,6 @@
 
 #include "base/load_file.hpp"
 #include "base/nearest.hpp"
-#include "contract/settings.hpp"
 #include "contract/suite.hpp"
 #include "plugin_host/registry.hpp"
 #include "worker/answers.hpp"

@@ -7,7 +7,7 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
 #include "record/evaluate_answer.hpp"

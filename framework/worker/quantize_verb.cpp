@@ -11,7 +11,7 @@
 #include <encore/lines.hpp>
 
 #include "base/example_bootstrap.hpp"
-#include "base/host_measures.hpp"
+#include "base/measures.hpp"
 #include "base/load_file.hpp"
 #include "infer/engine.hpp"
 #include "infer/integer_weights.hpp"

@@ -13,7 +13,7 @@
 
 #include <encore/error.hpp>
 
-#include "base/random_digits.hpp"
+#include "base/sha256.hpp"
 
 namespace encore::world {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "config/search_schema.hpp"
+#include "config/core_schema.hpp"
 #include "config/selection.hpp"
 #include "config/validate.hpp"
 

@@ -3,7 +3,7 @@
 // in the database and in Slurm, so their form must not change. Read job_name.hpp first.
 #include "runner/slurm/job_name.hpp"
 
-#include "base/random_digits.hpp"
+#include "base/sha256.hpp"
 
 namespace encore::runner {
 
