@@ -105,8 +105,11 @@ std::string markdown_plugin(const Manifest& manifest) {
   for (const ManifestOffer& offer : manifest.offers) {
     text += "\n## " + std::string(encore::name_of(offer.kind)) + " " + code(offer.name) + "\n";
     if (!offer.summary.empty()) text += sentence_of(offer.summary) + "\n\n";
-    text += "An experiment file selects it with:\n\n```toml\n[" + table_of(offer.kind) + "]\ntype = \"" +
-            offer.name + "\"\n```\n\n";
+    text += std::string(offer.kind == Kind::layer
+                            ? "An experiment file selects it with these lines. NAME is a name of your "
+                              "choice, which `model.block` lists:"
+                            : "An experiment file selects it with:") +
+            "\n\n```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
     if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
     text += measures_table(offer) + forms_tables(offer);

@@ -72,7 +72,7 @@ std::vector<HeadRow> rows_of(const HeadForm& form) {
     rows.push_back({what, value.name, row_of(value.space), values});
   };
   for (const Space space : form.reads)
-    rows.push_back({"states of the model", "", row_of(space), "vector of width numbers"});
+    rows.push_back({"states of the model", "", row_of(space), "vector of model.width numbers"});
   for (const HeadValue& value : form.columns) add("column of the task", value);
   for (const HeadValue& value : form.optional_columns) add("optional column", value);
   for (const HeadValue& value : form.outputs) add("output", value);
@@ -136,11 +136,13 @@ std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
     std::vector<HeadRow> rows = rows_of(offer.forms.front());
     for (HeadRow& row : rows)
       if (!row.space.empty()) row.space = "target";
-    return {{std::string(
-                 "The task decides what has a target: each token, each sequence (a whole text) or each "
-                 "picked row (a position that the task chooses). For each target, the head reads and gives") +
-                 (offer.forms.front().couples_sequences ? coupled : "") + ":",
-             std::move(rows)}};
+    return {
+        {std::string("The task decides what has a target: each token, each sequence (a whole text) or each "
+                     "picked row (a position that the task chooses). For each target, the head reads the "
+                     "states and columns below and "
+                     "writes the output") +
+             (offer.forms.front().couples_sequences ? coupled : "") + ":",
+         std::move(rows)}};
   }
   std::vector<HeadInterface> tables;
   for (const HeadForm& form : offer.forms) {

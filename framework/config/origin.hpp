@@ -11,7 +11,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "config/error.hpp"
-#include "config/value.hpp"
 
 namespace encore::config {
 

@@ -12,7 +12,9 @@ using namespace encore;
 class AlibiAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "self_attention whose scores fall in a line with the distance, one slope per head (Press et al. 2022)";
+      "self-attention with ALiBi: a score is lowered by the distance of the two tokens times a slope, fixed "
+      "for "
+      "each head (Press et al. 2022)";
   AlibiAttention(const Options& options, const LayerContext& context)
       : MultiHeadAttention(options, context, {.alibi = true}) {}
 

@@ -32,8 +32,9 @@ inline Schema head_schema() {
                {.help = "number of attention heads; must divide model.width, unless head_size is given",
                 .min = 1,
                 .max = 65536})
-      .optional("head_size", OptionType::integer,
-                {.help = "channels of a head, D; default: model.width / heads", .min = 1, .max = 65536});
+      .optional(
+          "head_size", OptionType::integer,
+          {.help = "size D of each head's vectors; default: model.width / heads", .min = 1, .max = 65536});
   return encore_layers::add_bias_option(schema);
 }
 
@@ -48,7 +49,8 @@ inline Schema attention_schema() {
 
 /// Returns the options of attention_schema() and those of scores q k^T / sqrt(D).
 inline Schema scaled_attention_schema() {
-  return attention_schema().boolean("scaled", true, {.help = "divide scores by the root of D; false in T5"});
+  return attention_schema().boolean("scaled", true,
+                                    {.help = "divide scores by the square root of D; T5 does not"});
 }
 
 /// H heads of D channels, and whether their products have a bias.

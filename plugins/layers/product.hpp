@@ -15,7 +15,8 @@ using namespace encore;
 
 /// Adds the option `bias` to the schema of a layer.
 inline Schema& add_bias_option(Schema& schema) {
-  return schema.boolean("bias", true, {.help = "add a bias to products; false in T5"});
+  return schema.boolean("bias", true,
+                        {.help = "add a bias vector to each product with a weight matrix; T5 has none"});
 }
 
 class Product {
