@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of entity recognition as data, and what a sentence adds to them. ner.cpp calls
-// measure_sentence() with the true and predicted tags of the words; the host's reducers compute the values.
+// The measures of entity recognition (precision, recall and F1 of entities) as data, and the counts that a
+// sentence adds to them. ner.cpp calls measure_sentence() with the true and predicted tags of the words; the
+// host's reducers compute the values. Runs store the names of the measures, and experiment files name them in
+// train.select, so they never change.
 #pragma once
 
 #include <span>
@@ -12,11 +14,11 @@
 
 namespace encore::ner {
 
-/// Returns exact match of entities over all types, the mean over types, and each type alone, as conlleval and
-/// seqeval (default mode) count.
+/// Returns the measures of exactly matching entities: over all types together, as the mean over types, and for
+/// each type, as conlleval and seqeval (default mode) count.
 std::vector<Measure> measures();
 
-/// Adds the next example to `statistics`: one true and one predicted tag per word.
+/// Adds one sentence to `statistics`: a true and a predicted tag for each word.
 void measure_sentence(std::span<const std::string> truth, std::span<const std::string> predicted,
                       Statistics& statistics);
 

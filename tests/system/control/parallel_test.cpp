@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests one `exp run --jobs` with several workers (runner/runner.hpp, runner/places.hpp), and several `exp
 // run` of one sweep, which share it by leases. Nothing is trained twice, and a failure costs only its own
-// run. The scripted worker trains.
+// run. A worker that the FAKE_ variables control takes the place of
+// training.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -29,7 +30,7 @@ std::string count(const Sandbox& sandbox, const std::string& state) {
 constexpr const char* digests_by_run =
     "SELECT group_concat(name || ' ' || step || ' ' || value, ', ') FROM (SELECT run.name, step, value FROM "
     "current_digest JOIN run ON run.number = current_digest.run ORDER BY run.name, step)";
-/// A query that returns the time during which attempts overlapped with others, from their own records.
+/// A query that returns 1 if any two attempts ran at the same time, else 0, by their own records.
 constexpr const char* overlaps =
     "SELECT count(*) > 0 FROM attempt a JOIN attempt b ON a.number < b.number AND b.started < a.finished";
 
