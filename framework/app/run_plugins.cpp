@@ -116,7 +116,7 @@ Folders without_repetitions(const Folders& folders) {
   return once;
 }
 
-/// Returns a canonical path, so that two spellings of a folder are equal.
+/// Returns whether the file is directly in one of the folders, however their paths are spelled.
 bool lies_in(const Folders& folders, const fs::path& file) {
   return std::ranges::any_of(folders, [&](const fs::path& folder) {
     std::error_code missing;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program logging_cost, called by hand: measures the cost of records, which are a worker's step that logs
-// ten metrics, 500 times a second (record/spool.hpp), and the merging of a long spool into a database
-// (store/store.hpp). It measures CPU time, so that the numbers hold on a busy machine, and wall time as well.
-// mlflow_store.py measures MLflow.
+// The program logging_cost, called by hand: measures what recording costs. (1) The CPU time of a process that
+// logs ten metrics in each of 500 steps a second (record/spool.hpp). (2) How fast a long spool is merged into
+// a database (store/store.hpp). It measures CPU time, so that the numbers hold on a busy machine, and wall
+// time as well. mlflow_store.py gives MLflow the same load, so change both together.
 //
 //   build/openmp/bin/tests/logging_cost [POINTS]      (default 3000000; files go to the temporary folder)
 #include <sys/resource.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // work_of(): counts what a call does, equally on every machine and at every load: the blocks of code that it
-// runs, the bytes that it copies or compares through the C library, and the memory that it takes. The
-// compiler puts a call of the counter into each basic block of the sources that are compiled for these tests
-// (-fsanitize-coverage=trace-pc, CMakeLists.txt); work_counter.cpp stands in for malloc, memcpy and their
-// like in the whole program, libraries included. Blocks inside libraries (SQLite, zstd, SentencePiece,
-// OpenSSL) are not seen; what they allocate and copy is. Read next: linear.hpp.
+// runs, the bytes that it copies or compares through the C library, and the memory that it takes. linear.hpp
+// calls it for every test of this folder, to show that reading hostile input takes work in proportion to its
+// size; the limits of these tests are in these units, so a change of what counts changes them. The compiler
+// puts a call of the counter into each basic block of the sources that are compiled for these tests
+// (-fsanitize-coverage=trace-pc, CMakeLists.txt); work_counter.cpp replaces malloc, memcpy and similar
+// functions in the whole program. Code blocks inside libraries (SQLite, zstd, SentencePiece, OpenSSL) are not
+// counted, but the memory that they allocate and the bytes that they copy are.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@
 
 namespace encore::ner {
 
-/// Returns the measures of exactly matching entities: over all types together, as the mean over types, and for
-/// each type, as conlleval and seqeval (default mode) count.
+/// Returns the measures of exactly matching entities: over all types together, as the mean over types, and
+/// for each type, as conlleval and seqeval (default mode) count.
 std::vector<Measure> measures();
 
 /// Adds one sentence to `statistics`: a true and a predicted tag for each word.

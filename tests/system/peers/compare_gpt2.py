@@ -57,7 +57,7 @@ def make_folder(torch, transformers, place, texts):
 
 
 def rows_of(torch, tokenizer, text):
-    """Returns rows in which each text begins after the marker, as in the task lm."""
+    """Returns a row of ids: the marker, then the text, as in the task lm."""
     return torch.tensor([[tokenizer.eos_token_id] + tokenizer(text)["input_ids"]])
 
 
