@@ -2,7 +2,8 @@
 // The program logging_cost, called by hand: measures what recording costs. (1) The CPU time of a process that
 // logs ten metrics in each of 500 steps a second (record/spool.hpp). (2) How fast a long spool is merged into
 // a database (store/store.hpp). It measures CPU time, so that the numbers hold on a busy machine, and wall
-// time as well. mlflow_store.py gives MLflow the same load, so change both together.
+// time as well. mlflow_store.py measures the cost of a point in MLflow's store; docs/internals/testing.md
+// names both.
 //
 //   build/openmp/bin/tests/logging_cost [POINTS]      (default 3000000; files go to the temporary folder)
 #include <sys/resource.h>
