@@ -245,6 +245,15 @@ call -h
 check "-h works before anything is built" returned 0
 check "-h builds nothing" not_logged '^cmake'
 check "-h shows the first command" says "./exp run experiments/quickstart.toml"
+for verb in build setup test; do
+  for words in "$verb -h" "$verb --help" "--backend openmp $verb -h" "$verb --backend openmp -h" "help $verb"; do
+    call $words
+    check "$words works before anything is built" returned 0
+    check "$words prints the help of $verb" says " $verb"
+    check "$words shows an example" says "Example: ./exp "
+    check "$words neither builds nor installs" test ! -s "$work/log"
+  done
+done
 
 # --- get_kokkos.sh ----------------------------------------------------------------------------------------------------------------
 kokkos() { (ENCORE_CACHE=$work/cache "$@") >"$work/output" 2>&1; status=$?; }
