@@ -51,7 +51,7 @@ class Scoring {
   /// returns nothing.
   std::optional<SetScore> score_of(data::Split split, std::int64_t step, std::int64_t last_step,
                                    bool measures);
-  /// Returns whether the selecting metric has nothing to count in the set (base/defined_measure.hpp).
+  /// Returns whether the selecting metric has nothing to count in the set (base/measures.hpp).
   bool is_undefined(const Statistics& statistics) const;
   /// Writes the attention weights of the first examples of dev, for the parameters after `step`.
   void keep_attention(std::int64_t step);
