@@ -126,7 +126,7 @@ PlannedRuns read_own_plan(const PlanRequest& request, const App& app, const std:
 /// experiment's name and the seed.
 PlannedRuns plan_document(const App& app, const config::ExperimentFile& document, const std::string& backend,
                           const std::vector<std::string>& plugin_path);
-/// Notices tables in base files that the experiment does not use (config/unused_tables.hpp).
+/// Notices tables in base files that the experiment does not use (config/experiment_file.hpp).
 void notice_unused_tables(const App& app, const std::vector<config::SourceFile>& sources);
 /// Leaves parents alone that no run needs: initial weights are read only at step 0, a teacher only while its
 /// student trains.

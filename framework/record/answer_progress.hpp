@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AnswerProgress: how far a worker has come with an answer, as a line of JSON that it writes before the
-// answer. Place in the flow: the worker's verbs write it to standard output (worker/tell_progress.hpp) ->
+// answer. Place in the flow: the worker's verbs write it to standard output (worker/verb_helpers.hpp) ->
 // app/worker_answer.cpp parses and shows it. Both programs come from one build, so the form may change; but
 // no answer may begin like such a line.
 #pragma once

@@ -129,7 +129,7 @@ struct CheckPluginArguments {
   std::filesystem::path file;           ///< the plugin's file
   std::vector<std::string> data;        ///< files of one set, for readers and tasks
   std::filesystem::path reader_plugin;  ///< contains the reader of `data.type=NAME`; empty: the plugin itself
-  std::vector<std::string> settings;    ///< KEY=VALUE, in place of defaults (contract/settings.hpp)
+  std::vector<std::string> settings;    ///< KEY=VALUE, in place of defaults (contract/suite.hpp)
   std::int64_t width = 0, length = 0;   ///< in place of the suite's large sizes; 0: those
   bool only_digests = false;            ///< only what is compared between numbers of threads
 };

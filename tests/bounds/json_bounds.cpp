@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds the work for JSON from outside: any JSON (base/json_values.hpp), manifests of plugins, bodies that
+// Bounds the work for JSON from outside: any JSON (base/json_text.hpp), manifests of plugins, bodies that
 // clients of `exp serve` send, and messages of workers, with expect_linear() of linear.hpp. A byte of JSON
 // becomes up to 40 bytes of values: "[]," is a value of 16 bytes in a list that doubles, and a block of its
 // own.

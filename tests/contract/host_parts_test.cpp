@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the checks of tasks and readers (framework/contract/task_checks.cpp, contract/reader_checks.cpp): the
 // contract suite, which `exp plugin check` runs, gets tasks and readers with one mistake each and must name
-// every mistake. Also the data and settings that an author gives (contract/settings.hpp).
+// every mistake. Also the data and settings that an author gives (contract/suite.hpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>

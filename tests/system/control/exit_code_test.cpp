@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the exit codes of each verb in each situation (cli/exit_code.hpp): 0 done or nothing to do, 1 a run
+// Tests the exit codes of each verb in each situation (cli/verbs.hpp): 0 done or nothing to do, 1 a run
 // failed, 2 nothing was started, 3 the bits differ, 75 unfinished, to be resumed. Scripts of users depend on
 // these numbers, so a row never changes; a new situation is a new row. Each row has a folder of its own.
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests runs of several ranks as jobs of Slurm (runner/slurm/job_script.hpp): the bits of one process,
+// Tests runs of several ranks as jobs of Slurm (runner/slurm/submission.hpp): the bits of one process,
 // whatever starts the ranks, over two nodes and over the time limit; requests reach rank 0. Slurm's daemons
 // run only if ENCORE_TEST_SLURM is set (cluster.hpp).
 #include <optional>

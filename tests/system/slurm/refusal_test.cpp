@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests uses of `exp run --launcher slurm` that are rejected before anything is started
-// (app/slurm_session.hpp), and those that Slurm itself rejects. Most need no daemons: stand-ins for Slurm's
+// (app/run_session.hpp), and those that Slurm itself rejects. Most need no daemons: stand-ins for Slurm's
 // commands answer.
 #include "system/slurm/cluster.hpp"
 

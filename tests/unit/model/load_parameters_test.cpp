@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests load() (model/load_parameters.hpp), which fills the parameters of a model from named tensors, under
 // our own names and those of foreign models; errors name both sides. Also convert_elements()
-// (model/convert_elements.hpp), which must round each number once, to the nearest.
+// (model/floats.hpp), which must round each number once, to the nearest.
 #include "model/load_parameters.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests models whose head has two losses (Model and sum_shards(), model/sum_shards.hpp), with the head
+// Tests models whose head has two losses (Model and sum_shards(), model/pass_kernels.hpp), with the head
 // language_model, which may also predict whether one text follows another: each loss is divided by the number
 // of its own targets, their sum is trained, and a batch may lack the targets of one of them. The order in
 // which shards are added is part of the promise of equal bits.

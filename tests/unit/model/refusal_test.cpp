@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the mistakes that a Model rejects when it is built, planned or run (model/network.hpp,
-// model/head_fit.hpp, model/device_batch.hpp): the error is a ConfigError whose key is the option in the
+// model/network.hpp, model/device_batch.hpp): the error is a ConfigError whose key is the option in the
 // experiment file, or names layer and handle for a mistake in a plugin.
 #include <gtest/gtest.h>
 

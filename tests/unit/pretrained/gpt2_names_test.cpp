@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the names of GPT-2's tensors in a model.safetensors (gpt2_family, pretrained/families.hpp): which
+// Tests the names of GPT-2's tensors in a model.safetensors (gpt2_family, pretrained/family.hpp): which
 // tensor each parameter is read from and written to. The names are those of `transformers`, so they are
 // fixed.
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests folders of MarianMT (marian_family, pretrained/families.hpp): names of tensors, the files of their
+// Tests folders of MarianMT (marian_family, pretrained/family.hpp): names of tensors, the files of their
 // tokenizer (two SentencePiece models) as read and written, and rejected folders. A folder that is written
 // must have the tokenizer files that were read, byte for byte.
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests select_runs() (store/selection.hpp, with conditions of store/run_condition.hpp): which runs words,
+// Tests select_runs() (store/selection.hpp, with conditions of store/selection.hpp): which runs words,
 // options and conditions of a command select, and the message if they select none or cannot be understood. A
 // condition is text of a user that becomes SQL, and must never write.
 #include "store/selection.hpp"
