@@ -28,7 +28,7 @@ Form<PluginViewRequest> plugin_view_options();
 struct PluginLsRequest {
   PluginViewRequest view;
   std::optional<std::string> kind;  ///< "layer"; list only plugins with a type of this kind
-  bool load = false;  ///< let the worker load every plugin
+  bool load = false;                ///< let the worker load every plugin
   bool json = false, csv = false;
 };
 

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison.hpp"
-#include "base/readable_text.hpp"
 #include "base/measures.hpp"
+#include "base/readable_text.hpp"
 #include "base/shell_word.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"

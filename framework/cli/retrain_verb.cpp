@@ -75,7 +75,9 @@ void print_outcome(std::ostream& out, const Terminal& terminal, const store::Run
 
 void print_outcome_csv(std::ostream& out, const store::RunRow& run, const store::RunRow& parent,
                        const analysis::Retraining& retraining) {
-  const auto number = [](const std::optional<double>& value) { return value ? config::shortest(*value) : ""; };
+  const auto number = [](const std::optional<double>& value) {
+    return value ? config::shortest(*value) : "";
+  };
   out << document::csv_record({"run", "parent", "measure", "set", "what", "examples", "parent_score",
                                "run_score", "gain", "gain_low", "gain_high"});
   for (const auto& [which, set] :

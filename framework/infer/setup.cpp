@@ -13,8 +13,8 @@
 
 #include <encore/vocabulary_lines.hpp>
 
-#include "base/measures.hpp"
 #include "base/load_file.hpp"
+#include "base/measures.hpp"
 #include "base/nearest.hpp"
 #include "base/sha256.hpp"
 #include "config/catalogue.hpp"

@@ -8,10 +8,10 @@
 
 #include "base/input_file.hpp"
 #include "config/core_schema.hpp"
-#include "config/value.hpp"
 #include "config/origin.hpp"
 #include "config/toml.hpp"
 #include "config/validate.hpp"
+#include "config/value.hpp"
 #include "pretrained/option_filler.hpp"
 
 namespace encore::plan {

@@ -8,9 +8,9 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/measures.hpp"
 #include "base/label_spans.hpp"
 #include "base/measure_json.hpp"
+#include "base/measures.hpp"
 
 namespace encore::store {
 

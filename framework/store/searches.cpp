@@ -10,8 +10,8 @@
 #include <limits>
 #include <map>
 
-#include "base/measures.hpp"
 #include "base/json_text.hpp"
+#include "base/measures.hpp"
 #include "record/best_checkpoint.hpp"
 
 namespace encore::store {

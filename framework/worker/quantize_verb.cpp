@@ -11,8 +11,8 @@
 #include <encore/lines.hpp>
 
 #include "base/example_bootstrap.hpp"
-#include "base/measures.hpp"
 #include "base/load_file.hpp"
+#include "base/measures.hpp"
 #include "infer/engine.hpp"
 #include "infer/integer_weights.hpp"
 #include "infer/quantization.hpp"

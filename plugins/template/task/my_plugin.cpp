@@ -12,7 +12,8 @@ using namespace encore;
 
 class MyPluginTask final : public Task {
  public:
-  static constexpr const char* summary = "one label per text, predicted from its first row; scored by accuracy";
+  static constexpr const char* summary =
+      "one label per text, predicted from its first row; scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() {
     return Schema().choice("keep", "start", {"start", "end"},

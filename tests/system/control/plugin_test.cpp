@@ -95,7 +95,8 @@ TEST(PluginLs, ListsThePluginsOfOneKind) {
   EXPECT_TRUE(has(schedules, "linear_schedule") && !has(schedules, "adam"));
   EXPECT_TRUE(!has(optimizers, "steps_plugin") && has(optimizers, "both_plugin") && has(optimizers, "adam"));
 
-  const runner::ProgramOutput text = sandbox.exp({"plugin", "ls", "--plugin-path", "mine", "--kind", "optimizer"});
+  const runner::ProgramOutput text =
+      sandbox.exp({"plugin", "ls", "--plugin-path", "mine", "--kind", "optimizer"});
   EXPECT_TRUE(contains(text.output, std::to_string(optimizers.size()) +
                                         " usable with an optimizer on openmp, 1 refused; searched:\n"))
       << text.output;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests cached_sha256_of_file() (record/cache_folder.hpp): when it returns the stored hash of a large file, and
-// when it reads the file again. A stored hash must never be used for a file that may have changed, because
-// hashes are parts of identities.
+// Tests cached_sha256_of_file() (record/cache_folder.hpp): when it returns the stored hash of a large file,
+// and when it reads the file again. A stored hash must never be used for a file that may have changed,
+// because hashes are parts of identities.
 #include "record/cache_folder.hpp"
 
 #include <fcntl.h>
