@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements Plot, which the charts with axes share: measures labels, chooses ticks that fit, and draws the
 // axes, the grid and the legend. The charts (bar_chart.cpp, line_chart.cpp and others) call draw_plot() first
-// and then draw their data. All charts with axes change with it; chart_test.cpp checks that labels stay apart
-// and within the drawing. Read plot.hpp and scale.hpp first.
+// and then draw their data. All charts with axes change with it; tests/unit/document/chart_test.cpp checks
+// that labels stay apart and within the drawing. Read plot.hpp and scale.hpp first.
 #include "document/plot.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordLabels: encodes the words of a sentence as rows, and turns the classes of rows into labels of words.
-// ner.cpp and tag.cpp call it; runs store knowledge(), so its form must not change. Read word_labels.hpp
-// first.
+// ner/ner.cpp and tag/tag.cpp call it; runs store knowledge(), so its form must not change. Read
+// word_labels.hpp first.
 #include "word_labels.hpp"
 
 #include <unordered_map>

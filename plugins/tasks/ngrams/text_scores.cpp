@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds the counts of one generated text for BLEU, chrF and ROUGE to the statistics. Orders and averaging are
-// the defaults of sacreBLEU and rouge-score. translate.cpp and summarize.cpp call it for each example. Runs
-// store the names of measures and columns, so these never change. Read text_scores.hpp first.
+// the defaults of sacreBLEU and rouge-score. translate/translate.cpp and summarize/summarize.cpp call it for
+// each example. Runs store the names of measures and columns, so these never change. Read text_scores.hpp
+// first.
 #include "text_scores.hpp"
 
 #include <string>

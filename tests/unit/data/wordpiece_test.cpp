@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests WordPiece, the tokenizer of BERT (plugins/tokenizers/wordpiece.hpp), and the training of its
-// vocabularies (wordpiece_trainer.cpp beside it). The expected tokens are those of the Python package
-// `tokenizers` with the same vocabulary and must not change, because trained models depend on them.
+// vocabularies (plugins/tokenizers/wordpiece_trainer.cpp). The expected tokens are those of the Python
+// package `tokenizers` with the same vocabulary and must not change, because trained models depend on them.
 // tests/system/peers/compare_wordpiece.py compares far more text where that package is installed.
 #include "wordpiece.hpp"
 

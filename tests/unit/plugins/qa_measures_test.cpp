@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests exact match and F1 of the task "qa" (plugins/tasks/qa/measures.hpp, normal_answer.hpp beside it):
+// Tests exact match and F1 of the task "qa" (plugins/tasks/qa/measures.hpp):
 // they equal the numbers in squad_scores.json, which make_squad_scores.py computed by the definition of
 // SQuAD's evaluation scripts.
 #include "qa/measures.hpp"
