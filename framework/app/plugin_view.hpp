@@ -46,7 +46,7 @@ struct PluginView {
   std::string backend;
   std::vector<std::filesystem::path> folders;  ///< in the order of search
   config::Catalogue catalogue;                 ///< all manifests, also those of refused files
-  std::vector<record::RefusedFile> refused;    ///< files that are no usable plugins, with the reason
+  std::vector<record::RefusedFile> refused;    ///< unusable files, with the reason
   std::optional<double> load_milliseconds;     ///< the time in which the worker loaded all of them
   std::optional<Kind> kind;                    ///< the kind that is listed; without it every kind
 
