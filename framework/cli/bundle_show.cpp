@@ -64,6 +64,15 @@ void print_bundle_csv(Console& console, store::Store& store, const archive::Bund
     console.out << document::csv_record({file.path, std::to_string(file.bytes), file.sha256});
 }
 
+nlohmann::ordered_json answer_of(const OpenedBundle& bundle, store::Store& store,
+                                 const std::vector<store::RunRow>& runs, bool with_files) {
+  nlohmann::ordered_json answer = bundle_json(bundle, store, runs);
+  if (with_files)
+    for (const archive::BundleFile& file : bundle.index().files)
+      answer["files"].push_back({{"file", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+  return answer;
+}
+
 int bundle_show(const app::BundleShowRequest& request, app::App& app, Console& console) {
   const OpenedBundle bundle(app.events, request.file, request.plugin_path);
   store::Store store(bundle.unpacked().database(), store::OpenMode::read);
@@ -73,14 +82,14 @@ int bundle_show(const app::BundleShowRequest& request, app::App& app, Console& c
   else if (request.diff)
     print_diffs(console, all_code(store, runs));
   else if (request.json)
-    console.print(bundle_json(bundle, store, runs));
+    console.print(answer_of(bundle, store, runs, request.files));
   else if (request.csv)
-    return print_bundle_csv(console, store, bundle.index(), request.claims), exit_done;
+    print_bundle_csv(console, store, bundle.index(), request.claims);
   else if (request.claims)
     print_claims(console, store);
   else
     print_bundle(console, bundle, store, runs, false);
-  if (request.files) print_files(console, bundle.index());
+  if (request.files && !request.json && !request.csv) print_files(console, bundle.index());
   return exit_done;
 }
 

@@ -47,13 +47,14 @@ void print_embedding_csv(std::ostream& out, const record::EmbedAnswer& answer) {
     for (const record::NearText& neighbour : neighbours)
       out << document::csv_record({query, config::shortest(neighbour.similarity),
                                    neighbour.line ? std::to_string(*neighbour.line) : "", neighbour.text});
+  if (!answer.vectors.empty()) {
+    std::vector<std::string> heads = {"text"};
+    for (std::size_t i = 1; i <= answer.vectors.front().vector.size(); ++i)
+      heads.push_back("v" + std::to_string(i));
+    out << document::csv_record(heads);
+  }
   for (const auto& [text, vector] : answer.vectors) {
     std::vector<std::string> row = {text};
-    if (&text == &answer.vectors.front().text) {
-      std::vector<std::string> heads = {"text"};
-      for (std::size_t i = 1; i <= vector.size(); ++i) heads.push_back("v" + std::to_string(i));
-      out << document::csv_record(heads);
-    }
     for (const auto number : vector) row.push_back(config::shortest(number));
     out << document::csv_record(row);
   }

@@ -185,6 +185,8 @@ TEST_F(Bundle, PacksDataWhereThatIsAskedFor) {
   EXPECT_TRUE(contains(files, "\r\nencore.db,")) << files;
   EXPECT_TRUE(contains(exp({"bundle", "show", "tiny.tar.zst", "--csv", "--claims"}).output,
                        "table,column,value\r\n"));
+  const json listed = json::parse(exp({"bundle", "show", "tiny.tar.zst", "--json", "--files"}).output);
+  EXPECT_EQ(listed.at("files").at(0).at("sha256").get<std::string>().size(), 64u);
   const json shown = json::parse(exp({"bundle", "show", "tiny.tar.zst", "--json"}).output);
   const json& trained = shown.at("trained");
   ASSERT_EQ(trained.at("data").size(), 3u);
