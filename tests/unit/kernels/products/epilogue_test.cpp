@@ -51,7 +51,7 @@ std::string text_of(const Shape& s) {
 /// The library that the device has chosen, and the portable one if the build has it.
 struct Libraries {
 #ifdef KOKKOS_ENABLE_CUDA
-  std::vector<GemmLibrary*> list = {&device().gemm()};
+  std::vector<kernels::GemmLibrary*> list = {&device().gemm()};
 #else
   std::unique_ptr<kernels::GemmLibrary> portable = kernels::make_portable_gemm();
   std::vector<kernels::GemmLibrary*> list = {&device().gemm(), portable.get()};
