@@ -201,7 +201,7 @@ void print_verifications(std::ostream& out, store::Store& store, const std::vect
   for (const store::RunRow& run : runs)
     for (const store::VerificationRow& row : store.read_verifications(run.number)) ++outcomes[row.outcome];
   for (const auto& [outcome, count] : outcomes)
-    out << "  verified " << counted(count, "time") << " by others: " << printable(outcome) << '\n';
+    out << "  verified " << counted(count, "time") << ": " << printable(outcome) << '\n';
 }
 
 void print_claimed(Console& console, const OpenedBundle& bundle, store::Store& store,

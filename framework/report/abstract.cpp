@@ -81,8 +81,9 @@ bool is_of_set(const store::DatasetRow& file, const std::string& set) {
           (file.role == record::added_role || file.role.starts_with(record::added_role + std::string("."))));
 }
 
-/// Returns the size of a set as the workers reported it: "1,200 examples of train.conll"; empty if a worker
-/// reported none, or if the runs differ in it.
+/// Returns the size of a set as the workers reported it: "1,200 examples of train.conll", or "150 examples of
+/// train.conll that data.split kept out of training"; empty if a worker reported none, or if the runs differ
+/// in it.
 std::string set_text(const ReportData& data, const Runs& runs, const std::string& set) {
   constexpr std::size_t most = 4;
   std::set<std::string> texts;
@@ -98,7 +99,8 @@ std::string set_text(const ReportData& data, const Runs& runs, const std::string
       if (is_of_set(file, has_own ? set : "train")) names.push_back(config::setting_text(file.path));
     if (names.empty()) return "";
     texts.insert(counted(static_cast<std::size_t>(facts->examples), "example") + " of " +
-                 (names.size() > most ? counted(names.size(), "file") : listed(names)));
+                 (names.size() > most ? counted(names.size(), "file") : listed(names)) +
+                 (has_own ? "" : " that data.split kept out of training"));
   }
   return texts.size() == 1 ? *texts.begin() : "";
 }

@@ -122,7 +122,24 @@ std::optional<document::Block> retraining_block(const ReportData& data) {
   return list;
 }
 
-document::Listing command_listing(const ReportData& data, std::size_t most_verified) {
+/// Returns the command that verifies all runs: by their names or, if these are more than `most_named`, by the
+/// names of their sweeps. A run that has the name of a sweep would be meant by it, so then every run is
+/// named.
+std::string verify_commands(const ReportData& data, std::size_t most_named) {
+  std::set<std::string> sweeps, names;
+  for (const store::SweepRow& sweep : data.sweeps) sweeps.insert(sweep.name);
+  bool is_clear = !sweeps.empty();
+  for (const store::RunRow& run : data.runs) {
+    names.insert(run.name);
+    is_clear = is_clear && !sweeps.contains(run.name);
+  }
+  const bool by_sweep = is_clear && data.runs.size() > most_named;
+  std::vector<std::string> words = {"exp", "verify"};
+  words.insert(words.end(), (by_sweep ? sweeps : names).begin(), (by_sweep ? sweeps : names).end());
+  return shell_command(words) + (data.runs.size() > 1 ? "  # all these runs" : "") + "\n";
+}
+
+document::Listing command_listing(const ReportData& data, std::size_t most_named) {
   std::set<std::string> commits, backends;
   for (const auto& [run, attempts] : data.attempts)
     for (const store::AttemptRow& attempt : attempts)
@@ -139,11 +156,7 @@ document::Listing command_listing(const ReportData& data, std::size_t most_verif
       if (text.find(line) == std::string::npos) text += line;
     }
   }
-  for (std::size_t i = 0; i < std::min(most_verified, data.runs.size()); ++i)
-    text += shell_command({"exp", "verify", data.runs[i].name}) + "\n";
-  if (data.runs.size() > most_verified)
-    text += "# and so on, for each of " + std::to_string(data.runs.size()) + " runs\n";
-  return {"sh", text, "Commands"};
+  return {"sh", text + verify_commands(data, most_named), "Commands"};
 }
 
 /// A file that the commands need, with its recorded content.
@@ -201,8 +214,8 @@ document::Section command_section(const ReportData& data) {
   document::Section section{"commands", "Commands"};
   section.blocks.push_back(document::Paragraph{
       "These commands train the runs, with the files below under their names and data with the same "
-      "SHA-256; the others "
-      "train a run again and compare every digest:"});
+      "SHA-256; the last "
+      "trains them again and compares every digest:"});
   section.blocks.push_back(command_listing(data, 5));
   for (std::optional<document::Block> block : {starts_block(data), retraining_block(data)})
     if (block) section.blocks.push_back(std::move(*block));

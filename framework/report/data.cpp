@@ -129,7 +129,7 @@ document::TableBlock size_table(const std::vector<Set>& sets) {
 document::TableBlock label_table(const std::vector<Set>& sets) {
   document::TableBlock table;
   table.id = "data-labels";
-  table.caption = "Words by their label (cut words are not counted).";
+  table.caption = "How often each label occurs. Words beyond max_length are not counted.";
   table.columns = {{"label", "", false}};
   std::vector<const Set*> shown;
   std::vector<std::string> labels;

@@ -125,13 +125,16 @@ document::Section training_section(const ReportData& data) {
     return config::setting_text(data.setting(data.runs.front(), key));
   };
   const auto options = [&](const std::string& table) {
-    std::string list;
+    std::string given, defaults;
     const auto params = data.params.find(data.runs.front().number);
-    if (params == data.params.end()) return list;
-    for (const store::ParamRow& param : params->second)
-      if (param.key.starts_with(table + ".") && param.key != table + ".type")
-        list += (list.empty() ? "" : ", ") + param.key.substr(table.size() + 1) + " " + text(param.key);
-    return list;
+    if (params == data.params.end()) return given;
+    for (const store::ParamRow& param : params->second) {
+      if (!param.key.starts_with(table + ".") || param.key == table + ".type") continue;
+      std::string& list = param.source == "default" ? defaults : given;
+      list += (list.empty() ? "" : ", ") + param.key.substr(table.size() + 1) + " " + text(param.key);
+    }
+    if (!defaults.empty()) given += (given.empty() ? "defaults: " : "; defaults: ") + defaults;
+    return given;
   };
   const auto with_options = [&](const std::string& table) {
     const std::string list = options(table);

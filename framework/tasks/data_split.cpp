@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 
@@ -149,6 +151,11 @@ std::array<Records, data::all_splits.size()> split_records(const Records& record
   for (std::size_t i = 0; i < records.size(); ++i)
     splits.push_back(split_of(content_hash(records, i, fields), shares));
   return sets_of(records, splits);
+}
+
+std::size_t count_labels(const Records& records, const TaskFields& fields) {
+  const std::vector<std::string>& labels = labels_of(records, fields);
+  return std::set<std::string_view>(labels.begin(), labels.end()).size();
 }
 
 std::array<Records, data::all_splits.size()> split_each_label(const Records& records,

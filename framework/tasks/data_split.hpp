@@ -39,6 +39,9 @@ Records joined(const std::vector<Records>& parts);
 std::array<Records, data::all_splits.size()> split_records(const Records& records, const TaskFields& fields,
                                                            std::span<const double> shares);
 
+/// Returns the number of different labels. Throws Error unless the task's truth is one text per record.
+std::size_t count_labels(const Records& records, const TaskFields& fields);
+
 /// Splits the records of each label: in the order of their hashes, the first share goes to the training set,
 /// the next to the development set, and so on. So every set has the distinct records of each label in these
 /// shares, up to rounding. Equal records stay together; a record may change its set if others with its label

@@ -79,7 +79,8 @@ ReadSet SetFiles::read_whole(data::Split files) const {
   return set;
 }
 
-void SetFiles::require_none_empty(const std::array<std::size_t, data::all_splits.size()>& counts) const {
+void SetFiles::require_none_empty(const std::array<std::size_t, data::all_splits.size()>& counts,
+                                  std::size_t labels) const {
   std::string counted;
   bool empty = false;
   for (const data::Split split : data::all_splits) {
@@ -88,9 +89,14 @@ void SetFiles::require_none_empty(const std::array<std::size_t, data::all_splits
     counted += (counted.empty() ? "" : ", ") + std::to_string(counts[index_of(split)]) + " for the " +
                data::title_of(split);
   }
-  if (empty)
-    throw Error(text(data::Split::train) + ": data.split leaves a set without examples: " + counted +
-                "; give it more examples, or the set a larger share");
+  if (!empty) return;
+  std::string remedy = "give it more examples, or the set a larger share";
+  if (labels > 0)
+    remedy = "data.stratify cuts the examples of each label on their own, and there are " +
+             std::to_string(labels) + (labels == 1 ? " label" : " labels") +
+             ": check that the labels are read from the right place, or leave data.stratify out";
+  throw Error(text(data::Split::train) + ": data.split leaves a set without examples: " + counted + "; " +
+              remedy);
 }
 
 void SetFiles::read_into(data::Split split, RecordSets& to) const {
@@ -110,7 +116,8 @@ void SetFiles::read_into(data::Split split, RecordSets& to) const {
   std::array<Records, data::all_splits.size()> sets = data_.stratify
                                                           ? split_each_label(records, fields_, data_.split)
                                                           : split_records(records, fields_, data_.split);
-  require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()});
+  require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()},
+                     data_.stratify ? count_labels(records, fields_) : 0);
   const bool train_is_read = to[index_of(data::Split::train)].has_value();
   for (const data::Split one : data::all_splits)
     if (is_share(one) && !to[index_of(one)]) to[index_of(one)] = std::move(sets[index_of(one)]);

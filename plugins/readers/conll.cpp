@@ -136,7 +136,7 @@ void finish(Dataset& set, const std::string& name, const std::string& what, cons
 Dataset parse(std::string_view text, const std::string& name, const std::string& what, const Format& format) {
   RowProblems problems;
   Dataset set = parse_rows(text, name, format, problems);
-  if (!format.skips_bad_rows) problems.require_none();
+  if (!format.skips_bad_rows) problems.require_none(!set.sentences.empty());
   finish(set, name, what, problems);
   return set;
 }
@@ -182,7 +182,8 @@ Records ConllReader::read(std::span<const InputText> files, const std::string& w
         parse_rows(file.text, file.name, format_, format_.skips_bad_rows ? skipped : all_problems));
     if (all_problems.count() == 0) finish(sets.back(), file.name, what, skipped);
   }
-  all_problems.require_none();
+  all_problems.require_none(
+      std::ranges::any_of(sets, [](const Dataset& set) { return !set.sentences.empty(); }));
   for (std::size_t i = 0; i < files.size(); ++i) {
     Dataset& set = sets[i];
     if (format_.entities) records.notes.push_back("tags in " + std::string(name_of(set.scheme)));

@@ -250,7 +250,7 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
   Taken taken;
   for (const InputText& file : files) read_file(file, Sight::everything, taken);
   const RowProblems& problems = taken.problems;
-  if (!skips_) problems.require_none();
+  if (!skips_) problems.require_none(!taken.texts.empty());
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (taken.rows > 0 ? " has no line that can be read; " + problems.skipped(taken.rows)

@@ -88,7 +88,7 @@ Records Parallel::read(std::span<const InputText> files, const std::string& what
                 ", so this one has no partner: name the files in pairs, [\"source\", \"target\"]");
   Taken taken;
   for (std::size_t i = 0; i < files.size(); i += 2) read_pair(files[i], files[i + 1], taken);
-  if (!skips_) taken.problems.require_none();
+  if (!skips_) taken.problems.require_none(!taken.sources.empty());
   if (taken.sources.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (taken.rows > 0 ? " has no pair of lines with text; " + taken.problems.skipped(taken.rows)

@@ -14,6 +14,10 @@
 
 namespace encore {
 
+/// The end of a message about invalid rows or questions, if the reader has the option and others are valid.
+inline constexpr const char* skip_remedy =
+    "\ncorrect them, or leave them out with data.bad_rows = \"skip\"";
+
 class RowProblems {
  public:
   void add(const std::string& file, std::int64_t line, const std::string& message) {
@@ -31,8 +35,10 @@ class RowProblems {
     return std::to_string(count_) + " of " + std::to_string(rows) +
            (count_ == 1 ? " rows is skipped: " : " rows are skipped; the first: ") + first_;
   }
-  /// Throws Error that names the first rows of each of the first files, and counts the others.
-  void require_none() const {
+  /// Throws Error that names the first rows of each of the first files, and counts the others. With
+  /// `may_skip` the message also names the option that leaves invalid rows out: set it only where the reader
+  /// has that option and other rows are valid.
+  void require_none(bool may_skip = false) const {
     if (count_ == 0) return;
     std::string text;
     std::int64_t others = 0;
@@ -47,6 +53,7 @@ class RowProblems {
       if (more > 0) text += more_rows(more) + (files_.size() > 1 ? " in " + file.name : "");
     }
     if (others > 0) text += more_rows(others) + " in other files";
+    if (may_skip) text += skip_remedy;
     throw Error(text);
   }
 

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_place.hpp"
+#include "row_problems.hpp"
 
 namespace encore::squad {
 namespace {
@@ -228,7 +229,9 @@ class Collector {
   }
   /// Returns the records. Throws an Error with the invalid questions or, if `skips`, adds a note.
   Records records(bool skips) {
-    if (bad_ > 0 && !skips) throw Error(problems_ + more());
+    if (bad_ > 0 && !skips)
+      throw Error(problems_ + more() +
+                  (sight_ == Sight::everything && !questions_.empty() ? skip_remedy : ""));
     Records records;
     if (bad_ > 0)
       records.notes.push_back(std::to_string(bad_) + (bad_ == 1 ? " question is" : " questions are") +

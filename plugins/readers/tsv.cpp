@@ -195,6 +195,7 @@ std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
     if (places[i] >= values.size())
       return "this row has " + counted(std::ssize(values), "column", "columns") + " and no " + column +
              ", which holds the " + columns_[i].holds + "; columns are separated by " + delimiter_text() +
+             (values.size() == 1 ? delimiter_remedy(values.front()) : "") +
              (places.size() < columns_.size() ? "; without a " + columns_.back().holds +
                                                     " its column may be empty, or missing behind the others"
                                               : "");
@@ -305,7 +306,7 @@ void TsvReader::read_file(const InputText& file, Sight sight, Taken& taken) cons
 Records TsvReader::read(std::span<const InputText> files, const std::string& what) const {
   Taken taken;
   for (const InputText& file : files) read_file(file, Sight::everything, taken);
-  if (!skips_) taken.problems.require_none();
+  if (!skips_) taken.problems.require_none(!taken.texts.empty());
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (taken.rows > 0 ? " has no row that can be read; "

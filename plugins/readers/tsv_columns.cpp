@@ -23,10 +23,20 @@ std::size_t place_of(const Column& column, const std::vector<std::string>& names
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "\"" : ", \"") + name + "\"";
   throw Error(where + (found == names.end() ? "no column is called \"" : "two columns are called \"") +
-              column.name + "\"; this line names " + all);
+              column.name + "\"; this line names " + all +
+              (names.size() == 1 ? delimiter_remedy(names.front()) : ""));
 }
 
 }  // namespace
+
+std::string delimiter_remedy(std::string_view row) {
+  for (const auto& [character, name] : {std::pair{'\t', "tab"}, {',', ","}, {';', ";"}, {'|', "|"}})
+    if (row.find(character) != std::string_view::npos)
+      return std::string("; if its columns are separated by ") +
+             (character == '\t' ? "tabs" : std::string("\"") + name + "\"") + ", set data.delimiter = \"" +
+             name + "\"";
+  return "";
+}
 
 Column column_of(const Options& options, const std::string& option, const std::string& holds) {
   const std::string& name = options.text(option);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <encore/options.hpp>
@@ -27,6 +28,10 @@ Column column_of(const Options& options, const std::string& option, const std::s
 
 /// Throws OptionError if two options select the same column.
 void require_own_columns(const std::vector<Column>& columns);
+
+/// Returns the end of a message about a row that the delimiter has left as one value: "; if its columns are
+/// separated by ...", with the first usual delimiter in the row. Returns "" if it contains none.
+std::string delimiter_remedy(std::string_view row);
 
 /// Returns the index of each column, from 0, in a file whose first line has these headings. `where` begins
 /// messages: "train.tsv:1: ". Throws Error if the line lacks a heading or has it twice, or if two columns are
