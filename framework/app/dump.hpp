@@ -26,7 +26,7 @@ struct DumpRequest {
 
 Form<DumpRequest> dump_form();
 
-/// Returns the selected runs, all without a selection. Throws UnknownRun if no run fits.
+/// Returns the selected runs; without a selection, all runs. Throws UnknownRun if no run fits.
 std::vector<store::RunRow> dumped_runs(const DumpRequest& request, store::Store& store);
 /// Writes a folder with runs.csv, params.csv and points.csv.
 void write_tables(store::Store& store, const std::vector<store::RunRow>& runs,
@@ -37,8 +37,8 @@ void write_tensorboard(store::Store& store, const std::vector<store::RunRow>& ru
 
 // --- TensorBoard's event files (tensorboard.cpp) ---
 // Records of TFRecord (length, masked CRC-32C, data, masked CRC-32C), each an Event in protobuf's wire
-// format. The numbers of the fields are in https://www.tensorflow.org/tutorials/load_data/tfrecord and
-// tensorflow/core/util/event.proto.
+// format. https://www.tensorflow.org/tutorials/load_data/tfrecord describes the record,
+// tensorflow/core/util/event.proto has the numbers of the fields.
 
 /// Returns the CRC-32C (the polynomial of iSCSI) of the bytes.
 std::uint32_t crc32c(std::string_view bytes);

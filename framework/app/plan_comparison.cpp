@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// compare_with(): looks up the question of each planned run in the database (its settings, data and seed) and
-// decides what `exp run` does with the run: start, resume, retry, skip or leave. run.cpp, plan.cpp,
-// explain.cpp, import.cpp, retrain.cpp, retry.cpp and planned_search.cpp call it after the file is read. `exp
-// plan` and `exp run` must decide alike, so no other file decides. Read next: planned_runs.hpp.
+// compare_with(): looks up the question of each planned run (its settings, data and seed) in the database and
+// decides what `exp run` does with the run: start, resume, retry or skip it, or leave it to another process.
+// run.cpp, plan.cpp, explain.cpp, import.cpp, retrain.cpp, retry.cpp and planned_search.cpp call it after
+// they have read the experiment file. `exp plan` and `exp run` must decide alike, so no other file decides.
+// Read next: planned_runs.hpp.
 #include "app/planned_runs.hpp"
 
 #include <cstddef>
@@ -30,7 +31,7 @@ void name_parent(store::Store& store, const PlannedRuns& planned, PlannedRun& ru
     run.learns_from = teacher->name;
 }
 
-/// Returns what to do with a run in this state; a worker that is alive is left alone.
+/// Returns what to do with a run in this state. A running one belongs to another process.
 Action action_for(store::RunState state) {
   switch (state) {
     case store::RunState::completed:
@@ -63,8 +64,8 @@ void compare_origin(store::Store& store, const PlannedRuns& planned, PluginFiles
                                                      planned.fingerprint, "in its build");
 }
 
-/// With --changed, a run that another plugin file trained is trained again as a new repeat, and an unfinished
-/// repeat of this kind is finished. Other runs are left alone.
+/// With --changed, a run that was trained with another plugin file is trained again as a new repeat, and an
+/// unfinished repeat of this kind is finished. All other runs get Action::leave.
 void keep_to_changed(PlannedRun& run) {
   const bool of_other_plugins = !run.changed_plugins.empty() && (run.action == Action::skip || run.goes_on());
   if (of_other_plugins) {

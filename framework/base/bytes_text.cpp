@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats a number of bytes for messages and tables (bytes_text): chooses the largest unit that leaves a
-// number of at least 1. Units are powers of 1000, as for disks. Users only read the result, so its form may
-// change; tests compare it. Read readable_text.hpp first.
+// number of at least 1. Units are powers of 1000, as for disks. Only people read the result, so its form may
+// change, together with the tests that compare it. Read readable_text.hpp first.
 #include "base/readable_text.hpp"
 
 #include <cstdio>

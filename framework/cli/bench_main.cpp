@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // main() of exp-bench, a component of exp: measurements of this machine. exp replaces itself by it
-// (components.hpp). It only names its verbs; what all components share is in program.cpp.
+// (components.hpp). It only names its verbs; what all components share is in program.cpp. A new verb of
+// exp-bench is also added to components.cpp.
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_request() and help_text(): fill a verb's request from a command line and print its help, by the verb's
 // form (app/form.hpp). run_bound() in verbs.hpp calls read_request() for every verb, completion_verb.cpp asks
-// for the fields. Only binder.cpp uses the parsing library, so that another one could replace it.
+// for the fields. Only binder.cpp may use the parsing library, so that another one could replace it.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder
 // like the user's own runs. verify_verb.cpp calls it through exp-report. The flow: unpack and check -> select
-// the runs -> find their data, plugins and code -> list what is missing, or verify. Nothing of the bundle is
-// executed, its data are only read; both must stay, because a bundle may come from anybody.
+// the runs -> find their data, plugins and code -> list what is missing, or verify. Nothing in the bundle is
+// executed, and its data are only read; both must stay so, because a bundle may come from anybody.
 #include <algorithm>
 
 #include "app/planned_search.hpp"
@@ -110,7 +110,7 @@ store::SelectedRuns meant_runs(store::Store& store, const store::RunSelection& s
   return selected;
 }
 
-/// Returns the same call for the built program, which unpacks the bundle itself.
+/// Runs the same command with the built program, which unpacks the bundle itself, and returns its exit code.
 int call(const fs::path& program, const Arguments& arguments) {
   Arguments others = {"verify"};
   for (std::size_t at = 0; at < arguments.size(); ++at) {

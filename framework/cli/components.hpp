@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs that run in separate programs, so that exp builds without their dependencies: exp-report,
-// exp-serve and exp-bench, in the folder of exp. ./exp builds a component at its first call. exp has the
-// forms of these verbs for help, completion and errors. verbs() names the component of each verb.
+// The verbs that run in separate programs, so that exp builds without their dependencies, which it must never
+// link: exp-report, exp-serve and exp-bench, in the folder of exp. ./exp builds a component at its first
+// call. exp has the forms of these verbs for help, completion and errors. verbs() names the component of each
+// verb.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Console: the output of exp and its questions to the user. Only this class uses the standard streams; a test
-// passes its own. run_bound() in verbs.hpp gives it to every verb. Verbs write answers to `out`; notices and
-// progress go to `err`, so that scripts can read answers.
+// passes its own. run_bound() in verbs.hpp gives it to every verb. Verbs must write answers to `out`, notices
+// and progress to `err`, so that scripts can read answers.
 #pragma once
 
 #include <iosfwd>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp dump: writes runs to files, or as JSON to standard output, for other programs. app/dump.cpp writes the
-// files, run_json.hpp the JSON, which define the formats; help_verb.cpp lists the verb.
+// files, run_json.hpp the JSON, which define the formats. Other programs read them, so columns and members
+// keep their names; help_verb.cpp lists the verb.
 #include "app/dump.hpp"
 
 #include "cli/run_json.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints the scores of `exp evaluate`, for evaluate_verb.cpp. Measures of labels are columns of one table,
 // whose last row is the measure over all labels. It knows no task: names and digits come with the answer, so
-// that measures of plugins are shown too. The CSV is read by programs, the tables are not. Read next:
-// evaluation_text.hpp.
+// that measures of plugins are shown too. Programs read the CSV, so its columns must stay; the tables may
+// change. Read next: evaluation_text.hpp.
 #include "cli/evaluation_text.hpp"
 
 #include <algorithm>

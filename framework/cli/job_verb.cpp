@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp job: trains the runs of a job on the machine where a launcher (Slurm, ssh) has started it. Its
 // arguments are files with orders that `exp run` has written (runner/job_files.hpp); an older exp may have
-// written them. No list of verbs contains it, because users do not call it; main.cpp finds it by its name.
+// written them, so old orders must stay readable. No list of verbs contains it, because users do not call it;
+// main.cpp finds it by its name.
 #include <signal.h>
 
 #include "cli/verbs.hpp"

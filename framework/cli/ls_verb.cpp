@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp ls: prints the list of runs, or of searches. app/ls.cpp selects the runs, run_list.hpp and
-// search_text.hpp print them and define JSON and CSV; help_verb.cpp lists the verb.
+// search_text.hpp print them and define JSON and CSV, whose names must stay; help_verb.cpp lists the verb.
 #include "app/ls.hpp"
 #include "cli/run_list.hpp"
 #include "cli/search_text.hpp"

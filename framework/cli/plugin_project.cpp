@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp plugin new and exp plugin build: print the files that were made and the next command.
-// app/plugin_project.cpp makes them; plugin_verb.cpp lists the actions. docs/plugins/ shows these lines, and
-// pages_test runs its commands.
+// app/plugin_project.cpp makes them; plugin_verb.cpp lists the actions. The guides
+// docs/guides/adding_a_layer.md and its siblings show these lines, so a changed line needs a change there.
 #include "app/plugin_project.hpp"
 
 #include <nlohmann/json.hpp>

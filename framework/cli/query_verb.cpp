@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp query: prints the rows of one SQL query as a table, CSV or JSON, row by row if the format allows it, so
-// that large results need little memory. app/query.cpp runs the query; help_verb.cpp lists the verb.
+// that large results need little memory. app/query.cpp runs the query, which may only read the database;
+// help_verb.cpp lists the verb.
 #include "app/query.hpp"
 
 #include "cli/table.hpp"

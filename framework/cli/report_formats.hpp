@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ReportFormat: the formats of reports as one list for the verb, its help and its messages. report_verb.cpp
 // and bundle_verb.cpp make the document (report/report.hpp), find the format here, get its files, and write
-// them.
+// them. Scripts pass the names of formats to --format, so they must stay.
 #pragma once
 
 #include <filesystem>

@@ -2,7 +2,8 @@
 // RunDisplay: shows a run of `exp run` while it trains: one live line on a terminal, beside those of other
 // runs, or lines with a time elsewhere. Each dev score has a line in both cases. session_screen.cpp and
 // verify_verb.cpp make one for each run; the runner calls it with the worker's events, from the session's
-// thread.
+// thread. No program reads the lines, so their words may change, together with the tests and pages that quote
+// them. A kind of event (record/events.hpp) without a show() is not shown.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,7 @@ class RunDisplay final : public runner::RunObserver {
   void silent(const runner::Inactivity& inactivity) override;
   void noticed(const std::string& text) override;
 
-  /// Prints a line of the caller above the live line.
+  /// Prints a line above the live line, unless the display is quiet.
   void say(const std::string& text);
 
  private:
@@ -38,6 +39,7 @@ class RunDisplay final : public runner::RunObserver {
   void show(const record::Progressed& progress);
   void show(const record::Evaluated& scores);
   void show(const record::Logged& line);
+  /// Prints a line above the live line, or with the time where there is none, even if the display is quiet.
   void print(const std::string& text);
 
   std::string title_;

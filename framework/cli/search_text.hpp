@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints a search and lists of searches as tables and JSON, for `exp show`, `exp ls --search` and the end of
-// `exp run`. Read next: analysis/search_view.hpp.
+// `exp run`. Programs read the JSON: members keep their names; tables may change. Read next:
+// analysis/search_view.hpp.
 #pragma once
 
 #include <iosfwd>

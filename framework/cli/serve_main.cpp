@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // main() of exp-serve, a component of exp: models behind HTTP, and monitoring of their inputs. exp replaces
-// itself by it (components.hpp). It only names its verbs; what all components share is in program.cpp.
+// itself by it (components.hpp). It only names its verbs; what all components share is in program.cpp. A new
+// verb of exp-serve is also added to components.cpp.
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SessionScreen: the output of a session of runs (app/run_session.hpp): the runs to do, a live line for each
 // run, the end of each run, and the end of the session with the exit code. run_verb.cpp and retrain_verb.cpp
-// make one and pass it to run(), retry(), import(), run_search() or retrain(), which call it.
+// make one and pass it to run(), retry(), import(), run_search() or retrain(), which call it. Scripts read
+// the exit code, which must stay; the lines may change.
 #pragma once
 
 #include <memory>

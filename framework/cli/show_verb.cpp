@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp show: prints everything about one or several runs, or about a search. app/show.cpp selects them;
-// show_text.hpp, run_json.hpp and search_text.hpp print them; help_verb.cpp lists the verb.
+// show_text.hpp, run_json.hpp and search_text.hpp print them and define the JSON, whose members keep their
+// names; help_verb.cpp lists the verb.
 #include "app/show.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Terminal: the properties of a stream (width, height, colour, UTF-8); wrapped(): text in lines that fit;
 // LiveLines: lines that are redrawn. Console has a Terminal for each stream; tables, help and progress use it
-// for width and colour. binder.cpp and help_verb.cpp wrap all help with wrapped(), so sources write a
-// paragraph as one line.
+// for width and colour. Files and pipes must get no escape codes. binder.cpp and help_verb.cpp wrap all help
+// with wrapped(), so sources write a paragraph as one line.
 #pragma once
 
 #include <cstdio>

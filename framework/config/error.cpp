@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collects, sorts, words and throws the problems of a configuration. Every message about an experiment file
-// goes through here; cli/program.cpp prints what is thrown. Only people read the words, but messages are
-// sorted by place, which tests compare. Read error.hpp first.
+// goes through here; cli/program.cpp prints what is thrown. The words may change, because only people read
+// them; the order by place must stay. Read error.hpp first.
 #include "config/error.hpp"
 
 #include <algorithm>

@@ -68,7 +68,7 @@ std::string sentence_of(std::string summary) {
   const auto end = summary.find_first_of(" ,(");
   const bool is_word = std::all_of(
       summary.begin(), summary.begin() + static_cast<std::ptrdiff_t>(std::min(end, summary.size())),
-      [](unsigned char c) { return std::islower(c) != 0; });
+      [](unsigned char c) { return std::islower(c) != 0 || c == '-'; });
   if (is_word && !summary.empty())
     summary.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(summary.front())));
   return summary + ".";
@@ -114,8 +114,10 @@ std::string markdown_plugin(const Manifest& manifest) {
     if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
     text += measures_table(offer) + forms_tables(offer);
     if (offer.version > 1)
-      text += "\nThe meaning of these options has version " + std::to_string(offer.version) +
-              ", which is part of the identity of a run.\n";
+      text +=
+          "\nThis is version " + std::to_string(offer.version) + " of the " + encore::name_of(offer.kind) +
+          ". With equal options, earlier versions gave other results. The version is part of the identity "
+          "of a run.\n";
   }
   return text;
 }
@@ -134,9 +136,12 @@ std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
   std::ranges::sort(
       rows, [](const Row& a, const Row& b) { return a.kind != b.kind ? a.kind < b.kind : a.text < b.text; });
   std::string text =
-      "# The plugins that ship\n\nWritten from their manifests; `ENCORE_WRITE_DOCUMENTS=1 ./exp test -R "
-      "PluginPages` writes these pages again.\n`exp plugin info NAME` prints the same for any plugin, `exp "
-      "plugin ls` lists what is there.\n\n| kind | type | what it is |\n|---|---|---|\n";
+      "# The plugins that ship\n\nLayers, heads, tokenizers, optimizers, schedules, tasks and readers are "
+      "plugins. This page lists those that ship with\nEncore, for users who write an experiment file. The "
+      "page of each plugin describes its options. `exp plugin ls` lists\nthe plugins on your computer, and "
+      "`exp plugin info NAME` prints the tables of a plugin, also of your own.\n\nThese pages are generated: "
+      "`ENCORE_WRITE_DOCUMENTS=1 ./exp test -R PluginPages` writes them again from the plugins.\n\n| kind | "
+      "type | what it is |\n|---|---|---|\n";
   for (const Row& row : rows) text += row.text;
   return text;
 }

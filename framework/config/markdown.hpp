@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes options as Markdown tables. docs/reference/options.md and the pages in docs/reference/plugins/ are
-// generated with it, and `exp plugin info` prints it. No program reads the pages back; tests compare them
-// with the files.
+// generated with it, and `exp plugin info` prints it. No program reads the pages back, so their form may
+// change; after a change, write them again (plugin_pages_test).
 #pragma once
 
 #include <string>

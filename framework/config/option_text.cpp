@@ -55,6 +55,13 @@ std::string row_of(Space space) {
   return "";
 }
 
+/// Returns `vector of 4 integers` or, for the name of a size, `vector of numbers, length = classes`.
+std::string vector_text(const std::string& length, const std::string& number) {
+  if (length.find_first_not_of("0123456789") == std::string::npos)
+    return "vector of " + length + " " + number + "s";
+  return "vector of " + number + "s, length = " + length;
+}
+
 std::string targets_text(const std::vector<Space>& targets) {
   std::string text;
   for (std::size_t i = 0; i < targets.size(); ++i)
@@ -66,17 +73,18 @@ std::vector<HeadRow> rows_of(const HeadForm& form) {
   std::vector<HeadRow> rows;
   const auto add = [&](const char* what, const HeadValue& value) {
     const std::string number = value.type == ColumnType::integers ? "integer" : "number";
-    std::string values = value.width == "1" ? number : "vector of " + value.width + " " + number + "s";
+    std::string values = value.width == "1" ? number : vector_text(value.width, number);
     if (!value.below.empty()) values += ", 0 to " + value.below + " - 1, or -1 for none";
     if (value.on_request) values += ", computed on request";
     rows.push_back({what, value.name, row_of(value.space), values});
   };
   for (const Space space : form.reads)
-    rows.push_back({"states of the model", "", row_of(space), "vector of model.width numbers"});
+    rows.push_back({"states of the model", "", row_of(space), vector_text("model.width", "number")});
   for (const HeadValue& value : form.columns) add("column of the task", value);
   for (const HeadValue& value : form.optional_columns) add("optional column", value);
   for (const HeadValue& value : form.outputs) add("output", value);
-  for (const std::string& path : form.ties) rows.push_back({"parameter", path, "", "shared with that part"});
+  for (const std::string& path : form.ties)
+    rows.push_back({"parameter", path, "", "shared with the parameter of this name"});
   return rows;
 }
 
@@ -117,21 +125,21 @@ std::string limits_text(const Option& option) {
 
 std::string fields_text(const ManifestOffer& offer) {
   if (offer.kind == Kind::reader)
-    return "It gives the " + fields_of(offer.gives) +
+    return (offer.may_give.empty() ? "It gives the " : "By default it gives the ") + fields_of(offer.gives) +
            (offer.may_give.empty() ? ""
-                                   : ". If its options ask for it, also the " + fields_of(offer.may_give));
+                                   : ". Other options give these fields instead of them or in addition: " +
+                                         quoted_list(offer.may_give));
   if (offer.kind != Kind::task) return "";
   return "It reads the " + fields_of(offer.needs.structure) + " of each record" +
          (offer.needs.truth.empty()
               ? ""
               : ". Records for training and scoring also need the " + fields_of(offer.needs.truth)) +
-         (offer.needs.optional.empty()
-              ? ""
-              : ". If the data have it, it also reads the " + fields_of(offer.needs.optional));
+         (offer.needs.optional.empty() ? ""
+                                       : ". It also reads the optional " + fields_of(offer.needs.optional));
 }
 
 std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
-  const std::string coupled = " (the loss of a sequence depends on the others of its batch)";
+  const std::string coupled = " The loss of a sequence depends on the other sequences of its batch.";
   if (differ_in_targets_alone(offer.forms)) {
     std::vector<HeadRow> rows = rows_of(offer.forms.front());
     for (HeadRow& row : rows)
@@ -139,9 +147,8 @@ std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
     return {
         {std::string("The task decides what has a target: each token, each sequence (a whole text) or each "
                      "picked row (a position that the task chooses). For each target, the head reads the "
-                     "states and columns below and "
-                     "writes the output") +
-             (offer.forms.front().couples_sequences ? coupled : "") + ":",
+                     "states and columns below and writes the outputs") +
+             (offer.forms.front().couples_sequences ? "." + coupled : ":"),
          std::move(rows)}};
   }
   std::vector<HeadInterface> tables;
@@ -149,7 +156,8 @@ std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
     const bool any = offer.forms.size() == 1 && form.targets.size() == 3;
     tables.push_back({(any ? std::string("With every task")
                            : "If the task has a target for each " + targets_text(form.targets)) +
-                          ", the head reads and gives" + (form.couples_sequences ? coupled : "") + ":",
+                          ", the head reads the states and columns below and writes the outputs" +
+                          (form.couples_sequences ? "." + coupled : ":"),
                       rows_of(form)});
   }
   return tables;
@@ -168,7 +176,7 @@ std::string better_text(const Measure& measure) {
 }
 
 std::string meaning_text(const Measure& measure) {
-  return measure.help + (measure.always ? "" : " (only if the data have what it needs)");
+  return measure.help + (measure.always ? "" : "; not every run has it");
 }
 
 }  // namespace encore::config

@@ -35,10 +35,10 @@ struct HeadRow {
   std::string name;  ///< empty for states, which have none
   std::string
       space;  ///< what has one such value: "token", "sequence", "picked row", "target"; empty: the model
-  std::string values;  ///< "number", "vector of classes numbers"
+  std::string values;  ///< "number", "vector of numbers, length = classes"
 };
 struct HeadInterface {
-  std::string sentence;  ///< "If the task has a target for each token, the head reads and gives:"
+  std::string sentence;  ///< "If the task has a target for each token, the head reads ...:"
   std::vector<HeadRow> rows;
 };
 /// Returns what a head reads and gives: a table for each kind of task, or one if they differ only in what has

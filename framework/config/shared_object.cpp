@@ -22,7 +22,7 @@ std::uint64_t end_of(std::uint64_t offset, std::uint64_t count, std::uint64_t si
 
 /// Returns the size of the file that its header declares: the end of the tables of segments and sections.
 /// Linkers write the table of sections last.
-std::uint64_t told_size(const Elf64_Ehdr& header) {
+std::uint64_t declared_size(const Elf64_Ehdr& header) {
   return std::max({std::uint64_t{sizeof header}, end_of(header.e_phoff, header.e_phnum, header.e_phentsize),
                    end_of(header.e_shoff, header.e_shnum, header.e_shentsize)});
 }
@@ -46,8 +46,8 @@ std::string shared_object_problem(const std::filesystem::path& file) {
     return begin + "is not a shared object (not an ELF file); build the plugin again";
   if (size >= sizeof header && (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN))
     return begin + "is an ELF file but not a 64-bit shared object; build the plugin again";
-  if (size < told_size(header))
-    return begin + "is cut off at " + std::to_string(size) + " of " + std::to_string(told_size(header)) +
+  if (size < declared_size(header))
+    return begin + "is cut off at " + std::to_string(size) + " of " + std::to_string(declared_size(header)) +
            " bytes; build it again or copy it whole";
   return "";
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses TOML with toml++ and converts its nodes to Values with their places. It is the only file that
-// includes toml++; toml.hpp finds what toml++ cannot handle. Places are shown in messages, and the order
-// of members decides the order of a sweep, so both must stay. Read toml.hpp first.
+// Parses TOML with toml++ and converts its nodes to Values with their places, for experiment_file.cpp,
+// site_file.cpp and override.cpp. It is the only file that includes toml++; toml.hpp finds what toml++ cannot
+// handle. parse_key() and dotted() convert the names of options, such as those of -S, to paths and back.
+// Places are shown in messages, and the order of members decides the order of a sweep, so both must stay.
+// Read toml.hpp first.
 #include "config/toml.hpp"
 
 #include <algorithm>
@@ -87,7 +89,7 @@ Value convert(const toml::node& node, const std::string& file) {
   return value;
 }
 
-/// Returns the likely cause of an error that the parser calls by another name.
+/// Returns the likely cause of an error whose message does not name it, or nothing.
 std::string hint(std::string_view description) {
   const std::pair<std::string_view, std::string> hints[] = {
       {"could not determine value type", "; text needs quotes"},
@@ -98,7 +100,7 @@ std::string hint(std::string_view description) {
   return "";
 }
 
-/// Returns the words of toml++. For a quoted key that stands twice, toml++ has recorded some letters twice,
+/// Returns the words of toml++. For a quoted key that is given twice, toml++ has recorded some letters twice,
 /// so the words leave the key out and the place names it.
 std::string described(const toml::parse_error& error) {
   const std::string description(error.description());

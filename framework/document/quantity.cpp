@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements quantity.hpp: formats numbers with their units by printf in the "C" locale, so that output does
-// not depend on the user's locale. Tables, live lines and reports call it, and tests compare its text. Read
-// quantity.hpp first.
+// not depend on the user's locale. Tables, live lines and reports call it. A form may change, together with
+// the many tests that compare it; the locale must stay. Read quantity.hpp first.
 #include "document/quantity.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats quantities with their units for users, so that every table, live line, closing line and report has
 // one notation. cli/, app/ and report/ call it. Numbers for programs are written elsewhere, in full precision
-// (writers.hpp). Tests compare the output of commands, so a change of a format changes many of them.
+// (writers.hpp). A format may change, but the expected output of many tests then changes too.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The writers of a Document (document.hpp): each returns the whole document in one format, as files in
 // memory. `exp report` (cli/report_formats.cpp) calls them; cli/report_verb.cpp saves the files. Each is
 // implemented in the file of its format: html.cpp, markdown.cpp, latex.cpp, csv.cpp, json.cpp. Writers touch
-// no disk except to read templates, and equal documents give equal bytes, so tests compare them.
+// no disk except to read templates, and equal documents must give equal bytes.
 #pragma once
 
 #include <filesystem>

@@ -2,7 +2,8 @@
 // Computes the attention weights of a loaded model for display, with the text of each token, in the types of
 // record/attention.hpp, whose JSON is stored. Place in the flow: the worker's attention verb calls
 // attended(engine, request); a run with train.show_attention calls attended_examples() on its development
-// set. Read next: report/attention_charts.hpp, which draws them.
+// set. The weights must be those of a scoring pass (Model::attention), without dropout. Read next:
+// report/attention_charts.hpp, which draws them.
 #pragma once
 
 #include <cstddef>

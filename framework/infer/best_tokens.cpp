@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements BestTokens: calls the kernel kernels::largest_channels on the logits of a pass and copies its
-// lists to the host. TextWriter uses it for beam search. Read best_tokens.hpp first.
+// lists to the host. TextWriter uses it for beam search. The lists must be those that next_token.cpp finds on
+// the host. Read best_tokens.hpp first.
 #include "infer/best_tokens.hpp"
 
 #include <algorithm>

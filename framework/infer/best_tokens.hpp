@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BestTokens: the most probable tokens of each row of logits, found on the device, so that only these are
 // copied to the host. Place in the flow: TextWriter uses it for beam search; next_token.hpp does the same for
-// logits on the host, with the same order: equal logits by the smaller token number.
+// logits on the host, with the same order: equal logits by the smaller token number. Both orders must stay
+// equal, so that the text does not depend on where the candidates are found.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements decoded_text.hpp: decodes the tokens of a generated output and cuts the text before the first
 // stop string. text_writer.cpp calls it. Stops are searched in the text, not in bytes, so no stop begins
-// within a character. Read decoded_text.hpp first.
+// within a character. Scores and stored predictions are made from this text, so another cut changes them.
+// Read decoded_text.hpp first.
 #include "infer/decoded_text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements Embedder, which Engine::embed (`exp embed`, the server, the C library) calls: forms batches by
 // length, runs the encoder, and takes the mean over the rows of each sequence. Sums over rows are in double
-// and in the order of the rows, so that vectors do not depend on batches. Read embedder.hpp first.
+// and in the order of the rows, so that vectors do not depend on batches; keep both. Read embedder.hpp first.
 #include "infer/embedder.hpp"
 
 namespace encore::infer {

@@ -2,7 +2,7 @@
 // Embedder computes the embedding of each input of a set: the mean of the encoder's last states over its
 // rows, without the head. Place in the flow: Engine::embed keeps one, like the Evaluator, until memory is
 // planned for larger batches; a pass then allocates nothing. Rows are added in double and in their order, so
-// that vectors do not depend on batches. Read next: vectors.hpp.
+// that vectors do not depend on batches; keep both. Read next: vectors.hpp.
 #pragma once
 
 #include "data/batch_plan.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements Engine: loads a run's folder for forward passes, and plans memory again when a batch comes that
 // does not fit. The worker's verbs (predict, evaluate, serve, embed and others) and the C library call it.
-// Read engine.hpp first; setup.cpp makes the parts, run_weights.cpp reads the weights.
+// The results must not depend on the memory that was planned. Read engine.hpp first; setup.cpp makes the
+// parts, run_weights.cpp reads the weights.
 #include "infer/engine.hpp"
 
 #include <algorithm>

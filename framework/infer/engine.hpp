@@ -3,6 +3,7 @@
 // optimizer, no training plan, and memory only for the batches that come. Place in the flow: the worker's
 // verbs (predict, evaluate, serve, embed) and library/ use it. It reads the files of training:
 // specification.json, vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
+// Folders of older runs have these files, so their names must stay.
 //
 //   Engine engine(run_folder, plugin_folders, device);
 //   const EncodedSet set = engine.encode(engine.task().from_text(lines));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements Evaluator: forms batches, runs the model over them without dropout, decodes on the device, and
 // returns each output to the sequence it belongs to. train/trainer.cpp and Engine call it. Sums are added
-// batch by batch in one order, so that scores do not depend on the number of ranks. Read evaluator.hpp first.
+// batch by batch in one order, so that scores do not depend on the number of ranks; keep that order. Read
+// evaluator.hpp first.
 #include "infer/evaluator.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, for a task
 // that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev and test
-// with it, Engine answers and evaluates with it.
+// with it, Engine answers and evaluates with it. The number of ranks must never change a bit of the result
+// (run()).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generator writes outputs for prompts token by token: greedily, by a beam, or drawn at random. An output
 // depends on its prompt and the Decoding alone; on the host its tokens are the same for any other prompts in
-// the call and any number of threads. Place in the flow: Evaluator (tasks with Task::decoding) and the
-// worker's generate call it. Read next: text_feed.hpp, beam_search.hpp, next_token.hpp.
+// the call and any number of threads, which must stay so. Place in the flow: Evaluator (tasks with
+// Task::decoding) and the worker's generate call it. Read next: text_feed.hpp, beam_search.hpp,
+// next_token.hpp.
 //
 //   Generator generator(model, tokenizer);
 //   for (const GeneratedText& text : generator.run(set, {.beam = 5})[0]) ...

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements pretrained_weights.hpp: fills the parameters of a new model from a Hugging Face folder, at step
 // 0 of a run with `[model] from`. The family (pretrained/family.hpp) maps the names; this file has the rules
-// for missing and unused tensors, which parent_weights.cpp shares. Read pretrained_weights.hpp first.
+// for missing and unused tensors. parent_weights.cpp has the same rules, so change both together. Read
+// pretrained_weights.hpp first.
 #include "infer/pretrained_weights.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements setup.hpp: loads the experiment, plugins, data sets, tokenizer and model that a specification
-// names. Worker verbs call it before training, checking or predicting. Its checks throw errors with the
-// dotted key of the experiment, which users read. Read setup.hpp first.
+// names. Worker verbs call it before training, checking or predicting. All verbs must make their parts here,
+// so that a run is checked, trained and used with the same ones. Errors name the dotted key of the
+// experiment. Read setup.hpp first.
 #include "infer/setup.hpp"
 
 #include <algorithm>

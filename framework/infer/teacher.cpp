@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements teacher.hpp: loads the teacher of a run with [distil], and compares teacher and student: which
 // token or label each column of the scores belongs to, and which text each row was read from.
-// train/session.cpp and the worker's check call it. Read teacher.hpp first. Its messages name the first
-// difference.
+// train/session.cpp and the worker's check call it. Read teacher.hpp first. The words of a message may
+// change; a difference must never pass, because the student would learn from the scores of other classes or
+// rows.
 #include "infer/teacher.hpp"
 
 #include <algorithm>

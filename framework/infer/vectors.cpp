@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements vectors.hpp: means, analogies and nearest neighbours of vectors, for the worker's embed and for
-// `exp quantize`. Sums are in double and in one order, so that equal vectors give equal answers everywhere.
-// Read vectors.hpp first.
+// `exp quantize`. Sums are in double and in one order, so that equal vectors give equal answers everywhere;
+// keep both. Read vectors.hpp first.
 #include "infer/vectors.hpp"
 
 #include <algorithm>

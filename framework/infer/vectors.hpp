@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Vectors of inputs or words, and the nearest to a query: by the cosine of the angle between them. Place in
 // the flow: Engine::embed and WordVectors make them, the worker's embed verb calls nearest(). Sums are in
-// double and in one order, so that equal vectors give equal answers everywhere.
+// double and in one order, so that equal vectors give equal answers everywhere; keep both.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements WordVectors: decides which tokens of a vocabulary are words by themselves, and copies their rows
-// of the embedding table. The worker's embed verb calls it for words, without a pass of the model. Read
-// word_vectors.hpp first.
+// of the embedding table. The worker's embed verb calls it for words, without a pass of the model. A token is
+// a word if its text is encoded as this token alone; this rule may change. word_pieces_ must stay ascending,
+// because number_of() searches it by bisection. Read word_vectors.hpp first.
 #include "infer/word_vectors.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordVectors gives the vector of a word: the mean of the rows that its tokens have in the model's embedding
-// table. Place in the flow: the worker's embed verb makes one; the model runs no pass. Read next:
-// vectors.hpp, which finds the nearest words.
+// table. Place in the flow: the worker's embed verb makes one; the model runs no pass. Which tokens are words
+// may change (word_vectors.cpp). Read next: vectors.hpp, which finds the nearest words.
 #pragma once
 
 #include <cstdint>

@@ -120,7 +120,7 @@ class Model {
   /// Makes training passes learn from the class scores that another model computes for the same rows,
   /// computed without dropout right before each pass, and from its rows if the experiment says so; this model
   /// plans the teacher too. It changes needs() to what both read of a batch, so call it before needs().
-  /// Throws Error if the two do not fit. The teacher is for inference, and outlives this model.
+  /// Throws Error if the two do not fit. The teacher must be made for inference and must outlive this model.
   void learn_from(Model& teacher);
 
   /// Returns the attention weights of a scoring pass over a batch of one sequence, without the head. Throws

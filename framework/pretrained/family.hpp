@@ -86,9 +86,10 @@ struct FamilyShape {
   std::int64_t hidden_per_width = 0;  ///< F / C; 0: config.json must say F
 };
 
-/// A tensor of a parameter, in the family's first spelling.
+/// A tensor of a parameter. A tensor may have several names in files of one family; its first spelling is the
+/// one that this program uses for it, whatever the file says.
 struct FamilyTensor {
-  std::string name;
+  std::string name;         ///< the first spelling
   bool transposed = false;  ///< (in, out), where the parameter is (out, in)
   bool one_row = false;     ///< (1, n), where the parameter is (n)
 };

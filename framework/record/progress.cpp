@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress: writes it as text into the metadata of a checkpoint, and reads it back. train/ calls it. Old
-// checkpoints must stay readable, so members keep their names and new ones are optional. Read progress.hpp
-// first.
+// Converts Progress to the text in the metadata of a checkpoint, and back. train/ calls it. Old checkpoints
+// must stay readable, so members keep their names and new ones are optional. Read progress.hpp first.
 #include "record/progress.hpp"
 
 #include "base/json_fields.hpp"

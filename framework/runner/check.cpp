@@ -17,7 +17,6 @@ namespace encore::runner {
 std::vector<config::Problem> check_with_worker(
     const std::filesystem::path& worker, const std::vector<const record::Specification*>& specifications,
     const std::function<void(std::size_t, std::size_t)>& checked) {
-  // The places stay here: the answer names options.
   record::CheckRequest request;
   std::vector<const record::Specification*> asked;
   for (const record::Specification* specification : specifications)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the HTTP bodies for finished jobs, stream events and errors. service.cpp calls it. /v1/embeddings
-// and /v1/completions answer as OpenAI's interface does, /v1/predict as `exp predict --json`; JSON that a
-// worker sent is copied. Clients read these members: a change needs one in routes.cpp, which documents them.
-// Read answers.hpp first.
+// and /v1/completions answer as OpenAI's interface does, /v1/predict as `exp predict --json`; the JSON of a
+// worker's predictions is copied unchanged. Clients read these members: a change needs one in routes.cpp,
+// which documents them. Read answers.hpp first.
 #include "serve/answers.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batcher: orders the inputs of one model by fair queueing, holds long inputs back for a while, and forms the
 // batch that a worker receives. model_pool.cpp calls it. The order of the turns decides the latency of short
-// requests; tests/unit/serve holds it. Read batcher.hpp first.
+// requests, so a change of it must pass tests/unit/serve/batcher_test.cpp. Read batcher.hpp first.
 #include "serve/batcher.hpp"
 
 #include <utility>

@@ -2,7 +2,7 @@
 // Batcher: the bounded queue of a model's inputs, and the choice of those that a worker computes together.
 // Place in the flow: model_pool.cpp adds inputs and takes batches. It reads no clock: each call gets the
 // time, so that tests are exact. The order of inputs is described at the class; it protects short requests,
-// and tests/unit/serve holds it. Read next: batcher.cpp.
+// so a change of it must pass tests/unit/serve/batcher_test.cpp. Read next: batcher.cpp.
 #pragma once
 
 #include <algorithm>

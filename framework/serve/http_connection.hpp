@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reply and Connection: the types on which the coroutines of HttpServer wait: the reply that a handler fills,
 // and a socket with a clock. Only http_server.cpp includes this file, so nothing else depends on it.
-// Everything runs on the thread of the loop, so nothing is locked; a call from another thread is an error.
+// Everything runs on the thread of the loop, so nothing is locked, and no other thread may call these
+// functions.
 #pragma once
 
 #include <chrono>

@@ -2,7 +2,7 @@
 // HttpServer: a coroutine for each connection reads a head, asks the gate, reads the body, calls the handler
 // and sends its answer. A coroutine waits for an answer on a timer that the reply cancels: there is one
 // thread, so nothing can happen between the check and the wait. The limits protect the server from slow or
-// large clients. Read http_server.hpp first.
+// large clients; none may be removed. Read http_server.hpp first.
 #include "serve/http_server.hpp"
 
 #include <fcntl.h>

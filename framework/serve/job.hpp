@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Job: one request to a model, and the answers as they arrive. Place in the flow: service.cpp makes one,
 // batcher.hpp queues its inputs, model_pool.cpp fills in the answers of the workers and calls `ended`. All of
-// it happens on the thread of the loop. A job ends exactly once: `over` is set before `ended` is called, and
-// nothing changes the job afterwards.
+// it happens on the thread of the loop. A job must end exactly once: `over` is set before `ended` is called,
+// and nothing changes the job afterwards.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ModelPool: one model with its queue and its workers. It sends batches, fills jobs with answers, and ends
 // each job: the inputs of a worker that ended go to another worker once, alone; a job that is late, or whose
-// input has ended two workers, fails with the reason. Workers that end are started again. Place in the flow:
-// service.cpp submits jobs -> here -> WorkerLink, all on the loop's thread. Read next: batcher.hpp.
+// input has ended two workers, fails with the reason. Workers that end are started again. Every job must end
+// exactly once. Place in the flow: service.cpp submits jobs -> here -> WorkerLink, all on the loop's thread.
+// Read next: batcher.hpp.
 #pragma once
 
 #include <algorithm>

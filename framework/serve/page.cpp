@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // serve_page(): joins the files of page/ to the page at `/`, and makes its Content-Security-Policy. The
 // policy names the hashes of style and script, so a browser runs nothing else; `data:` allows the icon, which
-// keeps browsers from requesting one. service.cpp sends both. A weaker policy would let text of clients
-// become a script. Read next: page.hpp.
+// keeps browsers from requesting one. service.cpp sends both. The policy must not become weaker, or text of
+// clients could become a script. Read next: page.hpp.
 #include "serve/page.hpp"
 
 #include "document/writer_parts.hpp"

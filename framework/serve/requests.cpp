@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses the JSON bodies of requests to models, and checks the values of their members. service.cpp calls it.
-// routes.cpp lists the members and their types; this file defines what they mean. Read requests.hpp first.
+// routes.cpp lists the members and their types; this file defines what they mean. Clients depend on both:
+// members may be added, not renamed. Read requests.hpp first.
 #include "serve/requests.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ServeRequest and FeedbackRequest: the bodies of HTTP requests in parsed form. Place in the flow:
-// service.cpp finds the route and calls parse_request -> ServeRequest -> Job (job.hpp). Pure functions, which
-// service.cpp may call on another thread. Read next: routes.hpp.
+// service.cpp finds the route and calls parse_request -> ServeRequest -> Job (job.hpp). The functions must
+// stay pure, because service.cpp may call them on another thread. Read next: routes.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of all routes of `exp serve`, and the OpenAPI document and docs/reference/serving_api.md that are
 // made from it. A new route or member is added here; its meaning is in requests.cpp and service.cpp. Clients
-// depend on the names. Read routes.hpp first.
+// depend on the names: add, never rename. Read routes.hpp first.
 #include "serve/routes.hpp"
+
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -14,17 +16,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const RouteField model_field = {"model", FieldType::text, false,
-                                "the name of a model; may be left out where only one is served"};
-const RouteField truncate_field = {
-    "truncate", FieldType::flag, false,
-    "true: use only the beginning of a text that is too long for the model; otherwise the request is "
-    "refused with 400"};
+                                "the name of the model; required only if the server has several"};
+const RouteField truncate_field = {"truncate", FieldType::flag, false,
+                                   "true: use only the beginning of an input that is too long for the model; "
+                                   "false: refuse the request with 400"};
 
-/// Makes a member that clients of OpenAI send and that is not supported; only values that request nothing are
-/// accepted.
-constexpr RouteField neutral_field(
-    const char* name, const char* values,
-    const char* help = "not supported: accepted with a value that requests nothing") {
+/// Makes a member that clients of OpenAI send and that is not supported; only `values` and null, which
+/// request nothing, are accepted.
+constexpr RouteField neutral_field(const char* name, const char* values,
+                                   const char* help = "not supported; only the listed values are accepted") {
   return {name, FieldType::neutral, false, help, values};
 }
 
@@ -91,23 +91,26 @@ struct ErrorStatus {
 const std::vector<ErrorStatus>& error_statuses() {
   static const std::vector<ErrorStatus> list = {
       {400,
-       "the request has no field Host or several, or another Transfer-Encoding than chunked; the body is not "
-       "JSON, has a wrong or unknown member, or an input that the model cannot process; the message says "
-       "which "
-       "and why"},
+       "the head is invalid, for example without the field Host, with several of them, or with a "
+       "Transfer-Encoding that is not chunked; the body is not JSON, has a wrong or unknown member, or has "
+       "an input that the model cannot process; the message says which and why"},
       {401, "the token is missing or wrong"},
-      {403, "Host names another machine, or Origin another page, on a server for this machine only"},
-      {404, "there is no such route or model, or the request of the feedback is unknown"},
-      {405, "the route takes another method, named in Allow"},
+      {403,
+       "the server is for programs on its own machine only, and the field Host names another machine, or "
+       "Origin a page of another server"},
+      {404,
+       "there is no such route or model; for feedback: the request is unknown, or the server runs without "
+       "`--monitor`"},
+      {405, "the route takes another method, which the field Allow names"},
       {408, "the request did not arrive completely in time"},
-      {413, "the body is too long, or has too many inputs"},
+      {413, "the body is too long, or requests too many inputs or outputs"},
       {415, "the Content-Type of the body is not application/json"},
-      {429, "the queue is full; try again after Retry-After"},
+      {429, "the queue is full; try again after the seconds in Retry-After"},
       {431, "the head of the request is too long"},
       {500, "a fault of Encore; please report it"},
       {503,
-       "no worker is ready, the answer took too long, the work has ended two workers, or too many "
-       "connections are open; the message says which"}};
+       "no worker is ready, the answer took too long, the request has crashed two workers, too many "
+       "connections are open, or the server is about to end; the message says which"}};
   return list;
 }
 
@@ -142,6 +145,21 @@ Json responses(const Route& route) {
   return all;
 }
 
+/// Breaks a paragraph at its blanks into lines of at most 120 characters, as in the other pages of docs/.
+std::string in_lines(const std::string& paragraph) {
+  constexpr std::size_t longest_line = 120;
+  std::istringstream words(paragraph);
+  std::string lines;
+  std::size_t length = 0;
+  for (std::string word; words >> word; length += word.size()) {
+    const bool fits = length + 1 + word.size() <= longest_line;
+    if (!lines.empty()) lines += fits ? ' ' : '\n';
+    length = fits && !lines.empty() ? length + 1 : 0;
+    lines += word;
+  }
+  return lines + "\n";
+}
+
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
   return text;
@@ -155,123 +173,132 @@ const std::vector<Route>& routes() {
        .path = "/v1/predict",
        .work = RouteWork::predict,
        .open = false,
-       .summary = "the answers of the model to inputs, for every task",
-       .fields = {{"inputs", FieldType::texts, true, "the inputs: each of them as a line of `exp predict`"},
+       .summary = "Returns the answer of the model to each input, as `exp predict` does",
+       .fields = {{"inputs", FieldType::texts, true,
+                   "the inputs, each in the form of a line that `exp predict` reads"},
                   model_field,
                   truncate_field,
                   {"scores", FieldType::flag, false,
-                   "true: with probabilities, of each answer (`score`) and of every label (`scores`). A task "
-                   "without them is refused with 400"}},
-       .answer = "`model`, `digest`, `step` and `version` name the model that answered; `results` has an "
-                 "object for "
-                 "each input, as `exp predict --json` prints it, and with `scores` as `exp predict --scores "
-                 "--json` "
-                 "does"},
+                   "true: add the probability of each answer (`score`) and those of all labels (`scores`); a "
+                   "model whose task has no probabilities refuses the request with 400"}},
+       .answer = "`results` has an object for each input, the same that `exp predict --json` prints, or with "
+                 "`scores` the same that `exp predict --json --scores` prints"},
       {.method = "POST",
        .path = "/v1/embeddings",
        .work = RouteWork::embeddings,
        .open = false,
-       .summary = "vectors of inputs, in the form of OpenAI's interface",
+       .summary = "Returns a vector for each input, in the form of OpenAI's interface",
        .fields = {{"input", FieldType::texts, true, "the inputs"},
                   model_field,
                   {"encoding_format", FieldType::text, false,
-                   "`float`, or `base64`: the bytes of float32 values, little endian"},
+                   "`float` (default): each vector is a list of numbers; `base64`: the bytes of its float32 "
+                   "values, little endian"},
                   truncate_field,
                   {"dimensions", FieldType::integer, false,
-                   "accepted if it is the length of the model's vectors"},
+                   "accepted only if it equals the length of the model's vectors"},
                   {"user", FieldType::text, false, "accepted and ignored"}},
-       .answer = "`data` has a vector for each input, the same as `exp embed` gives; `usage` counts tokens"},
+       .answer =
+           "`data` has a vector for each input, the same that `exp embed` prints; `usage` counts tokens"},
       {.method = "POST",
        .path = "/v1/completions",
        .work = RouteWork::completions,
        .open = false,
-       .summary = "text that the model writes after prompts, in the form of OpenAI's interface",
-       .fields = {{"prompt", FieldType::texts, true, "the prompts"},
-                  model_field,
-                  {"max_tokens", FieldType::integer, false, "tokens of a text at most; 16 where left out"},
-                  {"temperature", FieldType::number, false,
-                   "above 0: tokens are drawn. Without it, the decoding of the task is used, as with "
-                   "`exp generate`"},
-                  {"top_p", FieldType::number, false,
-                   "draw from the fewest tokens that have this share together"},
-                  {"top_k", FieldType::integer, false, "draw from this number of the most probable tokens"},
-                  {"seed", FieldType::integer, false, "the seed of the draws; 0 where left out"},
-                  {"n", FieldType::integer, false, "outputs for each prompt"},
-                  {"beam", FieldType::integer, false, "keep this number of the most probable outputs"},
-                  {"length_penalty", FieldType::number, false,
-                   "a text of n tokens has the score log p / n^length_penalty"},
-                  {"repetition_penalty", FieldType::number, false,
-                   "above 1: tokens that the text has already are less probable"},
-                  {"stop", FieldType::texts, false, "a text ends before the first of these"},
-                  {"stream", FieldType::flag, false,
-                   "true: send one output of one prompt as it grows, as server-sent events"},
-                  neutral_field("best_of", "[1]"),
-                  neutral_field("echo", "[false]"),
-                  neutral_field("frequency_penalty", "[0]"),
-                  neutral_field("logit_bias", "[{}]"),
-                  neutral_field("logprobs", "[false]"),
-                  neutral_field("presence_penalty", "[0]"),
-                  neutral_field("stream_options", R"([{}, {"include_usage": true}])",
-                                "changes nothing: the last event of a stream always has `usage`"),
-                  neutral_field("suffix", R"([""])"),
-                  {"user", FieldType::text, false, "accepted and ignored"}},
-       .answer = "`choices` has the outputs, the same as `exp generate` writes; `usage` counts tokens. As a "
-                 "stream: events of the same form with the new parts, then `[DONE]`"},
+       .summary =
+           "Returns text that the model generates after each prompt, in the form of OpenAI's interface",
+       .fields =
+           {{"prompt", FieldType::texts, true, "the prompts"},
+            model_field,
+            {"max_tokens", FieldType::integer, false, "largest number of tokens of an output; default 16"},
+            {"temperature", FieldType::number, false,
+             "above 0: draw tokens at random, with logits divided by this number; 0: draw none. Default: 1 "
+             "with `top_k` or `top_p`, else the decoding options of the task, as for `exp generate`"},
+            {"top_p", FieldType::number, false,
+             "draw only from the most probable tokens: from the fewest whose probabilities sum to at least "
+             "this share"},
+            {"top_k", FieldType::integer, false, "draw only from this number of the most probable tokens"},
+            {"seed", FieldType::integer, false, "the seed of the random draws; default 0"},
+            {"n", FieldType::integer, false, "number of outputs for each prompt"},
+            {"beam", FieldType::integer, false,
+             "beam search: number of the most probable outputs that are kept at each step"},
+            {"length_penalty", FieldType::number, false,
+             "an output of n tokens has the score log p / n^length_penalty"},
+            {"repetition_penalty", FieldType::number, false,
+             "above 1: tokens that already occur in the text become less probable"},
+            {"stop", FieldType::texts, false,
+             "an output ends before the first of these strings that occurs in it"},
+            {"stream", FieldType::flag, false,
+             "true: send the output as it grows, as server-sent events; the request must have one prompt and "
+             "one output"},
+            neutral_field("best_of", "[1]"),
+            neutral_field("echo", "[false]"),
+            neutral_field("frequency_penalty", "[0]"),
+            neutral_field("logit_bias", "[{}]"),
+            neutral_field("logprobs", "[false]"),
+            neutral_field("presence_penalty", "[0]"),
+            neutral_field("stream_options", R"([{}, {"include_usage": true}])",
+                          "changes nothing: the last event of a stream always has `usage`"),
+            neutral_field("suffix", R"([""])"),
+            {"user", FieldType::text, false, "accepted and ignored"}},
+       .answer =
+           "`choices` has the outputs, the same that `exp generate` writes; `usage` counts tokens. A stream "
+           "has events of the same form with the new part of the output, and at the end `[DONE]`"},
       {.method = "POST",
        .path = "/v1/feedback",
        .work = RouteWork::feedback,
        .open = false,
-       .summary = "the true answer to an input, for a server with `--monitor`",
+       .summary =
+           "Takes the true answer to an input of an earlier request; the server must run with `--monitor`",
        .fields = {{"id", FieldType::text, true,
-                   "the request: the field `X-Request-Id` in the head of its answer"},
+                   "the id of the request, from the field `X-Request-Id` in the head of its answer"},
                   {"text", FieldType::integer, false,
                    "the index of the input in that request, from 0; default 0"},
                   {"answer", FieldType::object, true,
-                   "the truth: members of the answer with their true values; the answer "
-                   "was right if it has all of them"}},
-       .answer = "`id` and `text`, and whether the answer was right: `correct`"},
+                   "members of the answer with their true values; the answer was right if it has all these "
+                   "values"}},
+       .answer = "`id` and `text` of the request, and `correct`: whether the answer of the model was right"},
       {.method = "GET",
        .path = "/v1/models",
        .work = RouteWork::models,
        .open = false,
-       .summary = "the models that are served",
-       .answer =
-           "`data` has for each its name (`id`), whether it is `ready`, the digest of its weights, the step "
-           "of its training, its `task`, the `fields` of an input of `/v1/predict`, which tabs separate "
-           "(such as `question` and `context`), the `labels` of its classes, and its `routes`"},
+       .summary = "Lists the models of the server",
+       .answer = "`data` has an object for each model: its name (`id`), whether it is `ready`, the `digest` "
+                 "of its weights, the `step` of its training, its `task`, the `fields` of an input of "
+                 "`/v1/predict` (an input with several fields, such as `question` and `context`, has tabs "
+                 "between them), the `labels` of its classes, and its `routes`"},
       {.method = "GET",
        .path = "/healthz",
        .work = RouteWork::alive,
        .open = true,
-       .summary = "whether the server runs",
+       .summary = "Reports that the server runs",
        .content_type = "text/plain",
        .answer = "`ok`"},
       {.method = "GET",
        .path = "/readyz",
        .work = RouteWork::ready,
        .open = true,
-       .summary = "whether every model has a worker; 503 before that, and while the server ends",
+       .summary = "Reports whether every model has a worker. Before that, and while the server ends, the "
+                  "status is 503",
        .content_type = "text/plain",
        .answer = "`ok`"},
       {.method = "GET",
        .path = "/metrics",
        .work = RouteWork::metrics,
        .open = false,
-       .summary = "the counters of the server, for Prometheus",
+       .summary = "Returns the counters of the server, for Prometheus",
        .content_type = "text/plain; version=0.0.4",
        .answer = "counters, gauges and histograms in Prometheus' text format"},
       {.method = "GET",
        .path = "/",
        .work = RouteWork::page,
        .open = true,
-       .summary = "a page to try the models",
+       .summary = "Returns a web page on which a user can try the models",
        .content_type = "text/html; charset=utf-8",
-       .answer = "a page that loads nothing from elsewhere"},
+       .answer = "a page that loads nothing from other servers"},
       {.method = "GET",
        .path = "/openapi.json",
        .work = RouteWork::openapi,
        .open = true,
-       .summary = "this table for programs",
+       .summary = "Describes all routes for programs",
        .answer = "an OpenAPI 3.0 document"}};
   return list;
 }
@@ -282,8 +309,7 @@ std::string openapi_document(const std::string& version) {
       {"info",
        {{"title", "Encore"},
         {"description",
-         "Models of Encore over HTTP. If the server has a token, requests need "
-         "Authorization: Bearer TOKEN."},
+         "Models of Encore over HTTP. If the server has a token, requests need Authorization: Bearer TOKEN."},
         {"version", version}}},
       {"components", {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}}},
       {"paths", Json::object()}};
@@ -300,26 +326,33 @@ std::string openapi_document(const std::string& version) {
 
 std::string routes_page() {
   std::string page =
-      "# The routes of `exp serve`\n\n"
-      "This page is made from the table of routes (`framework/serve/routes.cpp`), as is `GET /openapi.json` "
-      "of a "
-      "server.\n[Deployment](../guides/deployment.md) says how to start and run a server.\n\n"
-      "Bodies are JSON with `Content-Type: application/json`. Every answer to inputs has `model`, the name "
-      "of its "
-      "run;\n`digest`, the SHA-256 of its weights; `step`, after which training took them; and `version`, "
-      "that of "
-      "Encore. An error\nis `{\"error\": {\"message\", \"type\"}}` with one of the states below.\n";
+      "# The routes of `exp serve`\n\n" +
+      in_lines(
+          "This page lists the routes of `exp serve`, the HTTP server for trained models: what each route "
+          "does, the members of a request, the answer, and the errors. It is for programmers who write a "
+          "client. [Deployment](../guides/deployment.md) describes how to start and run a server. The page "
+          "is made from the table of routes (`framework/serve/routes.cpp`), as is the OpenAPI document of "
+          "`GET /openapi.json`.") +
+      "\n" +
+      in_lines(
+          "A request body is JSON with `Content-Type: application/json`. If the server has a token, a "
+          "request needs the field `Authorization: Bearer TOKEN`, except where a route says otherwise. The "
+          "answers of `/v1/predict`, `/v1/embeddings` and `/v1/completions` have the members `model`, the "
+          "name of the run; `digest`, the SHA-256 of its weights; `step`, the training step of these "
+          "weights; and `version`, the version of Encore. An error is `{\"error\": {\"message\", \"type\"}}` "
+          "with one of the [status codes](#status-codes) below.");
   for (const Route& route : routes()) {
-    page += "\n## `" + std::string(route.method) + " " + route.path + "`\n" + route.summary +
-            (route.open ? "; needs no token" : "") + ".\n\n";
+    page += "\n## `" + std::string(route.method) + " " + route.path + "`\n" +
+            in_lines(std::string(route.summary) + "." + (route.open ? " This route needs no token." : "")) +
+            "\n";
     if (!route.fields.empty()) page += "| member | type | meaning |\n|---|---|---|\n";
     for (const RouteField& field : route.fields)
       page += "| `" + std::string(field.name) + "`" + (field.required ? ", required" : "") + " | " +
               type_text(field) + " | " + cell(field.help) + " |\n";
-    page += std::string(route.fields.empty() ? "" : "\n") + "Answer (" + route.content_type +
-            "): " + route.answer + ".\n";
+    page += (route.fields.empty() ? "" : "\n") +
+            in_lines("Answer (" + std::string(route.content_type) + "): " + route.answer + ".");
   }
-  page += "\n## States\n| state | meaning |\n|---|---|\n";
+  page += "\n## Status codes\n| code | meaning |\n|---|---|\n";
   for (const ErrorStatus& status : error_statuses())
     page += "| " + std::to_string(status.status) + " | " + status.meaning + " |\n";
   return page;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ServeMonitor: writes samples of requests and feedback into spools of the run's folder. service.cpp calls it
 // once for all requests that a batch has answered; store/served.hpp merges the spools and removes those that
-// are closed. Read serve_monitor.hpp first.
+// are closed. store/served.cpp reads the members of a record by name, so they keep their names. Read
+// serve_monitor.hpp first.
 #include "serve/serve_monitor.hpp"
 
 #include <nlohmann/json.hpp>

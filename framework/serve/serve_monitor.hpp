@@ -2,7 +2,7 @@
 // ServeMonitor: the samples that a server keeps for `exp monitor`: numbers about a share of the requests,
 // chosen by their ids; inputs and answers only if the user asked for them; and feedback of clients about
 // answers. It appends to spools (files of records that another process merges into the database) in the run's
-// folder. A record that cannot be written is lost, but its request is not. Place in the flow: service.cpp ->
+// folder. A record that cannot be written is lost; its request must not be. Place in the flow: service.cpp ->
 // here -> store/served.hpp, which defines the records and reads them, also those of other versions.
 #pragma once
 

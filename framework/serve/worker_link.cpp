@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WorkerLink: starts a worker with a socket, writes messages to it and reads its answers, in two coroutines
-// on the loop. The coroutines hold the state, so that a link may be destroyed while they wait. model_pool.cpp
-// owns the links. Read worker_link.hpp first.
+// on the loop. The coroutines must hold the state, so that a link may be destroyed while they wait.
+// model_pool.cpp owns the links. Read worker_link.hpp first.
 #include "serve/worker_link.hpp"
 
 #include <sys/socket.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // EncodedParts: appends the arrays of each encoded part in memory or to files, and returns them as one set. A
 // part may leave out an array whose values are all equal. Here such an array is stored with its values, and
-// left out at the end only if all values of the whole set are equal. Read encoded_parts.hpp first.
+// left out at the end only if all values of the whole set are equal. task_sets.cpp calls it for a large
+// training set. The result must equal that of a set encoded at once. Read encoded_parts.hpp first.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>

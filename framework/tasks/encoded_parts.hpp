@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // EncodedParts collects a set that is encoded part by part. Its arrays grow in memory or, for sets that are
-// too large for memory, in files of their own. task_sets.cpp adds the parts; token_cache.hpp joins the arrays
-// into the file of the cache.
+// too large for memory, in temporary files. task_sets.cpp adds the parts; then it either takes the set in
+// memory (set) or lets token_cache.hpp join the arrays into the file of the cache (tensors). The result must
+// equal that of a set encoded at once, in names and bytes (encoded_sets.hpp). The temporary files are private
+// and may change.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +48,8 @@ class EncodedParts {
   };
   void append(const std::string& name, record::StoredType dtype, std::span<const std::byte> bytes);
   void append_many(const std::string& name, std::int32_t value, std::size_t count);
+  /// Removes arrays whose values the reader of a set assumes if they are missing, such as one sequence for
+  /// each example.
   void leave_out_what_is_implied();
 
   std::filesystem::path files_;

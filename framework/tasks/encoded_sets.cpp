@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encoded sets as tensors of a file, and back. Names of the tensors: SPLIT.lengths and SPLIT.ids, for pairs
 // SPLIT.target_lengths and SPLIT.target_ids, for examples with several sequences SPLIT.sequences, and for
-// each column SPLIT.column.NAME (with SPLIT.counts.NAME if it is ragged). New names need a new cache_format
-// in task_sets.cpp.
+// each column SPLIT.column.NAME (with SPLIT.counts.NAME if it is ragged). task_sets.cpp and encoded_parts.cpp
+// call these functions. New names need a new cache_format in task_sets.cpp.
 #include "tasks/encoded_sets.hpp"
 
 #include <nlohmann/json.hpp>

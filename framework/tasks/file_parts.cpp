@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FileParts: reads blocks of a file until there is a place to cut, returns the text before it, and keeps the
-// rest for the next part. Read file_parts.hpp first.
+// rest for the next part. set_files.cpp reads a large training set so. The sizes of parts may change; every
+// byte must be hashed and must be in one part. Read file_parts.hpp first.
 #include "tasks/file_parts.hpp"
 
 #include <algorithm>

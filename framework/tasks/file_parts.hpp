@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FileParts reads large text files in parts, which are cut where the reader of the format allows it, so that
-// no file is held whole. Hashes, checks and line numbers are those of the whole file. set_files.cpp uses it
-// for a training set that is larger than a part.
+// no file is held whole. Hashes, checks and line numbers must be those of the whole file. set_files.cpp uses
+// it for a training set that is larger than a part.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LengthCounts: a histogram of sequence lengths with one bin for each length, and the length that covers a
-// share of them. Read length_share.hpp first.
+// share of them, for task_sets.cpp. Experiment files give such a share (data.max_length = "95%"), so another
+// rule for the length would change the runs of existing files. Read length_share.hpp first.
 #include "tasks/length_share.hpp"
 
 #include <algorithm>

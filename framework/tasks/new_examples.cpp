@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NewExamples: removes from data.more the records that are held out or scored, by comparing hashes of their
-// content. Read new_examples.hpp first.
+// content. set_files.cpp calls it. A record that is scored must never be trained on. Read new_examples.hpp
+// first.
 #include "tasks/new_examples.hpp"
 
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes predictions as JSON, one line per record, with the value of each field. Comparisons and reports read
-// the files, so members are only added, never renamed. Read prediction_file.hpp first.
+// Writes predictions as JSON, one line per record, with the value of each field, for task_sets.cpp and verbs
+// of the worker. Comparisons and reports read the files, so members are only added, never renamed. Read
+// prediction_file.hpp first.
 #include "tasks/prediction_file.hpp"
 
 #include <fstream>

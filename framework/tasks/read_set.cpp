@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_set(): reads the files of one set with the reader of the format, and hashes each file, so that a run
-// records what it learned from. Read read_set.hpp first.
+// records what it learned from. The hash must cover every byte of a file, because set_files.cpp compares it
+// with the planned one. Read read_set.hpp first.
 #include "tasks/read_set.hpp"
 
 #include <cstdint>

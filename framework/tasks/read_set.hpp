@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads all files of one set into Records. set_files.cpp calls it for the sets of a run, and verbs of the
-// worker that get files call it (worker/predict_file_verb.cpp). Read next: file_parts.hpp, for sets that are
-// too large.
+// worker that get files call it (worker/predict_file_verb.cpp). The order of the files is the order of the
+// records, which decides the bits of a run. Read next: file_parts.hpp, for sets that are too large.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TaskSets: reads, encodes, caches and scores the sets of a run. Sets are independent of each other, except
-// that the labels come from all of them. Sessions, the trainer and the evaluator call it. Read task_sets.hpp
-// first.
+// TaskSets: reads, encodes, caches and scores the sets of a run. The training set decides what the task knows
+// (Task::prepare) and a data.max_length in percent; the other sets only extend it, such as by labels
+// (Task::extend), and each set is encoded by itself. Sessions, the trainer and the evaluator call it. key()
+// must name everything on which the encoded sets depend, otherwise the token cache returns sets of other
+// settings. Read task_sets.hpp first.
 #include "tasks/task_sets.hpp"
 
 #include <bit>

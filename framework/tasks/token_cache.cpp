@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenCache: stores encoded sets as files named by a hash of their key, checks the digest of each file that
-// it reads, and removes the least recently used files over the limit. task_sets.cpp calls it. Read
-// token_cache.hpp first.
+// TokenCache: stores encoded sets as files named by a hash of their key, checks the digest of each file
+// before it is used, and removes the least recently used files over the limit. task_sets.cpp calls it.
+// Without this check a damaged file would change the bits of a run. Read token_cache.hpp first.
 #include "tasks/token_cache.hpp"
 
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The files of a run. Snapshots saves and restores its checkpoints: parameters, optimizer states and Progress
 // after one step. Trainer -> Snapshots -> record/checkpoint (files, hashes, validity). Two are kept, the best
-// and the newest; an older one is removed only after the newer one is recorded durably. With several ranks,
-// rank 0 writes and all read; all ranks must call save and restore_newest. require_unchanged() and
-// keep_file() are for Session and PretrainedRun, which check the planned files and write vocabulary and
-// labels before anything else. Names of files and of tensors are stored and must stay.
+// and the newest, and those of keep(); an older one is removed only after the newer one is recorded durably.
+// With several ranks, rank 0 writes and all read; all ranks must call save and restore_newest.
+// require_unchanged() and keep_file() are for Session and PretrainedRun, which check the planned files and
+// write vocabulary and labels before anything else. Names of files and of tensors are stored and must stay.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // answer_stream(): moves the original standard output to a new descriptor, and buffers what verbs write to
-// it. main.cpp calls keep_answers_apart() first. Read answers.hpp first.
+// it. main.cpp calls keep_answers_apart() first. Only answers may be written to the new descriptor, because
+// exp parses it. Read answers.hpp first.
 #include "worker/answers.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb check: finds errors that a schema cannot find, for every specification of a sweep, before `exp
-// run` starts the first run. It builds what each run would build, except that nothing is trained. Request and
-// answer are in record/check_request.hpp; runner/check.cpp is the other side.
+// run` starts the first run. It builds what each run would build, except that nothing is trained, so a new
+// part of a run must be built here too. Request and answer are in record/check_request.hpp; runner/check.cpp
+// is the other side.
 #include <exception>
 #include <iostream>
 #include <iterator>

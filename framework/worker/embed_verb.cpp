@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verb embed: computes vectors of inputs or words, or finds their nearest neighbours, for `exp embed`. It
-// reads one request from standard input and answers with one EmbedAnswer; record/embed_request.hpp has both.
+// The verb embed: computes vectors of inputs or words, or finds their nearest neighbours, for `exp embed`
+// (app/embed.hpp). It reads one EmbedRequest from standard input and answers with one EmbedAnswer
+// (record/embed_request.hpp has both). `exp embed --json` prints the answer, so its members keep their names.
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -40,7 +41,8 @@ std::string dumped(const ordered_json& answer) {
   return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// Writes one line of JSON per input, which exp passes on unchanged.
+/// Writes an EmbedAnswer with `vectors`, one line for each input. `exp embed --json` copies the lines
+/// unchanged.
 void write_vectors(infer::Engine& engine, const std::vector<std::string>& texts) {
   const infer::Vectors vectors = embed_all(engine, texts);
   answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
@@ -105,7 +107,7 @@ int embed_verb(const TrainedRunArguments& run) {
       record::EmbedRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const Device device;
   infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
-  engine.make_batch_invariant();
+  engine.make_batch_invariant();  // the vector of an input must not depend on the inputs beside it
   for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
   if (request.asks_for_vectors()) {
     write_vectors(engine, request.queries);

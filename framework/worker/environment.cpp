@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numeric environment, the host and the build: reads /proc, /sys, the CPU and the loaded libraries.
-// Everything that may change a bit of a result belongs in numeric_environment(). Names of fields are stored
-// and must stay. Read environment.hpp first.
+// The numeric environment, the host and the build: reads /proc, /sys, the CPU and the loaded libraries, for
+// started_event.cpp and the verb version. Everything that may change a bit of a result belongs in
+// numeric_environment(). Names of fields are stored and must stay. Read environment.hpp first.
 #include "worker/environment.hpp"
 
 #include <dlfcn.h>

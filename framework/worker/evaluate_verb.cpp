@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb evaluate: scores a run's best checkpoint on files that its reader reads, for `exp evaluate`. The
-// measures are one JSON object on standard output (record/evaluate_answer.hpp); verbs.hpp describes the
-// arguments.
+// measures are one JSON object on standard output (record/evaluate_answer.hpp), which `exp evaluate --json`
+// prints, so its members keep their names; verbs.hpp describes the arguments.
 #include <iostream>
 
 #include <encore/device.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb export: writes a run's best model as a folder for other programs, for `exp export`: for
 // `transformers`, for a runtime of ONNX, or for a program that embeds it with libencore_infer.so.
-// infer/hugging_face_export.hpp and onnx/onnx_export.hpp write the files.
+// infer/hugging_face_export.hpp and onnx/onnx_export.hpp write the files. `exp export` reads the answer
+// (record/export_answer.hpp) for the model card.
 #include <iostream>
 
 #include <filesystem>

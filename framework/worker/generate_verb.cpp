@@ -2,7 +2,8 @@
 // The verb generate: continues prompts with a run's model, for `exp generate`. It reads one request from
 // standard input (record/generate_request.hpp). A single output is written while it grows; several outputs
 // are written at the end, one per line. As JSON the answer is one object: "step", "prompts" `[{prompt, texts:
-// [{text, score, pieces, ended}]}]`, where `pieces` counts tokens; programs of users read it.
+// [{text, score, pieces, ended}]}]`, where `pieces` counts tokens; programs of users read it, so its members
+// keep their names.
 #include <limits.h>
 
 #include <algorithm>

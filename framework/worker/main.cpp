@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // main() of encore-worker, which runs one verb for one specification on one backend. exp starts it; users
-// seldom do. program.hpp reads the options and opens Kokkos; verbs.hpp declares the verbs. A new verb is one
-// line in the table below.
+// seldom do. program.hpp reads the options and opens Kokkos; verbs.hpp declares the verbs. `exp` calls the
+// verbs by name, so names, options and exit codes must stay. A new verb is one line in the table below.
 #include <charconv>
 #include <sstream>
 

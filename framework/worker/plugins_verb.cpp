@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb plugins: loads all plugins of the folders and lists those that loaded or failed, for `exp plugin
-// ls --load`. It needs neither Kokkos nor a device.
+// ls --load`. It needs neither Kokkos nor a device, and a plugin that fails to load must not end the list.
 #include <chrono>
 #include <ostream>
 

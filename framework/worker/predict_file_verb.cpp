@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb predict with --file: reads a file in the format of the run's data, without truth, and writes the
 // same file with the model's answers. For `exp predict --file`. The run's reader reads and writes it, so this
-// code knows no format.
+// code knows no format; keep it so, because readers are plugins.
 #include <iostream>
 #include <iterator>
 #include <optional>

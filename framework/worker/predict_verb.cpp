@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb predict: reads lines of text from standard input and writes the answers of the model's task, for
 // `exp predict`. Lines that have arrived are processed together, so that a pipe is fast and a user at a
-// terminal gets an answer after every line.
+// terminal gets an answer after every line. An answer must not depend on the lines that are processed with it
+// (make_batch_invariant).
 #include <algorithm>
 #include <iostream>
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_worker_program(): reads the options of a call, opens Kokkos and runs the verb, or replaces this process
-// with the program of the verb. All main files of this folder call it. Read program.hpp first.
+// with the program of the verb. All main files of this folder call it. The program of the verb must replace
+// this process, because exp follows its process id. Read program.hpp first.
 #include "worker/program.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb quantize: writes a copy of a run's best weights, with matrices of 8 or 4 bit integers, beside the
-// original, and reports the model's scores before and after. For `exp quantize`. Read next:
-// infer/quantization.hpp, infer/integer_weights.hpp (the file).
+// original, which must stay unchanged, and reports the model's scores before and after. For `exp quantize`.
+// Read next: infer/quantization.hpp, infer/integer_weights.hpp (the file).
 #include <iostream>
 #include <map>
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb serve: answers batches of inputs that the HTTP server of `exp serve` sends over a socket
-// (record/serve_messages.hpp), until the socket is closed. An invalid input does not affect others: if a
-// batch fails, its inputs are processed one by one, and each invalid one gets its own reason.
+// (record/serve_messages.hpp), until the socket is closed. serve/worker_link.cpp is the other end of the
+// socket: a changed message needs a change there. An invalid input does not affect others: if a batch fails,
+// its inputs are processed one by one, and each invalid one gets its own reason.
 #include <poll.h>
 #include <unistd.h>
 

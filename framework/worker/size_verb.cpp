@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb size: computes memory and work of the models of an experiment file, for `exp plan --size`, without
 // training and if possible without data: values that are missing are assumed, and the answer says which. The
-// answer is record/size_answer.hpp. Read next: model/model_cost.hpp.
+// answer is record/size_answer.hpp. The numbers must be those of the model that a run would build. Read next:
+// model/model_cost.hpp.
 #include <algorithm>
 #include <exception>
 #include <filesystem>

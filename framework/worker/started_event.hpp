@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the event Started: what a worker reports about itself, its model and its data before the first step,
 // so that a run can be described from the database alone. train_verb.cpp -> spool -> store
-// (attempt.started_event) -> report/method.cpp, report/data.cpp.
+// (attempt.started_event) -> report/method.cpp, report/data.cpp. Members of the event are stored and keep
+// their names.
 #pragma once
 
 #include "distributed/communicator.hpp"

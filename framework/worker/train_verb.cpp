@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb train: runs one attempt of one run and reports it to the spool in the run's folder. exp starts it
-// (runner/worker.hpp) with a lease and a control pipe. Read next: train/session.hpp, train/trainer.hpp.
+// (runner/worker.hpp) with a lease and a control pipe, and decides by the exit code and the last event how
+// the attempt ended, so both must stay. Read next: train/session.hpp, train/trainer.hpp.
 #include <csignal>
 #include <fstream>
 #include <iostream>

@@ -115,7 +115,7 @@ struct ExportArguments {
   bool external_data = false;    ///< ONNX: weights in a separate file
 };
 
-/// Writes the model into the folder, for other programs, and its description as JSON to standard output.
+/// Writes the model into the folder in the format, and its description as JSON to standard output.
 int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments);
 
 /// Writes the weights of the model as integers into the run's folder, and the choices and the scores before

@@ -371,11 +371,11 @@ std::vector<std::int32_t> allowed_by_bio(const std::vector<std::string>& labels)
 class CrfHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a linear-chain conditional random field over the labelled rows, Viterbi at prediction (Lafferty et "
-      "al. 2001)";
+      "a label for each token by a linear-chain conditional random field; prediction finds the most probable "
+      "sequence of labels with the Viterbi algorithm (Lafferty et al. 2001)";
   static Schema options() {
     return Schema().boolean("constrained", true,
-                            {.help = "exclude sequences that BIO labels forbid, such as O before I-X"});
+                            {.help = "exclude sequences of labels that BIO forbids, such as O before I-X"});
   }
 
   CrfHead(const Options& options, const HeadContext& context) : classes_(context.classes) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Head "embedding": a vector for each sequence: the mean of its rows or its first row, optionally scaled to
-// length 1. It has no parameters. Its loss compares the two sequences of an example (columns "first" and
-// "second"). With the column "similarity", it is (cos(u, v) - number)^2; otherwise each first sequence must
-// find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017). Task:
+// length 1. It has no parameters. It learns from pairs: the two sequences of an example (columns "first" and
+// "second"). With the column "similarity", the loss is (cos(u, v) - number)^2; otherwise each first sequence
+// must find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017). Task:
 // plugins/tasks/embed. The model calls it through Head (encore/head.hpp).
 #include <string>
 
@@ -195,16 +195,17 @@ void similarity_backward(const Device& device, const Pairs<S>& pairs, double sca
 class EmbeddingHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a vector for each text, the mean of its tokens or its first one; learns which pairs belong together "
-      "among those of the batch (van den Oord et al. 2018), or how similar they are";
+      "a vector for each input; the head learns which two inputs of a batch belong together (van den Oord et "
+      "al. 2018), or how similar the two inputs of a pair are";
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "cls"},
-                {.help = "the vector of a text: the mean of its tokens' states, or the first one ([CLS])"})
-        .boolean("normalize", false, {.help = "scale the vectors of the model to length 1"})
+                {.help = "the vector of an input. mean: the mean of its tokens' states; cls: the state of "
+                         "its first token ([CLS])"})
+        .boolean("normalize", false, {.help = "scale each vector to length 1"})
         .number("temperature", 0.05,
-                {.help = "divisor of cosines if pairs are found in a batch; a low one weighs only the most "
-                         "similar wrong candidates",
+                {.help = "if the head learns which inputs belong together, cosines are divided by this; with "
+                         "a small number, only the most similar wrong candidates have weight in the loss",
                  .min = 0.001,
                  .max = 10.0});
   }

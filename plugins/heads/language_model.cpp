@@ -59,21 +59,22 @@ void shares_of(const Device& device, Tensor values, Tensor log_sums, Tensor shar
 class LanguageModel final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a token of the vocabulary for each row with a target by softmax over h E^T + b, E the table of the "
-      "embedding (Devlin et al. 2019)";
+      "a token of the vocabulary for each position that has a target: softmax(h E^T + b), where E is the "
+      "table of the embedding and h the state, transformed or not (Devlin et al. 2019)";
   static Schema options() {
     return Schema()
         .boolean("transform", true,
-                 {.help = "h = LayerNorm(gelu(x W^T + c)); without it h = x, which needs a table as wide as "
-                          "the model"})
-        .boolean("bias", true, {.help = "b; without it b = 0, as in GPT-2"})
+                 {.help = "true: h = LayerNorm(gelu(x W^T + c)); false: h = x, which needs a table E as wide "
+                          "as the model"})
+        .boolean("bias", true, {.help = "true: add the bias b; false: b = 0, as in GPT-2"})
         .number("epsilon", 1e-12,
-                {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0})
+                {.help = "added to the variance in the LayerNorm of transform", .min = 0.0, .max = 1.0})
         .choice("activation", "gelu", {"gelu", "relu", "silu"},
-                {.help = "activation of transform in place of gelu, as in feed_forward"})
-        .boolean("tied", true,
-                 {.help = "E is the table of the embedding; without it a matrix of its own, as in T5 1.1"})
-        .boolean("scaled", false, {.help = "h is divided by the root of its width, as in the first T5"});
+                {.help = "the activation that transform uses, with the names of feed_forward"})
+        .boolean(
+            "tied", true,
+            {.help = "true: E is the table of the embedding; false: E is a matrix of its own, as in T5 1.1"})
+        .boolean("scaled", false, {.help = "divide h by the square root of its width, as in the first T5"});
   }
 
   LanguageModel(const Options& options, const HeadContext& context)

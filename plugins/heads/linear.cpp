@@ -17,22 +17,25 @@ using kernels::Activation;
 class LinearHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a class for each row with a target by softmax over x W^T + b, trained with cross-entropy";
+      "a class for each position that has a target: softmax(x W^T + b), trained with cross-entropy";
   static Schema options() {
     return Schema()
-        .boolean("residual_norm", false, {.help = "LayerNorm(x + W x) before the projection to the classes"})
-        .number("epsilon", 1e-5, {.help = "added to the variance by residual_norm", .min = 0.0, .max = 1.0})
+        .boolean("residual_norm", false,
+                 {.help = "replace x by LayerNorm(x + x Wmix^T + bmix) before the projection to the classes"})
+        .number("epsilon", 1e-5,
+                {.help = "added to the variance in the LayerNorm of residual_norm", .min = 0.0, .max = 1.0})
         .boolean("pooler", false,
-                 {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"})
+                 {.help = "replace x by tanh(x Wpool^T + bpool) before the projection to the classes, as in "
+                          "BERT for sequences"})
         .choice("pooling", "cls", {"cls", "mean"},
-                {.help = "the vector of a whole text: its first state ([CLS]), or the mean of all"})
-        .number(
-            "dropout", 0.0,
-            {.help = "share of the states' channels that training drops directly before the projection to "
-                     "the classes",
-             .min = 0.0,
-             .max = 1.0,
-             .exclusive_max = true});
+                {.help = "the vector of a whole text. cls: the state of its first token ([CLS]); mean: the "
+                         "mean of all states"})
+        .number("dropout", 0.0,
+                {.help = "share of the channels that training sets to zero (dropout) directly before the "
+                         "projection to the classes",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true});
   }
 
   LinearHead(const Options& options, const HeadContext& context)

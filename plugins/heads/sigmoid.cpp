@@ -16,11 +16,12 @@ using namespace encore;
 class SigmoidHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a probability for each class by itself, sigmoid(x W^T + b), trained with binary cross-entropy";
+      "a probability for each class, independent of the other classes: sigmoid(x W^T + b), trained with "
+      "binary cross-entropy";
   static Schema options() {
-    return Schema().boolean(
-        "pooler", false,
-        {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"});
+    return Schema().boolean("pooler", false,
+                            {.help = "replace x by tanh(x Wpool^T + bpool) before the projection to the "
+                                     "classes, as in BERT for sequences"});
   }
 
   SigmoidHead(const Options& options, const HeadContext& context)

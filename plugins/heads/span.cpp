@@ -15,7 +15,7 @@ using namespace encore;
 class SpanHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "where a part of a text begins and ends: two scores for each token by x W^T + b, trained with "
+      "the beginning and end of a part of a text: two scores for each token, x W^T + b, trained with "
       "cross-entropy over the tokens of each sequence (Devlin et al. 2019)";
   static Schema options() { return {}; }
 

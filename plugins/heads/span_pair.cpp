@@ -87,14 +87,16 @@ void span_means_backward(const Device& device, const RowSet& rows, Tensor spans,
 class SpanPairHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a class for each sequence from the states of two spans of it, [a, b] W^T + b by softmax (Wu and He "
-      "2019)";
+      "a class for each sequence from two of its spans: softmax([u, v] W^T + b), where u and v are the "
+      "vectors of the spans (Wu and He 2019)";
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "first"},
-                {.help = "the vector of a span: the mean of its states, or that of its first row"})
+                {.help = "the vector of a span. mean: the mean of its tokens' states; first: the state of "
+                         "its first token"})
         .number("dropout", 0.0,
-                {.help = "share of the channels of both spans that training drops before the projection",
+                {.help = "share of the channels of both vectors that training sets to zero (dropout) before "
+                         "the projection",
                  .min = 0.0,
                  .max = 1.0,
                  .exclusive_max = true});

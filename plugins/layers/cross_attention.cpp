@@ -14,8 +14,8 @@ using namespace encore;
 class CrossAttention final : public Layer, public MultipliesRows, public HasAttentionWeights {
  public:
   static constexpr const char* summary =
-      "multi-head attention of a decoder's rows over the encoder's rows of their sequence (Vaswani et al. "
-      "2017)";
+      "multi-head attention from a decoder to its encoder: each token of the target attends to all tokens of "
+      "its source (Vaswani et al. 2017)";
   static Schema options() { return encore_multi_head_attention::scaled_attention_schema(); }
 
   CrossAttention(const Options& options, const LayerContext& context) {

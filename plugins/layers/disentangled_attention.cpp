@@ -17,14 +17,13 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
                                     public HasAttentionWeights {
  public:
   static constexpr const char* summary =
-      "self_attention whose scores also add content times distance and distance times content (DeBERTa, He "
-      "et al. "
-      "2021)";
+      "like `self_attention`, but a score has two more terms: the query times a key vector of the distance, "
+      "and the key times a query vector of the distance (DeBERTa, He et al. 2021)";
   static Schema options() {
     return encore_multi_head_attention::attention_schema().integer(
         "max_distance", 128,
-        {.help = "R: the largest distance; tokens farther apart count as R apart; the table of distances has "
-                 "2 R rows",
+        {.help = "R, the largest distance that is distinguished: tokens farther apart count as R apart; the "
+                 "table of distances has 2 R rows",
          .unit = "tokens",
          .min = 1,
          .max = 65536});

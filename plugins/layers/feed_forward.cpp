@@ -51,7 +51,9 @@ void gelu_tanh_backward(const Device& device, Tensor x, Tensor dy) {
 
 class FeedForward final : public Layer, public HasOnnxForm {
  public:
-  static constexpr const char* summary = "y = activation(x Wup^T + b) Wdown^T + b (Vaswani et al. 2017)";
+  static constexpr const char* summary =
+      "two matrix products with an activation f between them: y = f(x Wup^T + bup) Wdown^T + bdown (Vaswani "
+      "et al. 2017)";
   static Schema options() {
     Schema schema;
     schema
@@ -60,9 +62,9 @@ class FeedForward final : public Layer, public HasOnnxForm {
                   .min = 1,
                   .max = 1048576})
         .choice("activation", "relu", {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"},
-                {.help = "relu; gelu: x Phi(x) with the exact erf; gelu_tanh: its approximation by tanh, as "
-                         "in GPT-2; silu: x sigmoid(x), also called swish; tanh; "
-                         "sigmoid: 1 / (1 + e^-x)"});
+                {.help = "activation f. relu: max(0, x); gelu: x Phi(x) with the exact erf; gelu_tanh: gelu "
+                         "approximated with tanh, as in GPT-2; silu: x sigmoid(x), also called swish; tanh: "
+                         "tanh(x); sigmoid: 1 / (1 + e^-x)"});
     return encore_layers::add_bias_option(schema);
   }
 

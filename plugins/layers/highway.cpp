@@ -91,15 +91,15 @@ void mix_backward(const Device& device, Tensor x, Tensor candidate, Tensor trans
 class Highway final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "y = t h(x) + (1 - t) x with a learned gate t (Srivastava et al. 2015)";
+      "mixes its input x with a transformed input h(x) by a learned gate t: y = t h(x) + (1 - t) x "
+      "(Srivastava et al. 2015)";
   static Schema options() {
     return Schema()
         .choice("activation", "relu", {"relu", "gelu"},
-                {.help = "activation of the transformed states: relu, or gelu: x Phi(x) with the exact erf"})
-        .number(
-            "bias", -2.0,
-            {.help =
-                 "initial bias of the transform; below zero a new layer mostly passes its input through"});
+                {.help = "activation of h. relu: max(0, x); gelu: x Phi(x) with the exact erf"})
+        .number("bias", -2.0,
+                {.help = "initial bias of the gate t; with a bias below zero, a new layer mostly passes its "
+                         "input through"});
   }
 
   Highway(const Options& options, const LayerContext&)

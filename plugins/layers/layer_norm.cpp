@@ -13,10 +13,11 @@ using namespace encore;
 class LayerNorm final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016)";
+      "normalises the vector x of each token: y = gain * (x - mean) / sqrt(variance + epsilon) + bias (Ba et "
+      "al. 2016)";
   static Schema options() {
     return Schema().number("epsilon", 1e-5,
-                           {.help = "added to the variance of a row", .min = 0.0, .max = 1.0});
+                           {.help = "added to the variance of each vector", .min = 0.0, .max = 1.0});
   }
 
   LayerNorm(const Options& options, const LayerContext&) : epsilon_(options.number("epsilon")) {}

@@ -13,9 +13,8 @@ using namespace encore;
 class LinearAttention final : public encore_multi_head_attention::AttentionOverSelf {
  public:
   static constexpr const char* summary =
-      "f(Q) (f(K)^T V) over the tokens of each sequence with f(x) = elu(x) + 1, in time that grows with "
-      "their number, "
-      "not its square (Katharopoulos et al. 2020)";
+      "attention without softmax, f(Q) (f(K)^T V) with f(x) = elu(x) + 1: its time grows with the number of "
+      "tokens, not with its square; for encoders only (Katharopoulos et al. 2020)";
   static Schema options() { return encore_multi_head_attention::head_schema(); }
 
   LinearAttention(const Options& options, const LayerContext& context)

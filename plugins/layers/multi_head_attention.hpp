@@ -50,7 +50,7 @@ inline Schema attention_schema() {
 /// Returns the options of attention_schema() and those of scores q k^T / sqrt(D).
 inline Schema scaled_attention_schema() {
   return attention_schema().boolean("scaled", true,
-                                    {.help = "divide scores by the square root of D; T5 does not"});
+                                    {.help = "divide the scores by the square root of D; T5 does not"});
 }
 
 /// H heads of D channels, and whether their products have a bias.

@@ -17,16 +17,17 @@ using encore_multi_head_attention::MultiHeadAttention;
 class RelativeAttention final : public MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "self_attention whose scores add a learned number for each head and bucket of distances, one table per "
-      "stack (T5, Raffel et al. 2020)";
+      "like `self_attention`, but a learned number for each head and bucket of distances is added to the "
+      "scores; all layers of an encoder or decoder share the table of these numbers (T5, Raffel et al. 2020)";
   static Schema options() {
     return MultiHeadAttention::options()
         .integer("buckets", 32,
-                 {.help = "rows of the table; half of them for keys behind the query, except in a decoder",
+                 {.help = "number of buckets, which are the rows of the table; in an encoder, half of them "
+                          "are for keys after the query",
                   .min = 4,
                   .max = 256})
         .integer("max_distance", 128,
-                 {.help = "distance from which all tokens share the last bucket",
+                 {.help = "all tokens at this distance or farther share the last bucket",
                   .unit = "tokens",
                   .min = 2,
                   .max = 65536});

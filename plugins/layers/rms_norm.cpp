@@ -13,10 +13,11 @@ using namespace encore;
 class RmsNorm final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "y = gain * x / sqrt(mean(x^2) + epsilon) over each row (Zhang and Sennrich 2019)";
+      "divides the vector x of each token by its root mean square: y = gain * x / sqrt(mean(x^2) + epsilon) "
+      "(Zhang and Sennrich 2019)";
   static Schema options() {
     return Schema().number("epsilon", 1e-5,
-                           {.help = "added to the mean square of a row", .min = 0.0, .max = 1.0});
+                           {.help = "added to the mean square of each vector", .min = 0.0, .max = 1.0});
   }
 
   RmsNorm(const Options& options, const LayerContext&) : epsilon_(options.number("epsilon")) {}

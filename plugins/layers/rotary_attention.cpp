@@ -12,11 +12,14 @@ using namespace encore;
 class RotaryAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "self_attention with queries and keys turned by their position (Su et al. 2021)";
+      "like `self_attention`, but queries and keys are rotated by angles that grow with their position, so "
+      "that a score depends on the distance of the two tokens (Su et al. 2021)";
   static Schema options() {
     return MultiHeadAttention::options().number(
         "base", 10000.0,
-        {.help = "channel pair d of D / 2 turns by base^(-2 d / D) radians a token", .min = 1.0});
+        {.help = "the channels of a head form D / 2 pairs; pair d, counted from 0, is rotated by base^(-2 d "
+                 "/ D) radians per position",
+         .min = 1.0});
   }
 
   RotaryAttention(const Options& options, const LayerContext& context)

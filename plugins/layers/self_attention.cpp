@@ -11,7 +11,8 @@ using namespace encore;
 class SelfAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "multi-head softmax(Q K^T / sqrt(D)) V over the tokens of each sequence (Vaswani et al. 2017)";
+      "multi-head attention over the tokens of each sequence: softmax(Q K^T / sqrt(D)) V (Vaswani et al. "
+      "2017)";
   SelfAttention(const Options& options, const LayerContext& context) : MultiHeadAttention(options, context) {}
 };
 

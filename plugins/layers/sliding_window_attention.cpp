@@ -11,11 +11,12 @@ using namespace encore;
 class SlidingWindowAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "self_attention over the tokens at most window positions away (Beltagy et al. 2020)";
+      "like `self_attention`, but a token attends only to tokens that are at most `window` positions away "
+      "(Beltagy et al. 2020)";
   static Schema options() {
     return MultiHeadAttention::options().integer(
         "window", 64,
-        {.help = "farthest token to either side that a token attends to",
+        {.help = "largest distance, to either side, at which a token attends to another",
          .unit = "tokens",
          .min = 1,
          .max = 1048576});

@@ -15,22 +15,22 @@ using namespace encore;
 class SparseAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "self_attention over the nearby tokens and every stride-th token, in time T sqrt(T) (Child et al. "
-      "2019)";
+      "like `self_attention`, but a token attends only to nearby tokens and to every `stride`-th token; for "
+      "T tokens the time grows with T sqrt(T) (Child et al. 2019)";
   static Schema options() {
     return MultiHeadAttention::options()
         .optional("stride", OptionType::integer,
-                  {.help = "distance between the far tokens that a token attends to; default: the root of "
-                           "data.max_length, rounded up",
+                  {.help = "a token also attends to all tokens at a multiple of this distance; default: the "
+                           "square root of data.max_length, rounded up",
                    .unit = "tokens",
                    .min = 1,
                    .max = 1048576})
-        .optional(
-            "window", OptionType::integer,
-            {.help = "distance to either side up to which a token attends to all tokens; default: stride",
-             .unit = "tokens",
-             .min = 1,
-             .max = 1048576});
+        .optional("window", OptionType::integer,
+                  {.help = "a token attends to all tokens up to this distance, to either side; default: the "
+                           "value of stride",
+                   .unit = "tokens",
+                   .min = 1,
+                   .max = 1048576});
   }
 
   SparseAttention(const Options& options, const LayerContext& context)

@@ -98,21 +98,34 @@ template <bool Decoupled>
 class Adam final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
-      Decoupled ? "Adam whose weight decay does not pass through the moments (Loshchilov and Hutter 2019)"
-                : "steps along the mean gradient over the root of its mean square (Kingma and Ba 2015)";
+      Decoupled ? "Adam with decoupled weight decay, which shrinks the weights and does not enter the "
+                  "running means (Loshchilov and Hutter 2019)"
+                : "each step is the running mean of the gradient, divided by the square root of the running "
+                  "mean of its square (Kingma and Ba 2015)";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,
-                {.help = "step size at the schedule's factor 1", .min = 0.0, .exclusive_min = true})
+                {.help = "step size, which the schedule multiplies by its factor",
+                 .min = 0.0,
+                 .exclusive_min = true})
         .number("beta1", 0.9,
-                {.help = "decay of the mean of the gradients", .min = 0.0, .max = 1.0, .exclusive_max = true})
+                {.help = "decay of the running mean of the gradient",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true})
         .number("beta2", 0.999,
-                {.help = "decay of the mean of their squares", .min = 0.0, .max = 1.0, .exclusive_max = true})
+                {.help = "decay of the running mean of the squared gradient",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true})
         .number("epsilon", 1e-8,
-                {.help = "added to the root of the second moment", .min = 0.0, .exclusive_min = true})
+                {.help = "added to the square root of the running mean of the squared gradient",
+                 .min = 0.0,
+                 .exclusive_min = true})
         .number("weight_decay", Decoupled ? 0.01 : 0.0,
-                {.help = Decoupled ? "share of a weight that each step subtracts, times the learning rate"
-                                   : "L2 penalty, added to the gradient; for decoupled decay use adamw",
+                {.help = Decoupled ? "each step subtracts learning rate * weight_decay * weight from a weight"
+                                   : "L2 penalty: weight_decay * weight is added to the gradient; for "
+                                     "decoupled decay use adamw",
                  .min = 0.0});
   }
 

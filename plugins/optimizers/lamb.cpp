@@ -138,23 +138,36 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 class Lamb final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
-      "Adam whose step is scaled per parameter by the ratio of norms (You et al. 2020)";
+      "Adam whose step is scaled, for each parameter tensor, by the norm of the tensor divided by the norm "
+      "of the step (You et al. 2020)";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,
-                {.help = "length of a step as a share of the parameter's length, at the schedule's factor 1",
+                {.help = "norm of a step divided by the norm of the parameter tensor; the schedule "
+                         "multiplies it by its factor",
                  .min = 0.0,
                  .exclusive_min = true})
         .number("beta1", 0.9,
-                {.help = "decay of the mean of the gradients", .min = 0.0, .max = 1.0, .exclusive_max = true})
+                {.help = "decay of the running mean of the gradient",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true})
         .number("beta2", 0.999,
-                {.help = "decay of the mean of their squares", .min = 0.0, .max = 1.0, .exclusive_max = true})
+                {.help = "decay of the running mean of the squared gradient",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true})
         .number("epsilon", 1e-6,
-                {.help = "added to the root of the second moment", .min = 0.0, .exclusive_min = true})
+                {.help = "added to the square root of the running mean of the squared gradient",
+                 .min = 0.0,
+                 .exclusive_min = true})
         .number("weight_decay", 0.01,
-                {.help = "share of a weight that is added to its step before the length is set", .min = 0.0})
+                {.help = "weight_decay * weight is added to the step of a weight before the step is scaled",
+                 .min = 0.0})
         .number("max_trust_ratio", 0.0,
-                {.help = "largest ratio of the lengths of parameter and step; 0: no limit", .min = 0.0});
+                {.help = "largest factor by which a step is scaled (norm of the tensor divided by norm of "
+                         "the step); 0: no limit",
+                 .min = 0.0});
   }
 
   Lamb(const Options& options, const OptimizerContext&)

@@ -73,15 +73,24 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 class Sgd final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
-      "stochastic gradient descent with momentum (Polyak 1964), or Nesterov's, as in PyTorch";
+      "stochastic gradient descent with momentum (Polyak 1964) or with Nesterov's momentum, as in PyTorch";
   static Schema options() {
     return Schema()
         .number("learning_rate", 0.01,
-                {.help = "step size at the schedule's factor 1", .min = 0.0, .exclusive_min = true})
+                {.help = "step size, which the schedule multiplies by its factor",
+                 .min = 0.0,
+                 .exclusive_min = true})
         .number("momentum", 0.9,
-                {.help = "decay of the sum of past gradients", .min = 0.0, .max = 1.0, .exclusive_max = true})
-        .boolean("nesterov", false, {.help = "look ahead along the momentum"})
-        .number("weight_decay", 0.0, {.help = "L2 penalty, added to the gradient", .min = 0.0});
+                {.help = "decay of the running sum of the gradients",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true})
+        .boolean(
+            "nesterov", false,
+            {.help =
+                 "use Nesterov's momentum: the step is the gradient plus momentum times the new running sum"})
+        .number("weight_decay", 0.0,
+                {.help = "L2 penalty: weight_decay * weight is added to the gradient", .min = 0.0});
   }
 
   Sgd(const Options& options, const OptimizerContext&)

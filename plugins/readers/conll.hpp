@@ -66,7 +66,7 @@ std::string text_of(const Records::TextLists& words, const Records::TextLists& t
 class ConllReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one token per line with its label in the last column or another, sentences separated by blank lines; "
+      "one token per line, with its label in another column; blank lines separate sentences; the tag schemes "
       "IOB1, IOB2, BIOES, IOE1 and IOE2 are recognised";
   static Schema options();
   static std::vector<std::string> fields() { return {"words", "tags"}; }

@@ -128,16 +128,21 @@ Schema JsonlReader::options() {
   return Schema()
       .text("text_key", "text", {.help = "key of the text"})
       .text("label_key", "label", {.help = "key of the label; \"\": no label"})
-      .text("text2_key", "", {.help = "key of the second text of a pair; \"\": no second text"})
-      .text("source_key", "", {.help = "key of a source text; with target_key, in place of text and label"})
-      .text("target_key", "", {.help = "key of the target text"})
+      .text("text2_key", "",
+            {.help = "key of the second text of a pair, the field \"text2\"; \"\": no second text"})
+      .text("source_key", "",
+            {.help = "key of a source; source_key and target_key together give the fields \"source\" and "
+                     "\"target\" instead of \"text\" and \"label\""})
+      .text("target_key", "", {.help = "key of the target of a source; needs source_key"})
       .choice("label_type", "text", {"text", "list", "number"},
-              {.help = "kind of the label: one name, a list of names, or a number"})
+              {.help = "text: one label, the field \"label\"; list: several labels, the field \"labels\" "
+                       "instead; number: a number, the field \"number\" instead"})
       .boolean("marked_spans", false,
-               {.help = "take the marks of two spans, <e1>...</e1> and <e2>...</e2>, out of each text"})
+               {.help = "each text marks two spans with `<e1>...</e1>` and `<e2>...</e2>`: remove the marks "
+                        "and give the spans as the field \"spans\""})
       .choice("bad_rows", "error", {"error", "skip"},
-              {.help = "what to do with invalid lines: refuse the run, or skip them and count them in the "
-                       "run's log"});
+              {.help = "what to do with invalid lines. error: refuse the run; skip: skip them and count them "
+                       "in the run's log"});
 }
 
 JsonlReader::JsonlReader(const Options& options, const ReaderContext&)

@@ -25,8 +25,8 @@ enum class LabelType : std::uint8_t { text, list, number };
 class JsonlReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one JSON object per line: a text, perhaps a second one, and a label, several labels or a number; "
-      "or a source and its target";
+      "one JSON object per line: a text or a text pair, with a label, several labels or a number; or a "
+      "source and its target";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() {

@@ -73,10 +73,9 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
 }  // namespace
 
 Schema Parallel::options() {
-  return Schema().choice(
-      "bad_rows", "error", {"error", "skip"},
-      {.help = "what to do with pairs that have an empty line: refuse the run, or skip them and "
-               "count them in the run's log"});
+  return Schema().choice("bad_rows", "error", {"error", "skip"},
+                         {.help = "what to do with pairs that have an empty line. error: refuse the run; "
+                                  "skip: skip them and count them in the run's log"});
 }
 
 Parallel::Parallel(const Options& options, const ReaderContext&)

@@ -18,7 +18,8 @@ namespace encore::parallel {
 class Parallel final : public Reader {
  public:
   static constexpr const char* summary =
-      "two files per set, [source, target]: line i of one belongs to line i of the other";
+      "two files for each set, [source, target]: line i of the target file belongs to line i of the source "
+      "file";
   static Schema options();
   static std::vector<std::string> fields() { return {"source", "target"}; }
 

@@ -330,10 +330,9 @@ class Collector {
 }  // namespace
 
 Schema SquadReader::options() {
-  return Schema().choice(
-      "bad_rows", "error", {"error", "skip"},
-      {.help = "what to do with invalid questions: name them all and refuse the run, or skip them and count "
-               "them in the log"});
+  return Schema().choice("bad_rows", "error", {"error", "skip"},
+                         {.help = "what to do with invalid questions. error: refuse the run; skip: skip them "
+                                  "and count them in the run's log"});
 }
 
 SquadReader::SquadReader(const Options& options, const ReaderContext&)

@@ -20,7 +20,8 @@ namespace encore::squad {
 class SquadReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "SQuAD 1.1 and 2.0: JSON with paragraphs, questions about each and the answers in it";
+      "JSON files of SQuAD 1.1 and 2.0: paragraphs, the questions about each paragraph, and the answers in "
+      "it";
   static Schema options();
   static std::vector<std::string> fields() { return {"id", "question", "context", "answers"}; }
 

@@ -40,10 +40,9 @@ std::string counted_lines(std::int64_t count) {
 }  // namespace
 
 Schema TextFile::options() {
-  return Schema().choice(
-      "record", "line", {"line", "paragraph", "file"},
-      {.help = "size of a record: a line, all lines up to one without text, or the whole file "
-               "with its blanks and line ends"});
+  return Schema().choice("record", "line", {"line", "paragraph", "file"},
+                         {.help = "what a record is. line: one line; paragraph: the lines up to the next "
+                                  "blank line; file: the whole file, with its blanks and line ends"});
 }
 
 TextFile::TextFile(const Options& options, const ReaderContext&)

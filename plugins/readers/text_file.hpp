@@ -15,7 +15,8 @@ namespace encore::text_file {
 
 class TextFile final : public Reader {
  public:
-  static constexpr const char* summary = "plain text: one record per line, per paragraph, or per file";
+  static constexpr const char* summary =
+      "plain text without labels: one record per line, per paragraph, or per file";
   static Schema options();
   static std::vector<std::string> fields() { return {"text"}; }
 

@@ -124,25 +124,30 @@ Schema TsvReader::options() {
   return Schema()
       .boolean("header", false, {.help = "the first line of a file names its columns and is not an example"})
       .text("text_column", "1",
-            {.help = "column with the text: its number from 1 (\"1\"), or its name with header = true"})
-      .text("label_column", "2", {.help = "column with the label, likewise; \"\": no label"})
+            {.help = "column with the text: its number, counted from 1, or, with header = true, its name"})
+      .text("label_column", "2", {.help = "column with the label, as a number or name; \"\": no label"})
       .text("text2_column", "",
-            {.help = "column with the second text of a pair, likewise; \"\": no second text"})
+            {.help = "column with the second text of a pair, the field \"text2\", as a number or name; \"\": "
+                     "no second text"})
       .text("source_column", "",
-            {.help = "column with a source text, likewise; with target_column, in place of text and label"})
-      .text("target_column", "", {.help = "column with the target text, likewise"})
+            {.help = "column with a source, as a number or name; source_column and target_column together "
+                     "give the fields \"source\" and \"target\" instead of \"text\" and \"label\""})
+      .text("target_column", "",
+            {.help = "column with the target of a source, as a number or name; needs source_column"})
       .choice("label_type", "text", {"text", "list", "number"},
-              {.help = "kind of the label: one name, several names, or a number"})
+              {.help = "text: one label, the field \"label\"; list: several labels, the field \"labels\" "
+                       "instead; number: a number, the field \"number\" instead"})
       .boolean("marked_spans", false,
-               {.help = "take the marks of two spans, <e1>...</e1> and <e2>...</e2>, out of each text"})
-      .text("label_separator", ",", {.help = "separator between the names of a list"})
+               {.help = "each text marks two spans with `<e1>...</e1>` and `<e2>...</e2>`: remove the marks "
+                        "and give the spans as the field \"spans\""})
+      .text("label_separator", ",",
+            {.help = "separator between the labels of an example, with label_type = \"list\""})
       .text("delimiter", "tab",
-            {.help = "separator of the columns: \"tab\", or a character such as \",\"; values may then be in "
-                     "quotation marks (RFC 4180)"})
-      .choice(
-          "bad_rows", "error", {"error", "skip"},
-          {.help =
-               "what to do with invalid rows: refuse the run, or skip them and count them in the run's log"});
+            {.help = "separator of the columns: \"tab\", or a character such as \",\"; with a character, "
+                     "values may be in quotation marks (RFC 4180)"})
+      .choice("bad_rows", "error", {"error", "skip"},
+              {.help = "what to do with invalid rows. error: refuse the run; skip: skip them and count them "
+                       "in the run's log"});
 }
 
 TsvReader::TsvReader(const Options& options, const ReaderContext&)

@@ -25,8 +25,8 @@ enum class LabelType : std::uint8_t { text, list, number };
 class TsvReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one example per row, columns separated by tabs or another character (CSV): a text, perhaps a second "
-      "one, and a label, several labels or a number; or a source and its target";
+      "one example per row, with columns separated by tabs or by another character (CSV): a text or a text "
+      "pair, with a label, several labels or a number; or a source and its target";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() {

@@ -15,11 +15,12 @@ using namespace encore;
 class Constant final : public Schedule {
  public:
   static constexpr const char* summary =
-      "linear rise over warmup_steps, then the full learning rate to the end";
+      "the learning rate rises linearly over warmup_steps, then stays at learning_rate of `[optimizer]`";
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", 0,
-                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
+    schema.integer(
+        "warmup_steps", 0,
+        {.help = "number of steps in which the learning rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema);
   }
 

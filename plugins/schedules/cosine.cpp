@@ -17,14 +17,18 @@ using namespace encore;
 class Cosine final : public Schedule {
  public:
   static constexpr const char* summary =
-      "linear rise over warmup_steps, then half a cosine down to floor at the last step (Loshchilov and "
-      "Hutter 2017)";
+      "the learning rate rises linearly over warmup_steps, then falls along half a cosine, down to floor at "
+      "the last step (Loshchilov and Hutter 2017)";
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", 200,
-                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
+    schema.integer(
+        "warmup_steps", 200,
+        {.help = "number of steps in which the learning rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema).number(
-        "floor", 0.0, {.help = "factor on the learning rate at the last step", .min = 0.0, .max = 1.0});
+        "floor", 0.0,
+        {.help = "the learning rate of the last step, divided by the highest learning rate",
+         .min = 0.0,
+         .max = 1.0});
   }
 
   Cosine(const Options& options, const ScheduleContext& context)

@@ -15,12 +15,13 @@ using namespace encore;
 class Linear final : public Schedule {
  public:
   static constexpr const char* summary =
-      "linear rise over warmup_steps, then linear fall towards zero after the last step (Devlin et al. "
-      "2019)";
+      "the learning rate rises linearly over warmup_steps, then falls linearly and would reach zero one step "
+      "after the last (Devlin et al. 2019)";
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", 200,
-                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
+    schema.integer(
+        "warmup_steps", 200,
+        {.help = "number of steps in which the learning rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema);
   }
 

@@ -17,13 +17,15 @@ using namespace encore;
 class Noam final : public Schedule {
  public:
   static constexpr const char* summary =
-      "width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
+      "the schedule of the first Transformer: learning_rate, usually 1, is multiplied by model.width^-0.5 * "
+      "min(step^-0.5, step * warmup_steps^-1.5) (Vaswani et al. 2017, section 5.3)";
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", 4000,
-                   {.help = "steps until the rate is highest; afterwards it falls with the root of the step",
-                    .unit = "steps",
-                    .min = 1});
+    schema.integer(
+        "warmup_steps", 4000,
+        {.help = "number of steps in which the learning rate rises; afterwards it falls as 1 / sqrt(step)",
+         .unit = "steps",
+         .min = 1});
     return encore_warmup::add_ratio(schema);
   }
 

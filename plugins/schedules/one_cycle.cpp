@@ -17,16 +17,17 @@ using namespace encore;
 class OneCycle final : public Schedule {
  public:
   static constexpr const char* summary =
-      "one rise to the peak and one fall far below the start (Smith and Topin 2018)";
+      "the learning rate rises once from a low value to its peak, the learning_rate of `[optimizer]`, then "
+      "falls far below its first value (Smith and Topin 2018)";
   static Schema options() {
     return Schema()
         .number("warmup_share", 0.3,
-                {.help = "share of all steps in which the rate rises", .min = 0.0, .max = 1.0})
+                {.help = "share of all steps in which the learning rate rises", .min = 0.0, .max = 1.0})
         .choice("annealing", "cosine", {"cosine", "linear"}, {.help = "shape of the rise and the fall"})
         .number("initial_divisor", 25.0,
-                {.help = "divisor of the peak that gives the first rate", .min = 1.0})
+                {.help = "the first learning rate is the peak divided by this number", .min = 1.0})
         .number("final_divisor", 1e4,
-                {.help = "divisor of the first rate that gives the last one", .min = 1.0});
+                {.help = "the last learning rate is the first one divided by this number", .min = 1.0});
   }
 
   OneCycle(const Options& options, const ScheduleContext& context)

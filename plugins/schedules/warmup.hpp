@@ -15,9 +15,10 @@ namespace encore_warmup {
 
 /// Adds the option `warmup_ratio` to a schema that has `warmup_steps`.
 inline encore::Schema& add_ratio(encore::Schema& schema) {
-  return schema.optional(
-      "warmup_ratio", encore::OptionType::number,
-      {.help = "warm-up as a share of all steps, in place of warmup_steps", .min = 0.0, .max = 1.0});
+  return schema.optional("warmup_ratio", encore::OptionType::number,
+                         {.help = "length of the warm-up as a share of all steps; replaces warmup_steps",
+                          .min = 0.0,
+                          .max = 1.0});
 }
 
 /// Returns `warmup_steps`, or `warmup_ratio` of the run rounded to whole steps. Only one may be given.

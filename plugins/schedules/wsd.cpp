@@ -19,19 +19,26 @@ using namespace encore;
 class WarmupStableDecay final : public Schedule {
  public:
   static constexpr const char* summary =
-      "linear rise over warmup_steps, then constant, then a fall over the last decay_share of the steps "
-      "towards floor (Hu et al. 2024)";
+      "the learning rate rises linearly over warmup_steps, then is constant, and falls towards floor over "
+      "the last decay_share of the steps (Hu et al. 2024)";
   static Schema options() {
     Schema schema;
-    schema.integer("warmup_steps", 200,
-                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
+    schema.integer(
+        "warmup_steps", 200,
+        {.help = "number of steps in which the learning rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema)
         .number("decay_share", 0.2,
-                {.help = "share of all steps, at the end, in which the rate falls", .min = 0.0, .max = 1.0})
+                {.help = "share of all steps, at the end, in which the learning rate falls",
+                 .min = 0.0,
+                 .max = 1.0})
         .choice("decay", "sqrt", {"sqrt", "linear", "cosine"},
-                {.help = "shape of the fall; sqrt: 1 - sqrt(share of the decay), steep at first"})
+                {.help = "shape of the fall; sqrt: 1 - sqrt(s), where s is the finished share of the fall, "
+                         "so it is steep at first"})
         .number("floor", 0.0,
-                {.help = "factor on the learning rate one step after the last", .min = 0.0, .max = 1.0});
+                {.help = "the learning rate that the fall would reach one step after the last, divided by "
+                         "the highest learning rate",
+                 .min = 0.0,
+                 .max = 1.0});
   }
 
   WarmupStableDecay(const Options& options, const ScheduleContext& context)

@@ -40,7 +40,7 @@ inline std::vector<Measure> class_measures(const std::string& things) {
                                     .columns = {"confusion"}}};
   std::ranges::move(measures_of_labels(things), std::back_inserter(measures));
   measures.push_back({.name = "confusion",
-                      .help = things + " by their label, true and predicted",
+                      .help = "number of " + things + " for each pair of true and predicted label",
                       .better = Better::neither,
                       .reducer = Reducer::matrix,
                       .columns = {"confusion"}});

@@ -37,8 +37,9 @@ Schema ClassWeights::with_options(Schema schema) {
   return std::move(
       schema
           .choice("class_weights", "none", {"none", "balanced"},
-                  {.help = "how much a class counts in the loss: balanced: n / (K count), n examples of K "
-                           "classes, so that rare classes weigh as much as frequent ones"})
+                  {.help = "weights of the classes in the loss. none: all 1; balanced: n / (K c) for a class "
+                           "with c of the n examples, where K is the number of classes, so that rare classes "
+                           "weigh as much as frequent ones"})
           .text_list("label_weights", {},
                      {.help = "weights of single classes in the loss, such as [\"ABBR=5\"]; they override "
                               "class_weights"}));

@@ -21,13 +21,15 @@ inline std::vector<Measure> measures_of_labels(const std::string& things) {
            .columns = {"correct", "predicted", "truth"},
            .always = false},
           {.name = "precision/{label}",
-           .help = "share of the " + things + " predicted to have one label that have it",
+           .help = "precision of one label: of the " + things +
+                   " that are predicted to have it, the share that truly have it",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "predicted"},
            .always = false},
           {.name = "recall/{label}",
-           .help = "share of the " + things + " with one label that are predicted to have it",
+           .help = "recall of one label: of the " + things +
+                   " that truly have it, the share that are predicted to have it",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "truth"},

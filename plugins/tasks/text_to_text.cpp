@@ -75,10 +75,10 @@ std::string best_text(const ExampleSet& set, const Outputs& outputs, std::size_t
 Schema TextToText::options() {
   return Schema()
       .boolean("decode", true,
-               {.help = "generate text for the development and the test set and score it; without it "
-                        "only the tokens are scored, and nothing can be predicted"})
+               {.help = "true: generate text for the development and the test set and score it; false: only "
+                        "the tokens are scored, and `exp predict` is refused"})
       .integer("beam", 1,
-               {.help = "number of hypotheses of the beam search; 1: the best token each time",
+               {.help = "number of hypotheses of the beam search; 1: take the most probable token each time",
                 .min = 1,
                 .max = 32})
       .number("length_penalty", 1.0,
@@ -86,30 +86,31 @@ Schema TextToText::options() {
                        "longer text",
                .min = 0.0})
       .integer("beyond_source", 50,
-               {.help = "tokens that a text may have more than its source; -1: as many as it likes",
+               {.help = "how many more tokens a generated text may have than its source; -1: no limit",
                 .unit = "tokens",
                 .min = -1})
       .integer("max_pieces", 0,
-               {.help = "tokens of a text at most; 0: as many as data.max_length leaves",
+               {.help = "largest number of tokens of a generated text; 0: only data.max_length limits it",
                 .unit = "tokens",
                 .min = 0})
       .boolean("source_start", false, {.help = "begin a source with the token `start`, as BART does"})
       .choice("target_start", "start", {"start", "end", "padding"},
-              {.help = "the token that the decoder reads before it writes the first one; `end` for BART"})
+              {.help = "the token that the decoder reads before it writes its first token; `end` for BART"})
       .boolean("target_begins", false,
-               {.help = "begin a target with the token `start`, which generated text also begins with, as "
-                        "BART does"});
+               {.help = "begin each target and each generated text with the token `start`, as BART does"});
 }
 
 std::vector<Measure> TextToText::token_measures() {
   return {{.name = "perplexity",
-           .help = "e to the mean loss of the tokens of the target and its end, after the true ones",
+           .help = "e^(mean loss of the target's tokens and its end token), where each is predicted from the "
+                   "true tokens before it",
            .better = Better::lower,
            .reducer = Reducer::exponential,
            .columns = {"loss", "pieces"}},
           {.name = "accuracy",
            .title = "token accuracy",
-           .help = "share of the tokens of the target and its end that are guessed after the true ones",
+           .help = "share of the target's tokens, with the end token, that the model predicts correctly when "
+                   "it is given the true tokens before them",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "pieces"}}};

@@ -138,8 +138,8 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
 Schema& AddedTokens::add_option(Schema& schema) {
   return schema.text_list(
       option_name, {},
-      {.help = "tokens that are found in a text as they are written, each behind its flags: \"plain [E9]\", "
-               "\"lstrip,special <mask>\""});
+      {.help = "tokens that are found in a text exactly as written, before the text is split; each entry has "
+               "flags, a blank and the token, such as `plain [E9]` or `lstrip,special <mask>`"});
 }
 
 AddedTokens::AddedTokens(const Options& options) {

@@ -43,7 +43,7 @@ void append(std::string& text, std::int32_t code_point) {
 /// Calls visit(code point, its bytes in the text) for each character that cleaning keeps: ' ' for white space
 /// and, if ideographs are words, before and after each of them.
 template <class Visit>
-void clean(std::string_view text, bool part_ideographs, Visit visit) {
+void clean(std::string_view text, bool separate_ideographs, Visit visit) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
   const auto size = static_cast<utf8proc_ssize_t>(text.size());
   utf8proc_ssize_t at = 0;
@@ -56,7 +56,7 @@ void clean(std::string_view text, bool part_ideographs, Visit visit) {
     if (length <= 0 || in(removed, c)) continue;
     if (in(white_space, c)) {
       visit(' ', source);
-    } else if (part_ideographs && in(ideographs, c)) {
+    } else if (separate_ideographs && in(ideographs, c)) {
       visit(' ', source);
       visit(c, source);
       visit(' ', source);
@@ -145,7 +145,7 @@ void BertText::split_unicode(std::string_view text, SplitText& out) const {
 
 template <bool Ranged, class Place>
 void BertText::normalize_into(std::string_view text, SplitText& out, const Place& place) const {
-  const bool parts = cleaning_.part_ideographs;
+  const bool parts = cleaning_.separate_ideographs;
   const auto place_lowered = [&](std::int32_t c, ByteRange source) {
     constexpr std::int32_t capital_i_with_dot = 0x130, dot_above = 0x307;
     if (!cleaning_.lowercase) return place(c, source);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BertText splits text into words like BERT's BasicTokenizer. It cleans characters, and separates ideographs;
-// a lower-casing model decomposes (NFD), drops accents and lowers, unless its options differ; white space and
-// punctuation marks separate words. wordpiece.cpp cuts the words into tokens; wordpiece_trainer.cpp counts
-// them. Models were trained with these words, so they must not change.
+// BertText splits text into words like BERT's BasicTokenizer. It cleans the characters and separates
+// ideographs. For a lower-casing model it also decomposes characters (NFD), drops accents and converts to
+// lower case, unless options say otherwise. White space and punctuation marks separate words. wordpiece.cpp
+// cuts the words into tokens; wordpiece_trainer.cpp counts them. Models were trained with these words, so
+// they must not change.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class SplitText {
 struct BertCleaning {
   bool lowercase = false;
   bool strip_accents = false;
-  bool part_ideographs = true;
+  bool separate_ideographs = true;
 };
 
 /// A text before it is split at white space and punctuation, and the origin of each of its bytes.

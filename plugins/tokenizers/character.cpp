@@ -34,14 +34,15 @@ std::optional<char> pictured(std::int32_t code_point) {
 
 class Character final : public Tokenizer {
  public:
-  static constexpr const char* summary = "one token per code point";
+  static constexpr const char* summary = "one token for each character (Unicode code point)";
   static Schema options() {
     return vocabulary_schema(1, "take only characters that occur at least this often")
         .boolean("lowercase", false, {.help = "convert letters to lower case first"})
-        .boolean("compose", true, {.help = "compose letters and their marks first (Unicode NFC)"})
+        .boolean("compose", true,
+                 {.help = "first combine letters with their marks, such as accents (Unicode NFC)"})
         .boolean("white_space", false,
-                 {.help = "blanks, line ends and control characters are tokens too, in the vocabulary `␠`, "
-                          "`␊` and so on; other white space counts as a blank"});
+                 {.help = "make tokens of blanks, line ends and control characters too; the vocabulary shows "
+                          "them as `␠`, `␊` and so on; other white space counts as a blank"});
   }
 
   Character(const Options& options, const TokenizerContext&)

@@ -90,21 +90,24 @@ class Unigram::Targets final : public Tokenizer {
 
 Schema Unigram::options() {
   Schema schema;
-  schema.optional("vocab", OptionType::path,
-                  {.help = "a model of SentencePiece (FILE.model, FILE.spm), or the vocabulary of a run"});
+  schema.optional(
+      "vocab", OptionType::path,
+      {.help = "model file of SentencePiece (FILE.model or FILE.spm), or the vocabulary of a run"});
   schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a model of this size from the training text",
+                  {.help = "instead of vocab: train a model of this size on the training text",
                    .unit = "tokens",
                    .min = 16,
                    .max = 1000000});
   schema.number(
       "character_coverage", 0.9995,
-      {.help = "with vocab_size: the share of the text whose characters become tokens; rarer characters "
-               "are unknown, or bytes with byte_fallback",
+      {.help =
+           "with vocab_size: the most frequent characters, which make up this share of the training text, "
+           "become tokens; rarer characters are unknown or, with byte_fallback, are encoded as bytes",
        .min = 0.98,  // as in the trainer of SentencePiece
        .max = 1.0});
-  schema.boolean("byte_fallback", false,
-                 {.help = "with vocab_size: a token for each of the 256 bytes, so that no text is unknown"});
+  schema.boolean(
+      "byte_fallback", false,
+      {.help = "with vocab_size: add a token for each of the 256 bytes, so that no text is unknown"});
   return tokenizers::AddedTokens::add_option(schema);
 }
 

@@ -35,8 +35,8 @@ inline constexpr std::string_view models_header = "#sentencepiece";
 class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTargetTokenizer {
  public:
   static constexpr const char* summary =
-      "SentencePiece: words with their mark, cut into their most probable tokens (Kudo 2018); a model is "
-      "given or trained";
+      "the unigram model of SentencePiece: each word, with a mark for the blank before it, is cut into its "
+      "most probable tokens (Kudo 2018); the model is read from a file or trained";
   static Schema options();
   /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
   Unigram(const Options& options, const TokenizerContext& context);

@@ -16,7 +16,7 @@ Schema vocabulary_schema(std::int64_t min_frequency, std::string help) {
   Schema schema;
   schema.optional("vocab", OptionType::path, {.help = "vocabulary file, one token per line"});
   schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a vocabulary of this size from the training text",
+                  {.help = "instead of vocab: train a vocabulary of this size on the training text",
                    .unit = "tokens",
                    .min = 16,
                    .max = 1000000});

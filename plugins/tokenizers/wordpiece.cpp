@@ -26,11 +26,12 @@ std::ptrdiff_t count_characters(std::string_view text) {
 
 Schema WordPiece::options() {
   Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that occur at least this often");
-  schema.boolean("lowercase", false,
-                 {.help = "lower the text and drop accents, as uncased BERT vocabularies expect"});
+  schema.boolean(
+      "lowercase", false,
+      {.help = "convert letters to lower case and drop accents, as uncased BERT vocabularies expect"});
   schema.optional("strip_accents", OptionType::boolean,
-                  {.help = "decompose the text and drop accents (default: if lowercase is on)"});
-  schema.boolean("tokenize_chinese_chars", true, {.help = "make each Chinese character a word"});
+                  {.help = "drop the accents of letters; default: the value of lowercase"});
+  schema.boolean("tokenize_chinese_chars", true, {.help = "treat each Chinese character as a word"});
   return tokenizers::AddedTokens::add_option(schema);
 }
 
@@ -38,7 +39,7 @@ WordPiece::WordPiece(const Options& options, const TokenizerContext&)
     : training_(tokenizers::training_of(options)),
       text_({.lowercase = options.flag("lowercase"),
              .strip_accents = options.flag(options.has("strip_accents") ? "strip_accents" : "lowercase"),
-             .part_ideographs = options.flag("tokenize_chinese_chars")}),
+             .separate_ideographs = options.flag("tokenize_chinese_chars")}),
       added_(options) {}
 
 void WordPiece::load(std::vector<std::string> vocabulary) {

@@ -24,8 +24,8 @@ namespace encore::wordpiece {
 class WordPiece : public Tokenizer {
  public:
   static constexpr const char* summary =
-      "BERT's tokenizer: words cut into the longest tokens of a vocabulary that is given or trained (Devlin "
-      "et al. 2019)";
+      "BERT's tokenizer: each word is cut into the longest tokens that the vocabulary has; the vocabulary is "
+      "read from a file or trained (Devlin et al. 2019)";
   static Schema options();
   /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
   WordPiece(const Options& options, const TokenizerContext& context);

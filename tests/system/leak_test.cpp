@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that the control program knows no task: nothing in its code names a task, a reader or a measure of a
 // plugin. What it knows of them comes as data, from manifests and with the runs. Exempt are comments,
-// commands quoted in help output, and the one file that reads data of older versions.
+// commands quoted in help output, and the one file that reads data of older versions. A word that the control
+// program uses in another sense is added to words_of_the_host.
 
 #include <gtest/gtest.h>
 
@@ -86,7 +87,8 @@ std::string code_of(const std::string& text) {
   return code;
 }
 
-/// Returns "file:line: name" for each name that occurs in the code as a word.
+/// Returns "file:line: name" for the first name in each line of the code that has one as a word. Words of the
+/// host do not count, except "precision" as a measure of a split.
 std::vector<std::string> leaks_in(const std::string& file, const std::string& text,
                                   const std::set<std::string>& names) {
   std::vector<std::string> leaks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of prose.hpp, which says what counts as prose. Each kind of file has one function here, and
-// prose_of() at the end chooses between them. language_test.cpp calls it.
+// Implements prose.hpp, which says what counts as prose. Each kind of file has one function here, and a new
+// kind needs one, and prose_of() at the end chooses between them. language_test.cpp calls it.
 #include "system/prose.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // C++ source as the tests of the tree (layout_test.cpp, source_text_test.cpp) read it: its comments, and the
 // types that it defines in namespaces. A scanner of words and braces, not a parser: it is enough for the
-// layout that .clang-format gives.
+// layout that .clang-format gives, so a change of .clang-format may need one here.
 #pragma once
 
 #include <cctype>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks the arguments of a call of attention and makes the AttentionProblem that its kernels read. Only
 // attention.cpp and attention_weights.cpp include it. Its messages name the arguments of encore/kernels.hpp,
-// which authors of plugins read. Read next: attention_problem.hpp.
+// which authors of plugins read, so change both together. Read next: attention_problem.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention of bfloat16 on a CPU that multiplies pairs of them: it has the formulas and the passes over rows
-// of attention_host.hpp, with products by the tiles of bfloat16_tile.hpp. Queries and gradients are read
-// where they lie; weights and their gradients are float32 until they become an operand, where they are
-// rounded. It is for sequences whose queries see all keys, or all keys up to their own position.
+// Attention in bfloat16 for CPUs with instructions that multiply pairs of bfloat16. The formulas and the
+// passes over rows are those of attention_host.hpp, which includes this file and makes a PairsOrRows (at the
+// end). That chooses for each sequence: this code if its queries see all keys, or all keys up to their own
+// position; else the code by rows. Products use the tiles of bfloat16_tile.hpp. The order of sums and the
+// places of rounding decide the bits of runs, so keep them. The bits of a sequence may depend only on its own
+// length, under a causal mask not even on that.
+//
+// Queries and gradients are read where they lie; weights and their gradients are float32 and rounded only
+// when they become an operand.
 #pragma once
 
 #include "kernels/attention/attention_dropout.hpp"
@@ -24,8 +29,8 @@ inline pairs::Panels panels_in(const Piece<bfloat16>& piece, char* memory, std::
   return {piece.in(memory), outer, inner, pairs::even_width(outer)};
 }
 
-/// The number of queries whose weights exist at a time: at most as many as most sequences have, so that their
-/// dK and dV are one product each.
+/// The number of queries whose weights exist at a time. Most sequences have no more, so that each of their dK
+/// and dV is one product.
 inline constexpr std::int64_t pair_rows = 32;
 
 /// Returns the keys that the queries before `position` see: all, or under a causal mask those up to there.

@@ -7,7 +7,7 @@
 // Only a few rows of the T x T weights exist at a time, and of those only the columns of keys that one of the
 // queries sees. Keys (and for backward values) are transposed once per task, so that every product runs along
 // contiguous rows. A sum over keys begins at key 0 or at a multiple of a vector, and an unseen key adds zero:
-// the result of a query does not depend on which queries share its tile.
+// the result of a query does not depend on which queries share its tile. Keep this order of the sums.
 #pragma once
 
 #include "kernels/attention/attention_bfloat16.hpp"

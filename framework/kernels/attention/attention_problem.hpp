@@ -95,8 +95,8 @@ KOKKOS_INLINE_FUNCTION KeyRange keys_of(const AttentionProblem& p, std::int64_t 
   return seen;
 }
 
-/// Returns the queries that see one of `count` keys from the key `first` on, counted from the sequence's
-/// first, and perhaps some between them that see none. It ignores the stride.
+/// Returns the range of queries, counted from the sequence's first query, that see at least one of the keys
+/// [first, first + count), counted from its first key; begin >= end if there is none. It ignores the stride.
 KOKKOS_INLINE_FUNCTION KeyRange queries_seeing(const AttentionProblem& p, const AttentionSequence& of,
                                                std::int64_t first, std::int64_t count) {
   const std::int64_t last = first + count - 1;

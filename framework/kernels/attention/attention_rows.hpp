@@ -2,7 +2,7 @@
 // Prepares rows for attention on the host: places scratch memory, converts rows to the type of sums,
 // transposes them, finds the columns inside the window, and prefetches rows. attention_host.hpp and
 // attention_bfloat16.hpp use it. Read next: attention_softmax.hpp, which processes rows of weights. A key
-// keeps its place in a vector whatever queries share a tile, so that bits do not depend on the tile.
+// must keep its place in a vector whatever queries share a tile, so that bits do not depend on the tile.
 #pragma once
 
 #include <algorithm>

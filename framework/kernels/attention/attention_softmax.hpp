@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processes rows of weights in the host's attention: bias, softmax and its gradient, each row in whole
 // vectors and with as few passes as there are sums to wait for. attention_host.hpp and attention_bfloat16.hpp
-// use it. The order of each sum decides the bits of runs.
+// use it. The order of each sum decides the bits of runs and must stay.
 #pragma once
 
 #include <type_traits>

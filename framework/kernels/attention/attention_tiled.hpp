@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention tile by tile on a GPU: a team of threads owns a tile of queries or of keys in one sequence and
-// head, and visits the other side's tiles in ascending order. No sum has two teams, so equal runs have equal
-// bits, and a row has the same bits whatever rows are computed beside it. Included by attention.cpp, and on
-// the host by its test. The formulas are in attention_host.hpp. Read next: attention_tiled_forward.hpp,
-// attention_tiled_backward.hpp.
+// head, and visits the other side's tiles in ascending order. No sum may have two teams, so that equal runs
+// have equal bits, and a row must have the same bits whatever rows are computed beside it. Included by
+// attention.cpp, and on the host by its test. The formulas are in attention_host.hpp. Read next:
+// attention_tiled_forward.hpp, attention_tiled_backward.hpp.
 #pragma once
 
 #include <limits>

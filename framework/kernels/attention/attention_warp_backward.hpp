@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of a warp's tile by tensor cores, in two kernels: a warp of the first owns queries, one
 // of the second owns keys, and both compute the weights again. Where sequences are short
-// attention_warp_short.hpp does all of it in one, with the same bits. Place in the flow:
-// attention_tensor_core.hpp launches them. Read next: attention_warp_short.hpp.
+// attention_warp_short.hpp does all of it in one, with the same bits: change both together. Place in the
+// flow: attention_tensor_core.hpp launches them. Read next: attention_warp_short.hpp.
 #pragma once
 
 #include "kernels/attention/attention_warp_dropout.hpp"

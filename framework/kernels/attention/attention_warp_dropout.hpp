@@ -2,7 +2,8 @@
 // Draws dropout in attention by tensor cores: which weights of a few queries are dropped, as bits in shared
 // memory. One call of the generator decides four keys of a query, those of its counter (random.hpp), so the
 // lanes share the counters among them and draw each once, before the tiles are visited. attention_warp.hpp
-// and attention_warp_backward.hpp use it. Read next: attention_warp_terms.hpp.
+// and attention_warp_backward.hpp use it. Which counter decides which keys must stay, because the backward
+// pass draws the same bits again. Read next: attention_warp_terms.hpp.
 #pragma once
 
 #include "kernels/attention/attention_warp_terms.hpp"

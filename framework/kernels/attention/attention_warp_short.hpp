@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of short sequences by tensor cores in one kernel: a warp owns a sequence and head, so
-// that every row is read once and every weight computed once. Sums have the order, and so the bits, of
+// that every row is read once and every weight computed once. Sums must have the order, and so the bits, of
 // attention_warp_backward.hpp, which explains the parts. Place in the flow: attention_tensor_core.hpp
 // launches it where all sequences are short.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a warp works in attention by tensor cores, and what turns a product into a score: scale, bias, masks.
-// Scores are in units of ln 2, so that weights are powers of two. Sums of products are written as fma, so
+// Scores are in units of ln 2, so that weights are powers of two. Sums of products must be written as fma, so
 // that no compiler chooses, and kernels that compute a weight again get the same bits. Place in the flow:
 // attention_warp.hpp and attention_warp_backward.hpp. Read next: attention_warp_tiles.hpp.
 #pragma once
@@ -125,7 +125,8 @@ struct ScoreTerms {
     begin = smaller(begin, keys);
     return {begin / tile_rows * tile_rows, larger(begin, end)};
   }
-  /// Like queries_seeing, counted from the sequence's first: those that see one of `count` keys from `first`.
+  /// Like queries_seeing() in attention_problem.hpp, but the range begins at a multiple of tile_rows, so it
+  /// may contain queries that see none of the keys.
   KOKKOS_FORCEINLINE_FUNCTION TileRange queries_seeing(int first, int count, int queries) const {
     if (!limited) return {0, queries};
     const int begin = larger(causal ? first : first - window, first_query) - first_query;

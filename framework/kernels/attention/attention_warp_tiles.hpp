@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tiles of attention by tensor cores, as a warp handles them: rows in shared memory, rows in registers as
-// factors, sums in registers. attention_warp.hpp and attention_warp_backward.hpp compute with them. Read
-// next: tensor_core.hpp.
+// factors, sums in registers. attention_warp.hpp and attention_warp_backward.hpp compute with them. The
+// places of elements in a lane are those of tensor_core.hpp and must stay. Read next: tensor_core.hpp.
 #pragma once
 
 #include <encore/rows.hpp>

@@ -2,7 +2,8 @@
 // The kernels disentangled_attention and its backward (He et al. 2021): scores (q_i k_j + q_i kr_d + k_j
 // qr_d) / sqrt(3 D) (encore/kernels.hpp). The layer of that name calls them. Kept for backward: weights (T,
 // T) of each sequence and head; to compute them again takes twice the products of plain attention. One row of
-// work is a query, a key or a distance, each with a head, so every sum has one thread and one order.
+// work is a query, a key or a distance, each with a head, so every sum has one thread and one order, which
+// must stay for equal bits.
 #include <cmath>
 
 #include <encore/math.hpp>

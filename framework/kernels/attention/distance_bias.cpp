@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels distance_bias and its backward, for T5's attention (Raffel et al. 2020): one number per head
-// for each bucket of distances between key and query. A bucket is a range of distances, found on the host.
-// Forward: bias (H, 2 M) from table (R, H), so that attention adds a contiguous row to its scores. Backward:
-// dtable += the dbias (N, 2 H) of attention_backward, sequence by sequence; nothing is kept. Read next:
-// attention_problem.hpp.
+// for each bucket of distances between key and query. A bucket is a range of distances, found on the host;
+// the ranges must stay those of T5, because pretrained tables have a row for each. Forward: bias (H, 2 M)
+// from table (R, H), so that attention adds a contiguous row to its scores. Backward: dtable += the dbias (N,
+// 2 H) of attention_backward, sequence by sequence; nothing is kept. plugins/layers/relative_attention.cpp
+// calls both. Read next: attention_problem.hpp.
 #include <algorithm>
 
 #include <encore/math.hpp>

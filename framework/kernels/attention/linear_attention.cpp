@@ -7,8 +7,8 @@
 // The 1e-6 is that of the authors' program. With g_i = dout_i / norm_i and c_i = -dout_i out_i / norm_i:
 //   df(q_i) = g_i S^T + c_i z,  dS = sum_i f(q_i)^T g_i,  dz = sum_i f(q_i) c_i,
 //   df(k_j) = v_j dS^T + dz,  dv_j = f(k_j) dS.
-// Every sum has one thread (one warp on a GPU) and runs over rows in their order. A row of S with its element
-// of z, D + 1 numbers, is called a line.
+// Every sum has one thread (one warp on a GPU) and runs over rows in their order, which must stay for equal
+// bits. A row of S with its element of z, D + 1 numbers, is called a line.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

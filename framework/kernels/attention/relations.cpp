@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels for the relations of a sequence's rows (formula in encore/relations.hpp) and their gradient,
 // pair by pair: one thread per (row, head). The product of two rows is symmetric, so a thread finds all terms
-// of its row in one pass over its sequence, and each sum has one thread and one order.
-// model/relation_distillation.cpp calls them.
+// of its row in one pass over its sequence, and each sum has one thread and one order, which must stay for
+// equal bits. model/relation_distillation.cpp calls them.
 #include <encore/relations.hpp>
 #include <encore/rows.hpp>
 

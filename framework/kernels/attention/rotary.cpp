@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel rotary (Su et al. 2021): turns x (N, heads * D) in place. In each head the channels d and d + D
 // / 2 are a point in the plane, turned by position * base^(-2 d / D); backward turns by the negative angle,
-// nothing is kept. The paper pairs neighbouring channels; halves are equivalent up to the order of channels
-// and run along contiguous memory. Parameters in checkpoints depend on which channels are paired, so this
-// must stay.
+// nothing is kept. plugins/layers/rotary_attention.cpp calls it. The paper pairs neighbouring channels;
+// halves are equivalent up to the order of channels and run along contiguous memory. Parameters in
+// checkpoints depend on which channels are paired, so this must stay.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

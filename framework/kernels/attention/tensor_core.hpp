@@ -2,7 +2,8 @@
 // TensorCore holds the operations of a warp of an NVIDIA GPU for the kernels of attention, above all the
 // instruction that multiplies small matrices, mma.m16n8k16 of the PTX ISA (section "Matrix
 // multiply-accumulate operation using mma instruction"). attention_tensor_core.hpp uses it. Kernels are
-// templates over such a class: tests run them on the host, lane by lane (tests/support/emulated_warp.hpp).
+// templates over such a class: tests run them on the host, lane by lane (tests/support/emulated_warp.hpp). A
+// new operation is needed in both.
 //
 // C (16 x 8) += A (16 x 16) B (16 x 8), bfloat16 factors, float sums. Each of the 32 lanes holds a few
 // elements; with g = lane / 4 and t = lane % 4:

@@ -35,7 +35,7 @@ class SlurmSubmitter {
   /// Submits what may be submitted now. If Slurm refuses for good, its folder is marked so, by which
   /// settle_launched ends its runs. Throws Error for files.
   void advance();
-  /// Returns the number of submissions that are packed and not submitted.
+  /// Returns the number of closed submissions that are not submitted yet.
   std::size_t waiting() const { return closed_.size(); }
   /// Returns why they wait; empty if none does.
   const std::string& waits_for() const { return waits_for_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ExampleSet: the records of a set as numbers: token ids, and columns that the task fills. The host stores,
-// caches, packs and uploads columns without knowing their meaning; heads and the task read them by name.
-// Flow: Task::encode fills EncodedExamples -> ExampleSet -> batches -> model -> Outputs (outputs.hpp). An
-// example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
+// ExampleSet holds the records of a set as numbers: token ids, and columns that the task fills. The host
+// stores, caches, packs and uploads columns without knowing their meaning; heads and the task read them by
+// name. Flow: Task::encode fills EncodedExamples -> ExampleSet -> batches -> model -> Outputs (outputs.hpp).
+// An example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
 // windows of a document. train.batch_size counts examples, and no example is ever divided. It is part of the
 // ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
@@ -40,8 +40,8 @@ inline constexpr std::int32_t no_target = -1;
 /// By convention, the name of the column with the classes that a classifying head learns.
 inline constexpr const char* targets_column = "targets";
 /// A column of float32 over the same space, 0 where there is no target: how much each target counts in the
-/// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it; the host refuses
-/// a model whose head does not read it.
+/// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it. If a task has
+/// this column, the host refuses a model whose head does not read it.
 inline constexpr const char* weights_column = "weights";
 /// A column over `ragged`: the rows of its sequence that are the space `picked`, ascending.
 inline constexpr const char* picked_column = "picked";

@@ -1,7 +1,7 @@
 "use strict";
 // Shows answers to people: functions that turn an answer of the server into elements. They use the members that an
-// answer has, so that tasks of other plugins are shown too. Data of the server becomes text, never HTML. Read next:
-// page.js.
+// answer has, so that tasks of other plugins are shown too. Data of the server must become text, never HTML. Read
+// next: page.js.
 const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

@@ -1,5 +1,6 @@
 // Sends questions to the models of the page's own server, by the routes that programs use. /v1/models names the fields
-// of a question; /openapi.json says whether answers can have probabilities. Read answers.js first.
+// of a question; /openapi.json says whether answers can have probabilities. The page must load nothing from other
+// servers (page.hpp). Read answers.js first.
 const $ = (id) => document.getElementById(id);
 const routeNames = {
   "/v1/predict": "Answer of the task",

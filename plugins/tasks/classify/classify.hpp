@@ -21,7 +21,7 @@ class Classify final : public Task, public AdoptsFields {
  public:
   static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
-      "one label per text or text pair, predicted from its first row ([CLS]); scored by accuracy";
+      "one label for each text or text pair, predicted from its first token ([CLS]); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }

@@ -75,13 +75,12 @@ std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t e
 }  // namespace
 
 Schema Embed::options() {
-  return Schema().integer(
-      "candidates", 100,
-      {.help = "for pairs without numbers: the size of the group of consecutive second texts in which "
-               "each first text has to find its own",
-       .unit = "texts",
-       .min = 2,
-       .max = 1048576});
+  return Schema().integer("candidates", 100,
+                          {.help = "for pairs without numbers: largest size of a group of consecutive pairs; "
+                                   "each first text must find its own second text among those of its group",
+                           .unit = "texts",
+                           .min = 2,
+                           .max = 1048576});
 }
 
 Embed::Embed(const Options& options, const TaskContext& context)
@@ -95,27 +94,29 @@ std::vector<Measure> Embed::measures() {
   return {
       {.name = "mrr",
        .title = "mean reciprocal rank",
-       .help = "mean reciprocal rank of a text's own second text among the candidates, ordered by similarity",
+       .help = "for pairs without numbers: mean of 1 / rank, where rank is the place of a pair's second text "
+               "among the candidates, ordered by their similarity to the first text",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"reciprocal_rank", "pairs"},
        .always = false},
       {.name = "accuracy",
        .title = "accuracy at 1",
-       .help = "share of first texts whose nearest candidate is their own second text",
+       .help = "for pairs without numbers: share of the pairs whose second text is the candidate nearest to "
+               "the first text",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"found", "pairs"},
        .always = false},
       {.name = "spearman",
        .title = "Spearman's rho",
-       .help = "rank correlation of the cosines with the true numbers, in [-1, 1]",
+       .help = "for pairs with numbers: rank correlation of the cosines with the true numbers, in [-1, 1]",
        .reducer = Reducer::rank_correlation,
        .columns = numbers,
        .always = false},
       {.name = "pearson",
        .title = "Pearson's r",
-       .help = "correlation of cosines and true numbers, in [-1, 1]",
+       .help = "for pairs with numbers: correlation of the cosines with the true numbers, in [-1, 1]",
        .reducer = Reducer::correlation,
        .columns = numbers,
        .always = false}};

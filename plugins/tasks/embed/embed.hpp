@@ -18,8 +18,8 @@ namespace encore::embed {
 class Embed final : public Task {
  public:
   static constexpr const char* summary =
-      "a vector for each text, learned from pairs that belong together (Henderson et al. 2017) or from the "
-      "similarity of each pair (Reimers and Gurevych 2019)";
+      "a vector for each text, learned from pairs that belong together (Henderson et al. 2017) or from a "
+      "number for the similarity of each pair (Reimers and Gurevych 2019)";
   static constexpr const char* select = "max dev/mrr";
   static Schema options();
   static TaskFields fields() { return {{"text", "text2"}, {}, {"number"}}; }

@@ -64,30 +64,32 @@ std::string fixed(double value) {
 }  // namespace
 
 Schema Lm::options() {
-  return Schema().boolean("markers", true,
-                          {.help = "a text begins with the token that opens a sequence and ends with the one "
-                                   "that closes it, so that the model learns where a text begins and ends"});
+  return Schema().boolean(
+      "markers", true,
+      {.help = "begin each text with the token that opens a sequence and end it with the token that closes "
+               "one, so that the model learns where a text begins and ends"});
 }
 
 std::vector<Measure> Lm::measures() {
-  return {
-      {.name = "perplexity",
-       .help = "e to the mean loss of the tokens: among how many equally likely ones it chooses",
-       .better = Better::lower,
-       .reducer = Reducer::exponential,
-       .columns = {"loss", "pieces"}},
-      {.name = "bits_per_character",
-       .title = "bits per character",
-       .help = "sum of -log2 p(token), divided by the characters of the text: comparable between tokenizers",
-       .better = Better::lower,
-       .reducer = Reducer::ratio,
-       .columns = {"bits", "characters"}},
-      {.name = "accuracy",
-       .title = "token accuracy",
-       .help = "share of the tokens that are the most probable ones",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"correct", "pieces"}}};
+  return {{.name = "perplexity",
+           .help = "e^(mean loss of the tokens); a model that chooses among N equally likely tokens has the "
+                   "perplexity N",
+           .better = Better::lower,
+           .reducer = Reducer::exponential,
+           .columns = {"loss", "pieces"}},
+          {.name = "bits_per_character",
+           .title = "bits per character",
+           .help = "sum of -log2 p(token), divided by the number of characters of the text; comparable "
+                   "between tokenizers",
+           .better = Better::lower,
+           .reducer = Reducer::ratio,
+           .columns = {"bits", "characters"}},
+          {.name = "accuracy",
+           .title = "token accuracy",
+           .help = "share of the tokens to which the model gives the highest probability",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"correct", "pieces"}}};
 }
 
 Lm::Lm(const Options& options, const TaskContext& context)

@@ -49,33 +49,34 @@ std::span<T> of_window(std::vector<T>& values, const std::vector<std::int32_t>& 
 Schema Mlm::options() {
   return Schema()
       .number("probability", 0.15,
-              {.help = "share of a text's tokens that are picked to be guessed, at least one",
+              {.help = "share of the tokens of each sequence that the model must predict, at least one token",
                .min = 0.0,
                .max = 1.0,
                .exclusive_min = true})
-      .boolean("whole_word", false, {.help = "pick all tokens of a word together"})
+      .boolean("whole_word", false,
+               {.help = "mask whole words; at most one word of a sequence is masked only in part"})
       .boolean("next_sentence", false,
-               {.help = "give a window a text pair, the second of which follows the first or comes from "
-                        "another record, "
-                        "and also predict which"});
+               {.help = "put a text pair into each sequence; its second text follows the first or comes from "
+                        "another record, and the model also predicts which is the case"});
 }
 
 std::vector<Measure> Mlm::measures() {
   return {{.name = "perplexity",
-           .help = "e to the mean loss of the masked tokens: among how many equally likely ones it chooses",
+           .help = "e^(mean loss of the masked tokens); a model that chooses among N equally likely tokens "
+                   "has the perplexity N",
            .better = Better::lower,
            .reducer = Reducer::exponential,
            .columns = {"loss", "masked"}},
           {.name = "accuracy",
            .title = "masked accuracy",
-           .help = "share of the masked tokens that are guessed",
+           .help = "share of the masked tokens that the model predicts correctly",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "masked"}},
           {.name = "next_accuracy",
            .title = "next sentence accuracy",
-           .help = "share of the text pairs for which the prediction whether the second follows is right; "
-                   "with next_sentence",
+           .help = "share of the text pairs for which the model predicts correctly whether the second text "
+                   "follows the first; with next_sentence",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"next_correct", "pairs"},

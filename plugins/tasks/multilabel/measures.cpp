@@ -16,7 +16,7 @@ std::vector<Measure> measures() {
   std::vector<Measure> measures = {
       {.name = "micro_f1",
        .title = "micro F1",
-       .help = "F1 of all decisions about labels",
+       .help = "F1 over all pairs of an example and a label",
        .fraction = true,
        .reducer = Reducer::harmonic_mean,
        .columns = f1},
@@ -28,7 +28,7 @@ std::vector<Measure> measures() {
        .columns = f1},
       {.name = "macro_auc",
        .title = "macro AUC",
-       .help = "mean of the area under the ROC curve of each label that some examples have and others lack",
+       .help = "mean area under the ROC curve over the labels that some examples have and others lack",
        .fraction = true,
        .reducer = Reducer::macro_area_under_ranks,
        .columns = area},

@@ -41,14 +41,13 @@ std::string rounded(float probability) {
 Schema Multilabel::options() {
   return Schema()
       .number("threshold", 0.5,
-              {.help = "probability above which a text gets a label",
+              {.help = "a text gets the labels whose probability is above this number",
                .min = 0.0,
                .max = 1.0,
                .exclusive_max = true})
-      .boolean(
-          "tune_thresholds", false,
-          {.help = "give each label the threshold with the best F1 on the development set, at each of its "
-                   "evaluations"});
+      .boolean("tune_thresholds", false,
+               {.help = "use for each label the threshold with the best F1 on the development set, chosen "
+                        "again at each evaluation"});
 }
 
 Multilabel::Multilabel(const Options& options, const TaskContext& context)

@@ -21,9 +21,8 @@ namespace encore::multilabel {
 class Multilabel final : public Task, public AdoptsFields {
  public:
   static constexpr const char* summary =
-      "any number of labels per text or text pair, each with a probability of its own, predicted from the "
-      "first "
-      "row ([CLS])";
+      "any number of labels for each text or text pair; each label has a probability of its own, predicted "
+      "from the first token ([CLS])";
   static constexpr const char* select = "max dev/micro_f1";
   static Schema options();
   static TaskFields fields() { return {{"text"}, {"labels"}, {"text2"}}; }

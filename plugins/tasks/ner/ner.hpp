@@ -17,7 +17,8 @@ namespace encore::ner {
 class Ner final : public Task {
  public:
   static constexpr const char* summary =
-      "entity recognition: one label per word in IOB2, scored by exact match of entities as conlleval does";
+      "entity recognition: one IOB2 label for each word; an entity counts as correct if all its words and "
+      "its type are, as in conlleval";
   static constexpr const char* select = "max dev/f1";
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }

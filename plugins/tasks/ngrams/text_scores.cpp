@@ -31,21 +31,20 @@ double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
 }  // namespace
 
 std::vector<Measure> translation_measures() {
-  Measure bleu =
-              {.name = "bleu",
-               .title = "BLEU",
-               .help =
-                   "score of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:no, tok:13a (or "
-                   "task.bleu_tokenizer), smooth:exp",
-               .fraction = true,
-               .reducer = Reducer::ngram_precision,
-               .columns = {"words", "reference_words"},
-               .always = false},
+  Measure bleu = {.name = "bleu",
+                  .title = "BLEU",
+                  .help =
+                      "with decode: BLEU of the whole set, as sacreBLEU computes it with nrefs:1, "
+                      "case:mixed, eff:no, smooth:exp, and tok as in task.bleu_tokenizer",
+                  .fraction = true,
+                  .reducer = Reducer::ngram_precision,
+                  .columns = {"words", "reference_words"},
+                  .always = false},
           chrf = {.name = "chrf",
                   .title = "chrF",
                   .help =
-                      "score of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:yes, nc:6, "
-                      "nw:0, space:no",
+                      "with decode: chrF of the whole set, as sacreBLEU computes it with nrefs:1, "
+                      "case:mixed, eff:yes, nc:6, nw:0, space:no",
                   .fraction = true,
                   .reducer = Reducer::ngram_f_score,
                   .always = false};
@@ -85,16 +84,15 @@ std::vector<Measure> summary_measures() {
   for (const auto& [name, title, what] : {std::tuple{"rouge_1", "ROUGE-1", "words"},
                                           {"rouge_2", "ROUGE-2", "pairs of words"},
                                           {"rouge_l", "ROUGE-L", "words of the longest common subsequence"}})
-    measures.push_back(
-        {.name = name,
-         .title = title,
-         .help =
-             "F1 of the " + std::string(what) +
-             ", mean over examples, as rouge-score counts it without its stemmer (or task.rouge_tokenizer)",
-         .fraction = true,
-         .reducer = Reducer::ratio,
-         .columns = {name, "texts"},
-         .always = false});
+    measures.push_back({.name = name,
+                        .title = title,
+                        .help = "with decode: F1 of the " + std::string(what) +
+                                ", mean over examples, as rouge-score computes it without its stemmer; "
+                                "task.rouge_tokenizer chooses what a word is",
+                        .fraction = true,
+                        .reducer = Reducer::ratio,
+                        .columns = {name, "texts"},
+                        .always = false});
   return measures;
 }
 

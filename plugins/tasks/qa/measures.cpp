@@ -39,33 +39,36 @@ double f1_of(const Words& predicted, const Words& truth, bool no_answer) {
 }  // namespace
 
 std::vector<Measure> measures() {
-  return {
-      {.name = "exact_match",
-       .title = "exact match",
-       .help = "share of the questions with a right answer, compared without case, punctuation and articles",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"exact_match", "questions"}},
-      {.name = "f1",
-       .title = "F1",
-       .help = "F1 of the words of the answer, best over the true answers, mean over questions",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"f1", "questions"}},
-      {.name = "exact_match/{kind}",
-       .title = "exact match",
-       .help = "exact match of the questions with an answer (answerable), and of those without one",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"exact_match", "questions"},
-       .always = false},
-      {.name = "f1/{kind}",
-       .title = "F1",
-       .help = "F1 of the questions with an answer (answerable), and of those without one",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"f1", "questions"},
-       .always = false}};
+  return {{.name = "exact_match",
+           .title = "exact match",
+           .help = "share of the questions whose predicted answer equals a true one, apart from case, "
+                   "punctuation and articles",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"exact_match", "questions"}},
+          {.name = "f1",
+           .title = "F1",
+           .help = "F1 of the words of the predicted answer, compared with the nearest true answer; mean "
+                   "over questions",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"f1", "questions"}},
+          {.name = "exact_match/{kind}",
+           .title = "exact match",
+           .help = "with no_answer: exact match of the questions with an answer (`answerable`) or without "
+                   "one (`unanswerable`)",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"exact_match", "questions"},
+           .always = false},
+          {.name = "f1/{kind}",
+           .title = "F1",
+           .help = "with no_answer: F1 of the questions with an answer (`answerable`) or without one "
+                   "(`unanswerable`)",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"f1", "questions"},
+           .always = false}};
 }
 
 AnswerScore score_answer(std::string_view predicted, std::span<const std::string> truths, bool no_answer) {

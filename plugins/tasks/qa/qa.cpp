@@ -49,24 +49,25 @@ ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
 Schema Qa::options() {
   return Schema()
       .integer("stride", 128,
-               {.help = "tokens of the context that a window shares with the one before it",
+               {.help = "number of context tokens that a window shares with the window before it; a context "
+                        "that is too long for one sequence is read in windows",
                 .unit = "tokens",
                 .min = 0.0})
       .integer("max_question", 64,
-               {.help = "tokens of a question that are read; longer ones are cut at the end",
+               {.help = "largest number of tokens of a question; longer questions are cut at the end",
                 .unit = "tokens",
                 .min = 1.0})
       .integer("max_answer", 30,
-               {.help = "tokens of the longest answer that is given", .unit = "tokens", .min = 1.0})
+               {.help = "largest number of tokens of an answer", .unit = "tokens", .min = 1.0})
       .boolean("no_answer", false,
-               {.help = "allow questions without an answer (SQuAD 2.0): none is given if the scores of [CLS] "
-                        "are above those of every part of the context"})
-      .number("no_answer_threshold", 0.0, {.help = "with no_answer: how far [CLS] must be above"})
-      .boolean(
-          "tune_no_answer", false,
-          {.help =
-               "with no_answer: use the threshold with the best F1 on the development set, at each of its "
-               "evaluations"});
+               {.help = "allow questions without an answer (SQuAD 2.0): the model gives no answer if [CLS] "
+                        "has a higher score than every part of the context"})
+      .number("no_answer_threshold", 0.0,
+              {.help = "with no_answer: the model gives no answer if the score of [CLS] exceeds that of the "
+                       "best part by more than this number"})
+      .boolean("tune_no_answer", false,
+               {.help = "with no_answer: use the threshold with the best F1 on the development set, chosen "
+                        "again at each evaluation"});
 }
 
 Qa::Qa(const Options& options, const TaskContext& context)

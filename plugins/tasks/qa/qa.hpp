@@ -22,8 +22,8 @@ namespace encore::qa {
 class Qa final : public Task {
  public:
   static constexpr const char* summary =
-      "extractive question answering: the part of a context that answers a question; exact match and F1 as "
-      "the scripts of SQuAD count them";
+      "extractive question answering: the model finds the part of a context that answers a question; exact "
+      "match and F1 are counted as in the scripts of SQuAD";
   static constexpr const char* select = "max dev/f1";
   static Schema options();
   /// Returns the fields. The task ignores `id`; files of predictions contain it, so that users can join them

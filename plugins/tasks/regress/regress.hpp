@@ -18,7 +18,7 @@ namespace encore::regress {
 class Regress final : public Task {
  public:
   static constexpr const char* summary =
-      "a number per text or text pair, predicted from the first row ([CLS]); scored by Spearman's rho";
+      "a number for each text or text pair, predicted from the first token ([CLS]); scored by Spearman's rho";
   static constexpr const char* select = "max dev/spearman";
   static Schema options() { return {}; }
   static TaskFields fields() { return {{"text"}, {"number"}, {"text2"}}; }

@@ -52,10 +52,10 @@ Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans) {
 }  // namespace
 
 Schema Relation::options() {
-  return tasks::ClassWeights::with_options(
-      std::move(Schema().boolean("signs", true,
-                                 {.help = "put $ on both sides of the first span and # on both sides "
-                                          "of the second (Wu and He 2019)"})));
+  return tasks::ClassWeights::with_options(std::move(Schema().boolean(
+      "signs", true,
+      {.help =
+           "put `$` on both sides of the first span and `#` on both sides of the second (Wu and He 2019)"})));
 }
 
 Relation::Relation(const Options& options, const TaskContext& context)

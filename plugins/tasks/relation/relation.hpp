@@ -21,7 +21,7 @@ namespace encore::relation {
 class Relation final : public Task {
  public:
   static constexpr const char* summary =
-      "the relation between two marked spans of a text: one label per text (SemEval 2010, task 8)";
+      "the relation between two marked spans of a text, as one label for each text (SemEval 2010, task 8)";
   static constexpr const char* select = "max dev/f1_macro";
   static Schema options();
   static TaskFields fields() { return {{"text", "spans"}, {"label"}}; }

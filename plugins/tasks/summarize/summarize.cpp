@@ -11,10 +11,9 @@ namespace encore::summarize {
 Schema Summarize::options() {
   return TextToText::options().choice(
       "rouge_tokenizer", "ascii", {"ascii", "unicode", "char"},
-      {.help =
-           "the words of ROUGE: `ascii`, runs of letters a-z and digits, as rouge-score; `unicode`, runs of "
-           "letters and digits of any script; `char`, each of these letters and digits, for scripts without "
-           "blanks"});
+      {.help = "the words of ROUGE. `ascii`: sequences of letters a-z and digits, as in rouge-score; "
+               "`unicode`: sequences of letters, marks and numbers of any script; `char`: each of these "
+               "characters, for scripts without blanks"});
 }
 
 std::vector<Measure> Summarize::measures() {

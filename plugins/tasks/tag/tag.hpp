@@ -18,8 +18,8 @@ namespace encore::tag {
 class Tag final : public Task {
  public:
   static constexpr const char* summary =
-      "one label for each word, such as its part of speech, predicted from its first token; scored by "
-      "accuracy";
+      "one label for each word, such as its part of speech, predicted from the first token of the word; "
+      "scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }

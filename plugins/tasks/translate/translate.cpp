@@ -11,9 +11,9 @@ namespace encore::translate {
 Schema Translate::options() {
   return TextToText::options().choice(
       "bleu_tokenizer", "13a", {"13a", "intl", "char", "zh"},
-      {.help = "the words of BLEU, as sacreBLEU's --tokenize: `13a` for scripts with blanks between words; "
-               "`intl`, "
-               "which knows the punctuation of all scripts; `char`, every character; `zh` for Chinese"});
+      {.help = "the words of BLEU, as with --tokenize of sacreBLEU. `13a`: for scripts with blanks between "
+               "words; `intl`: splits at the punctuation of all scripts; `char`: every character is a word; "
+               "`zh`: for Chinese"});
 }
 
 std::vector<Measure> Translate::measures() {

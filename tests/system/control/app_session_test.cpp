@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests sessions of runs as a program calls them through the API, without a command line or terminal
-// (app/run_session.hpp, app/retry.hpp, app/ls.hpp); the scripted worker trains (fake_worker.cpp).
+// (app/run_session.hpp, app/retry.hpp, app/ls.hpp); the scripted worker trains (fake_worker.cpp). The calls
+// stand for those of other programs, so a test that no longer compiles means a changed interface.
 #include <gtest/gtest.h>
 
 #include <atomic>

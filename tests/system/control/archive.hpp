@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Archive: unpacks a bundle and packs it again as an attacker would: any bytes under any name, with a list
 // that matches them or does not. Tests of bundles use it (forged_bundle_test.cpp, hostile_bundle_test.cpp,
-// serve_files_test.cpp and others). It follows the format of framework/archive, but checks nothing.
+// serve_files_test.cpp and others). It follows the format of framework/archive and must check nothing,
+// because attacks are packed with it.
 #pragma once
 
 #include <string>

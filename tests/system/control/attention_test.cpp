@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp attention` with the real worker (cli/attention_verb.cpp, worker/attention_verb.cpp): the
-// numbers, the page, the picture, attention in a report (report/attention.cpp), and the rejected calls.
+// numbers, the page, the picture, attention in a report (report/attention.cpp), and the rejected calls. The
+// words of messages and the look of a page may change; that weights of a row add up to 1 must hold.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that `exp` bounds its input (base/input_file.hpp, base/json_text.hpp and others): input from outside
 // that is invalid or has no end is rejected with a message, in bounded time and memory, and the contents of
-// old databases stop nothing.
+// old databases stop nothing. A limit may change with the one in the code (base/limits.hpp); that there is
+// one must stay.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp report --checklist` (report/checklist.hpp): its answers match the records of the runs, and every
-// place that it names exists.
+// place that it names exists. A new item of the list needs an answer or something to do, which is tested for
+// all items.
 #include <gtest/gtest.h>
 
 #include <algorithm>

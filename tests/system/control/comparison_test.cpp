@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp diff`, `exp compare` and `exp explain` with the scripted worker (cli/diff_verb.cpp,
-// cli/compare_verb.cpp, cli/explain_verb.cpp): what they print and what they reject.
+// cli/compare_verb.cpp, cli/explain_verb.cpp): what they print and what they reject. The printed words may
+// change; members of JSON and columns of CSV must stay.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp` in a build that lacks its components, as after the first command in a clone
 // (cli/components.hpp, cmake/components.cmake): what works, what names the command that builds a component,
-// and how ./exp is asked to build one.
+// and how ./exp is asked to build one. The script ./exp reads the request to build, so its form changes in
+// both places.
 #include <gtest/gtest.h>
 
 #include <filesystem>

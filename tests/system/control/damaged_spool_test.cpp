@@ -2,7 +2,7 @@
 // Tests the merging of a damaged spool, the file to which a worker appends its events (store/merge.hpp,
 // store/record_gaps.hpp): a lost run whose spool was damaged, cut or replaced before any of it was merged.
 // The intact part is recovered, `exp run`, `exp show` and `exp db check` name the missing part, and the exit
-// code reports it.
+// code reports it. A spool of the old format must stay mergeable.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests data settings with the real worker: sets that are shares of one list of files ([data] split,
 // stratify), and a length that follows from the training set; from `exp run` to what is shown, verified,
-// evaluated and predicted, and what is rejected before anything starts. tasks/data_split.hpp cuts the sets.
+// evaluated and predicted, and what is rejected before anything starts. tasks/data_split.hpp cuts the sets; a
+// set of the same settings must always get the same examples.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a run that learns from another one, its teacher ([distil]; infer/teacher.hpp), with the real worker:
 // the order, equal bits over threads, kills and verifications, what is shown of the teacher, and what is
-// rejected before anything starts.
+// rejected before anything starts. The bits of student and teacher must stay equal in all these cases; the
+// shown words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

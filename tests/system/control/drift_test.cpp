@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the drift that `exp verify` and `exp diff` measure (runner/drift.hpp), between two numeric
 // environments of this machine: oneDNN limited to the oldest instruction set against all that the processor
-// has. Most numbers are computed again here, from checkpoints and the database, without code of Encore.
+// has. Most numbers are computed again here, from checkpoints and the database, without code of Encore; keep
+// it so, or an error would be on both sides.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp embed` with the real worker (cli/embed_verb.cpp, worker/embed_verb.cpp): vectors, neighbours and
-// analogies from a trained run, and the rejected calls.
+// analogies from a trained run, and the rejected calls. The words of messages may change; members of the JSON
+// must stay.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

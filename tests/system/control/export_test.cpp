@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that a model is exported as a Hugging Face folder and imported again: `exp export`
 // (worker/export_verb.cpp, infer/hugging_face_export.hpp), and [model] from = that folder. The parameters
-// come back bit by bit. Also what both reject.
+// must come back bit by bit. Also what both reject.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fifo: holds the `check` of a scripted worker (FAKE_HOLD_CHECK, fake_worker.cpp) until the test lets it
-// continue. Only session_test.cpp uses it. hold.hpp holds workers in a step of training instead.
+// continue. Only session_test.cpp uses it, so it may change with that test. hold.hpp holds workers in a step
+// of training instead.
 #pragma once
 
 #include <fcntl.h>

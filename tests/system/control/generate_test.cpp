@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp generate` with the real worker (worker/generate_verb.cpp, infer/generator.hpp): text that grows
 // on the screen, several outputs at once, JSON, and the rejected calls. days.hpp has the language model.
+// Members of the JSON must stay, because programs read them.
 #include <gtest/gtest.h>
 
 #include <set>

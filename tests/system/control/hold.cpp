@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hold of hold.hpp: makes the folder and the environment that hold workers in a step, and waits until workers
-// wait there.
+// Implements Hold (hold.hpp): makes the folder and the environment that hold workers in a step, and waits
+// until workers wait there. The names of the variables are those that support/pause.hpp reads.
 #include "system/control/hold.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hold: workers of a sandbox wait in one step until the test lets them continue, so that tests do not depend
 // on the speed of the machine. The scripted worker and the schedule "pausing" read its variables
-// (support/pause.hpp).
+// (support/pause.hpp), so a name changes in both places.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests bundles that were made to do harm (archive/unpack_bundle.hpp, bundle/check_bundle.hpp): each is
 // rejected with its reason, nothing is written outside of the folder in which it was unpacked, and that
-// folder is removed. A new way to do harm is a new test here.
+// folder is removed. A new way to do harm is a new test here; a test is never removed.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HttpConnection: a small HTTP client for tests of `exp serve`, which sends whole requests or raw bytes and
-// receives answers. serving.hpp, tests/bounds and tests/unit/serve use it. It uses no library, so that it can
-// also send invalid requests.
+// receives answers. serving.hpp, tests/bounds and tests/unit/serve use it. It must use no library, so that it
+// can also send invalid requests.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a Hugging Face folder as a run of its own: `exp import` with the real worker (app/import.hpp,
-// pretrained/hugging_face_folder.hpp), what can be done with such a run, and what is rejected.
+// pretrained/hugging_face_folder.hpp), what can be done with such a run, and what is rejected. The words of
+// messages may change; what a run of a folder computes must not change.
 #include <gtest/gtest.h>
 
 #include <cmath>

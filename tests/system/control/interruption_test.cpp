@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests that if exp or its worker ends early for any reason, the same command resumes the run, which ends
+// Tests that if exp or its worker ends early for any reason, the same command resumes the run, which must end
 // with the digests of an unbroken run (runner/runner.hpp, store/merge.hpp). The scripted worker trains, and
 // Hold stops it in a step.
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A minimal connector (a profiling library) of Kokkos Tools, for bench_test.cpp: it writes the label of every
 // kernel and region, each once, into $LABELS_FILE. It is loaded through $KOKKOS_TOOLS_LIBS, as a site loads
-// its own.
+// its own, so its functions keep the names that Kokkos Tools defines.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp run --launcher` (runner/launched_runs.hpp, runner/job_keeper.hpp): workers that `exp job` starts
-// on another machine and that exp reaches through files only. `sh -c` stands for ssh: the same command line,
-// the same files, another session.
+// on another machine and that exp may reach through files only. `sh -c` stands for ssh: the same command
+// line, the same files, another session. The last test is of `exp doctor`, which names a remedy for each
+// problem.
 #include <gtest/gtest.h>
 #include <signal.h>
 

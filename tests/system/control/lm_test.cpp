@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "lm", a language model (plugins/tasks/lm/lm.cpp), with the real worker, from plain text to
-// the answer of `exp predict` for lines, its export as a GPT-2, and what is rejected.
+// the answer of `exp predict` for lines, its export as a GPT-2, and what is rejected. The words of messages
+// may change; the export must give the scores of the run.
 #include <gtest/gtest.h>
 
 #include <cmath>

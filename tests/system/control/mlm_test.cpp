@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests masked language modelling (plugins/tasks/mlm/mlm.cpp) with the real worker, from plain text to the
-// answer of `exp predict`, and what is rejected before anything starts.
+// answer of `exp predict`, and what is rejected before anything starts. The words of messages may change;
+// members of the predictions must stay, because programs read them.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pair: a fixture with a sweep of two dropouts and some seeds each, trained once by the scripted worker and
-// shared by all tests of a suite, which only read it: comparison_test.cpp, report_test.cpp and
+// shared by all tests of a suite, which must only read it: comparison_test.cpp, report_test.cpp and
 // selection_test.cpp.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp plan` (cli/plan_verb.cpp, app/plan.hpp, app/run_time.hpp): what each run would do and why, the
-// time it will take by earlier runs, and the source of each value.
+// time it will take by earlier runs, and the source of each value. How a time is estimated may change,
+// together with the expected times; a plan must write nothing.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

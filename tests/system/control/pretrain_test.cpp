@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests pretraining and fine-tuning as one experiment with the real worker (infer/parent_weights.hpp): a
-// masked language model on plain text, and a tagger that starts from its body. Equal bits over threads, kills
-// and resumes, and their verification.
+// masked language model on plain text, and a tagger that starts from its body. Threads, kills and resumes
+// must leave the bits equal; so must a verification.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "qa" with the reader "squad" and the head "span" (plugins/tasks/qa/qa.cpp,
 // plugins/readers/squad.cpp, plugins/heads/span.cpp) and the real worker, from file to prediction, and what
-// is rejected before anything starts.
+// is rejected before anything starts. The words of messages may change; names of measures are stored and must
+// stay.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

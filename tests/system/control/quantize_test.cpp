@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp quantize` with the real worker (worker/quantize_verb.cpp, infer/quantization.hpp): 8-bit weights
-// beside a run's own, how they are measured, which verbs compute with them, and what is rejected.
+// beside a run's own, how they are measured, which verbs compute with them, and what is rejected. Which
+// matrices are rounded may change; every verb must compute with the file that was written.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

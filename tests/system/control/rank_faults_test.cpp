@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ranks (processes that train one run together; train/ranks.hpp) that die, stop, get sums in another
-// order or a wrong bit, or load another MPI: the run continues to the bits of one process, or ends with the
-// reason. faulty_mpi.cpp injects the faults of MPI. ranks_test.cpp has the tests without faults.
+// order or a wrong bit, or load another MPI: the run must continue to the bits of one process, or end with
+// the reason. faulty_mpi.cpp injects the faults of MPI. ranks_test.cpp has the tests without faults.
 #include <signal.h>
 #include <unistd.h>
 

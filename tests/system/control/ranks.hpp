@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks: the fixture of ranks_test.cpp and rank_faults_test.cpp, which train one run with several ranks
 // (processes) over MPI: an experiment of four gradient shards, and all its digests and metrics as strings.
-// Skips the test without MPI.
+// Skips the test without MPI. Both tests compare all digests with those of one process, so the experiment
+// must keep four shards.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests one run that several ranks (processes) train over MPI (train/ranks.hpp, app/run_ranks.hpp): it has
-// the bits of one process, whatever the ranks and threads. Also what is rejected. rank_faults_test.cpp tests
-// ranks that are killed, stopped or wrong.
+// Tests one run that several ranks (processes) train over MPI (train/ranks.hpp, app/run_ranks.hpp): it must
+// have the bits of one process, whatever the ranks and threads. Also what is rejected. rank_faults_test.cpp
+// tests ranks that are killed, stopped or wrong.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RealWorkerTest: the fixture of tests that train with the real worker, encore-worker, in a sandbox
 // (sandbox.hpp); it skips them where the worker does not run. Also experiments that several of these tests
-// train.
+// train. Experiments are shared, so a change of one must be run with all tests that include this file.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -454,8 +454,8 @@ TEST_F(RealWorker, OnlyLoadingShowsAManifestThatLies) {
       << run.errors;
 }
 
-/// Writes specification.json with another folder, a plugin in it that replaces the run's schedule, and a
-/// library that leaves a mark when it is loaded.
+/// The specification of a finished run gets another plugin folder, with a plugin that replaces the schedule;
+/// its library leaves a mark when it is loaded.
 TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
   Sandbox sandbox(true);
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what `exp` rejects in command lines, files and databases (cli/program.hpp, config/experiment.hpp,
 // store/database.hpp): exit code 2 or 1, a message with the mistake, its place and a remedy, and nothing
-// started. typos_test.cpp tests experiment files.
+// started. The words may change; exit codes must stay, because scripts read them. typos_test.cpp tests
+// experiment files.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 // Tests `exp retrain` with the real worker (app/retrain.hpp, app/retraining_comparison.hpp): a run trained
 // again on old and new data, for two tasks; which data is held out, what is compared, which run represents
 // the lineage (a run and those retrained from it) afterwards, what a second call does, and what is rejected.
+// A second call must do only what is missing; the printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp run` without interruptions (cli/run_verb.cpp, app/run.hpp) and `exp plan` of the same files:
 // what it prints and stores, and what a second call does. The scripted worker trains; interruption_test.cpp
-// ends runs early.
+// ends runs early. The printed lines may change, together with the patterns here and the pages that show
+// them; a second call must train nothing.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

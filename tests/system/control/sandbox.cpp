@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sandbox of sandbox.hpp: writes the corpus and the experiment, starts `exp` in a clean environment, and
-// waits for states of runs.
+// Implements Sandbox (sandbox.hpp), with which all tests of this folder call `exp`: writes the corpus and the
+// experiment, starts `exp` in a clean environment, and waits for states of runs. Variables of the user's
+// environment must not reach `exp`, so a test gives every variable that it needs.
 #include "system/control/sandbox.hpp"
 #include "support/places.hpp"
 

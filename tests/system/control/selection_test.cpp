@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the selection of runs (store/selection.hpp, app/run_selection.hpp): names, patterns, sweeps, --state,
 // --tag, --where and --best for every verb that takes runs, and which of a verb's messages comes first.
+// Scripts select runs by these words and options, so their meaning must stay.
 #include <gtest/gtest.h>
 #include <signal.h>
 

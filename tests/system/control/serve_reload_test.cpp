@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests SIGHUP at `exp serve` (serve/service.hpp, serve/model_pool.hpp): other models replace the served ones
-// under load, and every request is answered by one model or the other; also what leaves the served ones
+// under load, and every request must be answered by one model or the other; also what leaves the served ones
 // unchanged.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp serve` with real workers, as clients see it (serve/service.hpp, serve/routes.hpp,
-// serve/http_server.hpp): each route compared with the verb that computes the same, what is rejected, and
-// what happens when workers, clients and the server itself end. serving.hpp has the fixture.
+// serve/http_server.hpp): each route compared with the verb that computes the same, whose answer it must
+// equal, what is rejected, and what happens when workers, clients and the server itself end. serving.hpp has
+// the fixture.
 #include <gtest/gtest.h>
 
 #include <atomic>

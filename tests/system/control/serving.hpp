@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Serve: the fixture of tests of `exp serve` (serve_test.cpp, serve_files_test.cpp, serve_reload_test.cpp,
 // monitor_test.cpp): a trained run, a server with real workers on a port that the system chooses, and its
-// client (http_client.hpp).
+// client (http_client.hpp). The port must stay one that the system chooses, because tests run at the same
+// time.
 #pragma once
 
 #include <signal.h>

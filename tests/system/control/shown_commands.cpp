@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of shown_commands.hpp: they read commands with their shown output out of a page or a test
-// file, and compare output with patterns. Callers: pages_test.cpp and command_files_test.cpp.
+// Implements shown_commands.hpp: reads commands with their shown output out of a page or a test file, and
+// compares output with patterns. Callers: pages_test.cpp and command_files_test.cpp. The marks in pages and
+// files are described in docs/internals/testing.md; a change of a mark needs a change of all of them.
 #include "system/control/shown_commands.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Commands with the output that is shown below them, in pages (pages_test.cpp) and in the files of tests/cli
-// (command_files_test.cpp). Pure functions of strings; the tests run the commands and compare.
+// (command_files_test.cpp). Pure functions of strings; the tests run the commands and compare. The form of a
+// block is the same in all pages, so a new form must still accept the old one.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp plan --size` with the real worker (cli/plan_size.cpp, worker/size_verb.cpp): the parameters of
-// BERT-base and BERT-large, compared with the sums of Devlin et al.'s shapes; the assumptions without data;
-// and what is rejected.
+// BERT-base and BERT-large, compared with the sums of Devlin et al.'s shapes, so these numbers never change;
+// the assumptions without data; and what is rejected.
 #include <gtest/gtest.h>
 
 #include <filesystem>

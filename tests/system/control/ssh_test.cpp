@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp run --launcher ssh` (runner/launched_runs.hpp) over a real sshd, which listens on a free port of
 // 127.0.0.1 with a host key and one authorized key of its own, all in the test's folder. Two names in an ssh
-// client's configuration stand for two machines. Runs only if ENCORE_TEST_SSHD is set.
+// client's configuration stand for two machines. Runs only if ENCORE_TEST_SSHD is set. The bits must be those
+// of a local run.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>

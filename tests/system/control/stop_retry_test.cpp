@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp stop` of runs and sweeps, `exp status -w` at the same time, and `exp retry` (app/stop.hpp,
-// app/status.hpp, app/retry.hpp). The scripted worker trains and is held in a step.
+// app/status.hpp, app/retry.hpp). The scripted worker trains and is held in a step. The printed words may
+// change; a stopped run must have a checkpoint and resume.
 #include <gtest/gtest.h>
 #include <signal.h>
 

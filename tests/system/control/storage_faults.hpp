@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Faults of storage that a test makes: SmallDisk is full, WriteLock locks the database of a sandbox. Used by
-// interruption_test.cpp and by survival/disk_test.cpp and survival/busy_test.cpp. Nothing else depends on it.
+// interruption_test.cpp and by survival/disk_test.cpp and survival/busy_test.cpp. It may change with these
+// tests; nothing else depends on it.
 #pragma once
 
 #include <gtest/gtest.h>

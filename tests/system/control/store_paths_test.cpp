@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a database of another person (store/run_columns.hpp, store/garbage.hpp and their callers): ids of
-// runs and names of files in it lead to no file outside the folders of runs, with any verb. SECURITY.md
+// runs and names of files in it must lead to no file outside the folders of runs, with any verb. SECURITY.md
 // promises this.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the verbs that maintain the store, called as a user does: db, gc, rm, undelete, tag, note, query,
 // dump, completion (cli/db_verb.cpp, cli/gc_verb.cpp, app/removal.hpp, app/dump.hpp and others). The scripted
-// worker trains.
+// worker trains. Members of JSON and columns of CSV must stay; the printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>

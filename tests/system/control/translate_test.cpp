@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "translate" with the reader "parallel" (plugins/tasks/translate/translate.cpp,
 // plugins/readers/parallel.cpp) and the real worker, from two files to a run and its translations, its export
-// as a BART, and what is rejected before anything starts.
+// as a BART, and what is rejected before anything starts. Expected translations are those of the corpus, so a
+// model must learn it by heart; its settings may change.
 #include <gtest/gtest.h>
 
 #include <string>

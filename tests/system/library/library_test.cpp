@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests libencore_infer.so (framework/library) as a user has it who has an installation and nothing else: the
 // programs of docs/guides/embedding_in_c.md, built out of tree through pkg-config and through find_package,
-// give the answers of exp; and a program that makes every mistake (probe.c) gets error messages.
+// give the answers of exp; and a program that makes every mistake (probe.c) gets error messages. Programs of
+// users call the same functions, so probe.c must compile without changes.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the path of a new author of plugins, by the commands in the README of each template alone
-// (plugins/template): new, build, test, a sweep beside a built-in type. Once against the build tree, once
-// against an installation. workshop.hpp has the folder.
+// Tests the path of a new author of plugins, by the commands in the README of each template alone, to which
+// no test may add one (plugins/template): new, build, test, a sweep beside a built-in type. Once against the
+// build tree, once against an installation. workshop.hpp has the folder.
 #include <gtest/gtest.h>
 
 #include "support/places.hpp"

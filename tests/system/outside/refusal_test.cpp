@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what `exp plugin new` and `exp plugin build` reject, and with which messages (cli/plugin_project.cpp,
-// app/plugin_project.hpp).
+// app/plugin_project.hpp). The words may change; no file of the user may be overwritten.
 #include <gtest/gtest.h>
 
 #include "system/outside/workshop.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workshop of workshop.hpp: runs shell commands with the programs of an installation, and reads code blocks
-// of pages.
+// Implements Workshop (workshop.hpp): runs shell commands with the programs of an installation, and reads
+// code blocks of pages. A command must see nothing of the build tree but the PATH that a test gives.
 #include "system/outside/workshop.hpp"
 
 #include <stdlib.h>

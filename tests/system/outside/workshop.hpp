@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workshop: a folder of its own where tests work as a user does who has Encore on PATH and nothing else. The
-// tests beside it and library/library_test.cpp use it.
+// Workshop: a folder of its own where tests work as a user does who has Encore on PATH and nothing else; keep
+// it so, or a missing file of an installation is not found. The tests beside it and library/library_test.cpp
+// use it.
 #pragma once
 
 #include <filesystem>

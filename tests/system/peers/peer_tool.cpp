@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program peer_tool: runs single functions of Encore for the Python scripts beside it, which compare the
-// answers with those of a Python package. Lines in, lines out; the scripts parse these forms:
-//   wordpiece VOCAB cased|uncased   text lines -> the numbers of their tokens
-//   train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
-//   byte_bpe VOCAB 0|1              text lines -> the numbers of their tokens; 1: with add_prefix_space
-//   train_byte_bpe VOCAB_SIZE       text lines (words parted by blanks) -> a trained vocabulary
-//   unigram VOCAB source|target     text lines -> tokens with their bytes in the text, "17:0:3"
-//   unigram_text VOCAB              numbers of tokens -> their text
-//   train_unigram VOCAB_SIZE        text lines (words parted by blanks) -> the lines of a trained vocabulary
-//   ner                             pairs of lines (true tags, predicted tags), blank line between corpora ->
-//                                   one JSON object per corpus
-//   text_scores                     one JSON object {written, references} per line and corpus -> one JSON
-//                                   object with the scores of each
+// answers with those of a Python package. Lines in, lines out; the scripts parse these forms, so a form
+// changes in both places: wordpiece VOCAB cased|uncased   text lines -> the numbers of their tokens train
+// VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary byte_bpe VOCAB 0|1
+// text lines -> the numbers of their tokens; 1: with add_prefix_space train_byte_bpe VOCAB_SIZE       text
+// lines (words parted by blanks) -> a trained vocabulary unigram VOCAB source|target     text lines -> tokens
+// with their bytes in the text, "17:0:3" unigram_text VOCAB              numbers of tokens -> their text
+// train_unigram VOCAB_SIZE        text lines (words parted by blanks) -> the lines of a trained vocabulary
+// ner                             pairs of lines (true tags, predicted tags), blank line between corpora ->
+// one JSON object per corpus text_scores                     one JSON object {written, references} per line
+// and corpus -> one JSON object with the scores of each
 #include <cstdint>
 #include <exception>
 #include <iomanip>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cluster of cluster.hpp: starts and stops the daemons of Slurm by daemons.sh, writes the site file, and
-// waits for states of jobs.
+// Implements Cluster and the other functions of cluster.hpp, which the tests in this folder call: daemons.sh
+// starts and stops the daemons of Slurm, site() writes the site file, and expect_like_local() compares the
+// points and digests of a sweep with those of the same sweep without Slurm. A test is skipped if
+// why_no_daemons() returns a reason. The digests must equal the local ones; daemons, speed and waits may
+// change.
 #include "system/slurm/cluster.hpp"
 
 #include <unistd.h>
@@ -52,7 +55,7 @@ Cluster::Cluster(const std::vector<std::string>& lines, const std::string& table
     throw encore::Error("the daemons did not start: " + sandbox_.read("daemons.log"));
   }
   sandbox_.set("SLURM_CONF", (daemons() / "slurm.conf").string());
-  sandbox_.set("FAKE_STEP_MS", "1");
+  sandbox_.set("FAKE_STEP_MS", "1");  // the scripted worker waits 1 ms after each step
   site(table);
 }
 
@@ -93,6 +96,7 @@ bool Cluster::comes_to(const std::string& states) const {
   });
 }
 
+/// The 20 below is the number of steps of each run (write_sweep(), control/fake_worker.cpp).
 void Cluster::expect_like_local(const std::string& file) const {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, step "
                          "HAVING count(*) > 1)"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests events that end a job of Slurm early (runner/slurm/slurm_runner.hpp): requests to stop, scancel,
 // requeueing, the time limit, a node that dies. The run resumes or reports why it does not, and its numbers
-// are those of an unbroken one. Slurm's daemons run only if ENCORE_TEST_SLURM is set (cluster.hpp).
+// must be those of an unbroken one. Slurm's daemons run only if ENCORE_TEST_SLURM is set (cluster.hpp).
 #include <signal.h>
 
 #include "system/control/hold.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests runs of several ranks as jobs of Slurm (runner/slurm/submission.hpp): the bits of one process,
-// whatever starts the ranks, over two nodes and over the time limit; requests reach rank 0. Slurm's daemons
-// run only if ENCORE_TEST_SLURM is set (cluster.hpp).
+// Tests runs of several ranks as jobs of Slurm (runner/slurm/submission.hpp): they must have the bits of one
+// process, whatever starts the ranks, over two nodes and over the time limit; requests reach rank 0. Slurm's
+// daemons run only if ENCORE_TEST_SLURM is set (cluster.hpp).
 #include <optional>
 
 #include <nlohmann/json.hpp>

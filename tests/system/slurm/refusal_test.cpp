@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests uses of `exp run --launcher slurm` that are rejected before anything is started
 // (app/run_session.hpp), and those that Slurm itself rejects. Most need no daemons: stand-ins for Slurm's
-// commands answer.
+// commands answer. The words may change, except those that Slurm writes.
 #include "system/slurm/cluster.hpp"
 
 namespace encore::system_test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a search whose trials are jobs of Slurm (app/search_session.hpp, runner/slurm/slurm_runner.hpp): it
-// makes the decisions of a local one, even if exp is killed while jobs wait or work. Slurm's daemons run only
-// if ENCORE_TEST_SLURM is set.
+// must make the decisions of a local one, even if exp is killed while jobs wait or work. Slurm's daemons run
+// only if ENCORE_TEST_SLURM is set.
 #include <signal.h>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests sweeps through Slurm (runner/slurm/submitter.hpp): arrays, packing, limits of the site, and an exp
-// that is killed in between. No run is submitted twice, and all have the bits of local runs. Slurm's daemons
-// run only if ENCORE_TEST_SLURM is set.
+// that is killed in between. No run may be submitted twice, and all must have the bits of local runs. Slurm's
+// daemons run only if ENCORE_TEST_SLURM is set.
 #include <signal.h>
 
 #include <chrono>

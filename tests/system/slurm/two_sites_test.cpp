@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests two sites on one database (runner/slurm/submitter.hpp, runner/slurm/queue_view.hpp): two clusters,
-// each with stand-ins for Slurm's commands that do the work themselves. Neither site touches the jobs of the
-// other. No daemons are needed.
+// each with stand-ins for Slurm's commands that do the work themselves. Neither site may touch the jobs of
+// the other. No daemons are needed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests runs whose database is locked by another process (runner/recorder.hpp, store/merge.hpp): training
-// continues, records wait in the spool, nothing is lost. The scripted worker trains, and in one test the real
-// one.
+// continues, records wait in the spool, nothing may be lost. The scripted worker trains, and in one test the
+// real one.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*SixtySeconds*'
 #include <gtest/gtest.h>

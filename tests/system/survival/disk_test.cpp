@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests runs whose disk is full at random moments, or whose database file disappears (runner/recorder.hpp,
-// store/database.hpp): no row is damaged, the reason is reported, and the same command resumes once the cause
-// is gone.
+// store/database.hpp): no row may be damaged, the reason is reported, and the same command resumes once the
+// cause is gone.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*FullFortyTimes*'
 //   (as root)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests one database under the load of eight users at once (store/database.hpp), each with sweeps, listings,
-// tags and notes of its own: no user ever sees that it is locked, and nothing is lost.
+// tags and notes of its own: no user may ever see that it is locked, and nothing may be lost.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*TwoMinutes*'
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A plugin with the schedule "pausing": always the full learning rate; the real worker waits in it if a test
 // holds it (support/pause.hpp, control/hold.hpp). Tests of control, slurm and survival name it in
-// experiments.
+// experiments. They name it, so the name must stay.
 #include <encore/plugin.hpp>
 
 #include "support/pause.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of unbroken.hpp: they read points, checkpoints and results of all runs, without times and
-// ids, as one text.
+// Implements unbroken.hpp: reads points, checkpoints and results of all runs, without times and ids, as one
+// text. A value that differs between equal runs, such as a time, must stay out of this text.
 #include "system/survival/unbroken.hpp"
 #include "support/places.hpp"
 

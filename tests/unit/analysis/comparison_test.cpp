@@ -2,7 +2,8 @@
 // Tests compare_runs(), which `exp compare` and reports call: which runs form a candidate (all seeds of one
 // setting), which statistical test compares a pair, when no verdict is possible, and the reason that users
 // then read. The runs are made in a database by replicates.hpp. select_runs() and MeanDigits, which formats a
-// mean with its deviation, are tested here too.
+// mean with its deviation, are tested here too. The words of a reason may change; a pair without enough runs
+// must get no verdict.
 #include "analysis/comparison.hpp"
 
 #include <cmath>

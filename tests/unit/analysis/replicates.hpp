@@ -2,7 +2,7 @@
 // ReplicatesTest: a fixture whose database holds runs as `exp` and a worker leave them, with settings, seed,
 // result, numeric environment and predictions, but without any training. The tests of analysis/, of reports
 // (unit/report/report_fixture.hpp) and a fuzzer (tests/fuzz/runs.hpp) build on it, and many expect these
-// default values.
+// default values: a new one may be added, an old one stays.
 #pragma once
 
 #include <fstream>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the statistics that reports show for a sweep (analysis/sweep_statistics.hpp): main_effect(), the
 // share of a score's variance that one setting explains, and expected_best(), the mean best score of n
-// trials. Expected values are those of scipy and of an enumeration of all draws, both in statistics.json
-// (made by make_statistics.py).
+// trials. Expected values are those of scipy and of an enumeration of all draws, both in statistics.json; run
+// make_statistics.py instead of editing the file.
 #include "analysis/sweep_statistics.hpp"
 #include "unit/analysis/scipy_numbers.hpp"
 

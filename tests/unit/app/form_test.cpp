@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Form::check() (app/form.hpp): the rules that a verb declares for its request (required fields,
 // ranges, fields that exclude or need each other) also reject a request that a program filled without a
-// command line. The messages are those that users see. cli/binder_test.cpp tests what makes a request of a
-// command line by a form.
+// command line. The messages are those that users see; their words may change. cli/binder_test.cpp tests what
+// makes a request of a command line by a form.
 #include "app/form.hpp"
 
 #include <gtest/gtest.h>

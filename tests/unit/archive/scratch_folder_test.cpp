@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ScratchFolder, the private folder in which bundles are made and unpacked
 // (archive/scratch_folder.hpp). It goes with its object; the next process removes the folder of a killed one,
-// and nothing else: neither a folder in use, nor one of another machine, nor one reached by a link. The tests
-// kill child processes, so they need fork().
+// and must remove nothing else: neither a folder in use, nor one of another machine, nor one reached by a
+// link. The tests kill child processes, so they need fork().
 #include "archive/scratch_folder.hpp"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the measures that the trainer itself reports for every task (base/measures.hpp): each is valid,
-// reads back from JSON as it was, and only the loss has a direction, so that `train.select` accepts no other
-// one. The list and its names are stored with runs.
+// Tests the measures that the trainer itself reports for every task (base/measures.hpp): each is valid, reads
+// back from JSON as it was, and only the loss has a direction, so that `train.select` accepts no other one.
+// The list and its names are stored with runs, so no name may change.
 #include "base/measures.hpp"
 
 #include <gtest/gtest.h>

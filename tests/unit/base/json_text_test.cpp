@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the parsing of JSON from files and other programs (base/json_text.hpp, base/json_text.hpp): text
-// that nests too deep or has too many values is rejected before it can exhaust stack or memory, and errors
-// name line and column. The limits are those of base/limits.hpp.
+// Tests the parsing of JSON from files and other programs (base/json_text.hpp): text that nests too deep or
+// has too many values is rejected before it can exhaust stack or memory, and errors name line and column. The
+// limits are those of base/limits.hpp and may change there.
 #include "base/json_text.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests BLEU and chrF (base/ngram_measures.hpp), computed from sums over examples, against values worked out
-// by hand. MeasureCells calls both functions. plugins/text_scores_test.cpp compares the values of whole
-// outputs with those of sacreBLEU.
+// by hand, which must stay. MeasureCells calls both functions. plugins/text_scores_test.cpp compares the
+// values of whole outputs with those of sacreBLEU.
 #include "base/ngram_measures.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the binder (cli/binder.hpp), which every verb of `exp` uses: it fills a request from a command line
 // by the verb's form, rejects wrong options with the message that users see, and prints the help. The
-// messages are compared word by word. app/form_test.cpp tests the rules of a form without a command line.
+// messages may change, together with these tests, which compare them word by word. app/form_test.cpp tests
+// the rules of a form without a command line.
 #include "cli/binder.hpp"
 
 #include <gtest/gtest.h>

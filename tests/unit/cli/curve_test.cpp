@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests draw_curve() (cli/show_text.hpp), by which `exp show` draws the curve of a metric in the terminal, in
 // braille or in plain characters: the shape, the labels of the axes, and values that are not finite, which
-// are left out. The drawings are compared character by character; no program reads them.
+// are left out. No program reads the drawings, so they may change, together with these tests, which compare
+// each character.
 #include "cli/show_text.hpp"
 
 #include <gtest/gtest.h>

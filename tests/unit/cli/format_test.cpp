@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the formats of numbers, times and sizes in the tables of `exp` (cli/table.hpp): percentages, counts
-// with a unit such as k or M, durations, bytes. They are for people; --json and --csv do not use them.
+// with a unit such as k or M, durations, bytes. They may change, because people read them; --json and --csv
+// must not use them.
 #include "cli/table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests sample_text() (cli/run_summary.hpp): the input that `exp run` suggests at the end of a run for a
-// first `exp predict`. It is a short input of the test set that no shell interprets; for private data, or
-// without predictions, it is a general text. The lines are those of predictions/test.jsonl.
+// first `exp predict`. It must be a short input of the test set that no shell interprets; for private data,
+// or without predictions, it must be a general text. The lines are those of predictions/test.jsonl.
 #include "cli/run_summary.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what holds for every verb and action of `exp` (cli/verbs.hpp): a help with an example, lines that fit
 // a terminal, --json or --csv for programs, and no option or letter twice. A new verb is covered as soon as
-// cli/help_verb.cpp lists it.
+// cli/help_verb.cpp lists it; no verb may be exempt.
 #include "cli/verbs.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests wrapped() (cli/terminal.hpp), which breaks help text into lines, and TerminalFilter
 // (base/terminal_filter.hpp), through which all output to a terminal passes: sequences that would control the
-// terminal are replaced, wherever the output is cut into writes, and data for programs pass unchanged.
+// terminal must be replaced, wherever the output is cut into writes, and data for programs must pass
+// unchanged.
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,8 @@
 // Tests how the catalogue (config/catalogue.hpp) knows plugins that ship but are not built yet: a list in the
 // plugin folder (`offers_file`, one "kind type plugin" per line, written by the build) names their types. A
 // command that needs one fails with NotBuilt, from whose names ./exp builds the plugins, all at once.
-// manifest_test.cpp tests plugins that are built.
+// manifest_test.cpp tests plugins that are built. cmake/components.cmake writes the list, so its form changes
+// in both places.
 #include "config/catalogue.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // elf_file(): the smallest bytes that shared_object_problem() accepts as a plugin's shared object.
 // manifest_test.cpp and shared_object_test.cpp write such files, so that tests of config/ need no compiler.
-// Only config/manifest.hpp decides what is accepted; these bytes follow it.
+// Only config/manifest.hpp decides what is accepted; these bytes may change with it.
 #pragma once
 
 #include <elf.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Problems (config/error.hpp), in which config/ and plan/ collect everything that is wrong with an
 // experiment, so that one call of `exp` shows all of it: equal problems are shown once, at most 50 are
-// printed, and of thousands only `most_problems` are kept.
+// printed, and of thousands only `most_problems` are kept. Both numbers may change; equal problems must be
+// shown once.
 #include "config/error.hpp"
 
 #include <gtest/gtest.h>

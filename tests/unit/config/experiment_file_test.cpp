@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests load_experiment_file() (config/experiment_file.hpp): an experiment file merged with its base files
-// and with the overrides of the command line (-S KEY=VALUE), and the search for plugin folders. What follows
-// is resolve() (resolve_test.cpp). The rules by which the nearer file wins decide what existing experiment
-// files mean, so they must not change.
+// and with the overrides of the command line (-S KEY=VALUE), the parsing of an override (parse_override()),
+// and the search for plugin folders. What follows is resolve() (resolve_test.cpp). The rules by which the
+// nearer file wins decide what existing experiment files mean, so they must not change.
 #include "config/experiment_file.hpp"
 
 #include <gtest/gtest.h>
@@ -16,16 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class DocumentTest : public ::testing::Test {
+class ExperimentFileTest : public ::testing::Test {
  protected:
-  DocumentTest() {
+  ExperimentFileTest() {
     folder_ = fs::path(::testing::TempDir()) /
-              ("document_" + std::to_string(::getpid()) + "_" +
+              ("experiment_file_" + std::to_string(::getpid()) + "_" +
                std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "bases");
   }
-  ~DocumentTest() override { fs::remove_all(folder_); }
+  ~ExperimentFileTest() override { fs::remove_all(folder_); }
 
   fs::path write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
@@ -47,24 +47,24 @@ class DocumentTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(DocumentTest, TheNearerFileWins) {
+TEST_F(ExperimentFileTest, TheNearerFileWins) {
   write("bases/base.toml",
         "name = \"base\"\nseeds = [1, 2]\n[model]\nwidth = 8\nlayers = 2\n[sweep.grid]\na.b = [1]\n");
   const fs::path file =
       write("near.toml", "base = \"bases/base.toml\"\nseed = 3\n[model]\nwidth = 16\n[sweep]\ndraws = 2\n");
-  const ExperimentFile document = load_experiment_file(file);
-  EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
-  EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
-  EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
+  const ExperimentFile experiment = load_experiment_file(file);
+  EXPECT_EQ(to_text(experiment.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
+  EXPECT_EQ(experiment.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
+  EXPECT_EQ(experiment.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
   // The sources keep the contents as they were read, so that a program can plan the file again.
-  ASSERT_EQ(document.sources.size(), 2U);
-  EXPECT_EQ(document.sources[0].file, file.string());
-  EXPECT_TRUE(document.sources[0].text.starts_with("base = "));
-  EXPECT_EQ(document.sources[1].file, at("bases/base.toml"));
-  EXPECT_TRUE(document.sources[1].text.starts_with("name = \"base\""));
+  ASSERT_EQ(experiment.sources.size(), 2U);
+  EXPECT_EQ(experiment.sources[0].file, file.string());
+  EXPECT_TRUE(experiment.sources[0].text.starts_with("base = "));
+  EXPECT_EQ(experiment.sources[1].file, at("bases/base.toml"));
+  EXPECT_TRUE(experiment.sources[1].text.starts_with("name = \"base\""));
 }
 
-TEST_F(DocumentTest, ATableOfAnotherTypeReplacesThatOfTheBase) {
+TEST_F(ExperimentFileTest, ATableOfAnotherTypeReplacesThatOfTheBase) {
   write("base.toml",
         "[optimizer]\ntype = \"adamw\"\nbeta1 = 0.8\n[schedule]\ntype = \"linear\"\nwarmup_steps = 3\n");
   const fs::path file = write(
@@ -73,14 +73,14 @@ TEST_F(DocumentTest, ATableOfAnotherTypeReplacesThatOfTheBase) {
             "{optimizer = {type = sgd}, schedule = {type = linear, warmup_steps = 3}}");
 }
 
-TEST_F(DocumentTest, BasesInheritToo) {
+TEST_F(ExperimentFileTest, BasesInheritToo) {
   write("a.toml", "[train]\nepochs = 1\npatience = 1\n");
   write("bases/b.toml", "base = \"../a.toml\"\n[train]\nepochs = 2\n");
   EXPECT_EQ(to_text(load_experiment_file(write("c.toml", "base = \"bases/b.toml\"\n")).root),
             "{train = {epochs = 2, patience = 1}}");
 }
 
-TEST_F(DocumentTest, TheLaterOfTwoWaysToSayOneThingCounts) {
+TEST_F(ExperimentFileTest, TheLaterOfTwoWaysToSayOneThingCounts) {
   write("base.toml", "seeds = [1, 2]\n[train]\nepochs = 1\nbatch_size = 4\n");
   const fs::path near = write("near.toml", "base = \"base.toml\"\nseed = 3\n[train]\nsteps = 2\n");
   ExperimentFile file = load_experiment_file(near, {"train.batch_tokens=64"});
@@ -101,7 +101,7 @@ TEST_F(DocumentTest, TheLaterOfTwoWaysToSayOneThingCounts) {
       "{data = {test = test.txt, split = [0.9, 0.1]}}");
 }
 
-TEST_F(DocumentTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {
+TEST_F(ExperimentFileTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {
   const fs::path file = write("a.toml", "[train]\nepochs = 1\n");
   EXPECT_EQ(problem(file, {"train.steps=7", "train.epochs=3"}),
             "-S train.steps=7: this and -S train.epochs=3 set the same; keep one of "
@@ -114,7 +114,7 @@ TEST_F(DocumentTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {
       << "the last override of an option counts";
 }
 
-TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {
+TEST_F(ExperimentFileTest, RefusesABaseThatInheritsItself) {
   write("a.toml", "base = \"b.toml\"\n");
   const fs::path file = write("b.toml", "\nbase = \"a.toml\"\n");
   EXPECT_EQ(problem(file),
@@ -123,7 +123,7 @@ TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {
             at("c.toml") + ":1:8: the base file \"" + at("c.toml") + "\" inherits from itself");
 }
 
-TEST_F(DocumentTest, RefusesAFileThatCannotBeRead) {
+TEST_F(ExperimentFileTest, RefusesAFileThatCannotBeRead) {
   EXPECT_EQ(problem(folder_ / "none.toml"),
             at("none.toml") +
                 ": the experiment file cannot be read: there is no such file; check the path and "
@@ -137,7 +137,7 @@ TEST_F(DocumentTest, RefusesAFileThatCannotBeRead) {
             at("b.toml") + ":1:8: option \"base\" must be a path in quotes, found the integer 3");
 }
 
-TEST_F(DocumentTest, NeitherWaitsForAPipeNorReadsADevice) {
+TEST_F(ExperimentFileTest, NeitherWaitsForAPipeNorReadsADevice) {
   ASSERT_EQ(::mkfifo(at("pipe.toml").c_str(), 0600), 0);
   EXPECT_EQ(problem(folder_ / "pipe.toml"),
             at("pipe.toml") +
@@ -154,27 +154,27 @@ TEST_F(DocumentTest, NeitherWaitsForAPipeNorReadsADevice) {
                 "end; name a file");
 }
 
-TEST_F(DocumentTest, RefusesWhatIsTooLongForAnExperiment) {
+TEST_F(ExperimentFileTest, RefusesWhatIsTooLongForAnExperiment) {
   fs::resize_file(write("a.toml", ""), (std::uintmax_t{4} << 20) + 1);
   EXPECT_EQ(problem(folder_ / "a.toml"), at("a.toml") +
                                              ": the experiment file cannot be read: it is longer than "
                                              "the 4 MiB that such a file may have");
 }
 
-TEST_F(DocumentTest, RefusesAnEndlessChainOfBases) {
+TEST_F(ExperimentFileTest, RefusesAnEndlessChainOfBases) {
   for (int i = 0; i < 150; ++i)
     write("chain" + std::to_string(i) + ".toml", "base = \"chain" + std::to_string(i + 1) + ".toml\"\n");
   EXPECT_EQ(problem(folder_ / "chain0.toml"),
             at("chain100.toml") + ":1:8: more than 100 files inherit from each other");
 }
 
-TEST_F(DocumentTest, RefusesABaseWithANulInItsPath) {
+TEST_F(ExperimentFileTest, RefusesABaseWithANulInItsPath) {
   EXPECT_EQ(
       problem(write("a.toml", "base = \"b.toml\\u0000x\"\n")),
       at("a.toml") + ":1:8: option \"base\" holds the character U+0000, which text and paths cannot have");
 }
 
-TEST_F(DocumentTest, ALongOverrideIsRefusedBriefly) {
+TEST_F(ExperimentFileTest, ALongOverrideIsRefusedBriefly) {
   std::string key = "a";
   for (int i = 1; i < 60000; ++i) key += ".a";
   const std::string found = problem(write("a.toml", ""), {key + "=1"});
@@ -182,7 +182,7 @@ TEST_F(DocumentTest, ALongOverrideIsRefusedBriefly) {
   EXPECT_LT(found.size(), 1000U);
 }
 
-TEST_F(DocumentTest, OverridesAreTomlOrText) {
+TEST_F(ExperimentFileTest, OverridesAreTomlOrText) {
   EXPECT_EQ(describe(parse_override("model.width=3").value), "the integer 3");
   EXPECT_EQ(describe(parse_override("a=1e-5").value), "the number 1e-5");
   EXPECT_EQ(describe(parse_override("a=true").value), "true");
@@ -195,21 +195,21 @@ TEST_F(DocumentTest, OverridesAreTomlOrText) {
   EXPECT_EQ(describe(parse_override("a=1\nb = 2").value), "text \"1\nb = 2\"");
 }
 
-TEST_F(DocumentTest, AnOverrideSaysThatItIsOne) {
+TEST_F(ExperimentFileTest, AnOverrideSaysThatItIsOne) {
   const Override set = parse_override("model.width=3");
   EXPECT_EQ(set.key, "model.width");
   EXPECT_EQ(set.value.origin.source, Source::command_line);
   EXPECT_EQ(set.value.origin.place.text(), "-S model.width=3");
 }
 
-TEST_F(DocumentTest, ASeedOfTheCommandLineReplacesSeeds) {
-  ExperimentFile document = parse_experiment_file("seeds = [1, 2]\n", "a.toml", {"seed=7"});
+TEST_F(ExperimentFileTest, ASeedOfTheCommandLineReplacesSeeds) {
+  ExperimentFile experiment = parse_experiment_file("seeds = [1, 2]\n", "a.toml", {"seed=7"});
   Problems problems;
-  apply_overrides(document.root, document.overrides, problems);
-  EXPECT_EQ(to_text(document.root), "{seed = 7}");
+  apply_overrides(experiment.root, experiment.overrides, problems);
+  EXPECT_EQ(to_text(experiment.root), "{seed = 7}");
 }
 
-TEST_F(DocumentTest, RefusesAnOverrideThatSetsNothing) {
+TEST_F(ExperimentFileTest, RefusesAnOverrideThatSetsNothing) {
   const fs::path file = write("a.toml", "");
   EXPECT_EQ(problem(file, {"model.width"}), "-S model.width: expected key=value, as in model.width=256");
   EXPECT_EQ(problem(file, {"=3"}), "-S =3: expected key=value, as in model.width=256");
@@ -218,22 +218,22 @@ TEST_F(DocumentTest, RefusesAnOverrideThatSetsNothing) {
       "-S model width=3: \"model width\" is not the name of an option: expected a name such as model.width");
 }
 
-TEST_F(DocumentTest, RefusesAnOverrideThroughAValue) {
-  ExperimentFile document = parse_experiment_file("[model]\nwidth = 3\n", "a.toml", {"model.width.x=7"});
+TEST_F(ExperimentFileTest, RefusesAnOverrideThroughAValue) {
+  ExperimentFile experiment = parse_experiment_file("[model]\nwidth = 3\n", "a.toml", {"model.width.x=7"});
   Problems problems;
-  apply_overrides(document.root, document.overrides, problems);
+  apply_overrides(experiment.root, experiment.overrides, problems);
   ASSERT_EQ(problems.all().size(), 1U);
   EXPECT_EQ(problems.all()[0].text(),
             "-S model.width.x=7: \"model.width.x\" goes through a value that is not a table");
 }
 
-TEST_F(DocumentTest, FindsPluginFolders) {
-  const ExperimentFile document = load_experiment_file(write("a.toml", "plugin_path = [\"bases\"]\n"));
-  EXPECT_EQ(plugin_folders(document), std::vector<fs::path>{folder_ / "bases"});
+TEST_F(ExperimentFileTest, FindsPluginFolders) {
+  const ExperimentFile experiment = load_experiment_file(write("a.toml", "plugin_path = [\"bases\"]\n"));
+  EXPECT_EQ(plugin_folders(experiment), std::vector<fs::path>{folder_ / "bases"});
   EXPECT_TRUE(plugin_folders(parse_experiment_file("", "a.toml")).empty());
 }
 
-TEST_F(DocumentTest, RejectsInvalidPluginFolders) {
+TEST_F(ExperimentFileTest, RejectsInvalidPluginFolders) {
   const auto refused = [&](const std::string& text) -> std::string {
     try {
       plugin_folders(load_experiment_file(write("a.toml", text)));

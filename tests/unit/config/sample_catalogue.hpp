@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small catalogue of types, and a small correct experiment for it, so that tests of config/, plan/ and
 // pretrained/ and two fuzzers need no built plugin. Many expected messages contain the line numbers, names
-// and ranges of these samples: append to them, and do not reorder.
+// and ranges of these samples: append to them, and never reorder.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests unused_tables() (config/experiment_file.hpp): the notices of `exp plan` and `exp run` about tables of
 // a base file that have no effect because a nearer file replaces them. Each rule of replacement is tested
-// with its exceptions. The experiment itself does not depend on the notices.
+// with its exceptions. The notices may change; the experiment itself must not depend on them.
 #include "config/experiment_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests validate() (config/validate.hpp), which checks one table against the schema of its options, for core
-// tables and plugins alike: defaults, accepted values, and the exact messages for unknown names, wrong types,
-// ranges and choices; also resolve_path() and expand_variables() for options that are paths. resolve_test.cpp
-// tests whole experiments.
+// tables and plugins alike: defaults, accepted values, and the exact messages, whose words may change, for
+// unknown names, wrong types, ranges and choices; also resolve_path() and expand_variables() for options that
+// are paths. resolve_test.cpp tests whole experiments.
 #include "config/validate.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helpers to check the labels and shapes of a drawing: the box of a label, whether two boxes overlap, and
 // expect_on_paper_and_apart() for a whole Drawing. The chart tests of this folder, report/roofline_test.cpp
-// and report/attention_page_test.cpp call them after draw(). No stored format depends on them.
+// and report/attention_page_test.cpp call them after draw(). They may change with these tests; no stored
+// format depends on them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests draw() for every chart of reports (document/chart.hpp), with real and with hostile data and on papers
-// of several widths: no label leaves the drawing or covers another, all numbers are finite, and every label
+// of several widths: no label may leave the drawing or cover another, all numbers are finite, and every label
 // has contrast with what lies under it. Then the content of each chart. The data come from
 // sample_document.hpp; long names are tested in chart_names_test.cpp.
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ticks() and Scale (document/scale.hpp), which every chart with axes uses, and the text of numbers
 // (base/readable_text.hpp): ticks lie at round numbers, neighbours have different labels, each label is the
-// right number, and the same text is written on every machine.
+// right number, and the text must be the same on every machine.
 #include <gtest/gtest.h>
 
 #include <cmath>

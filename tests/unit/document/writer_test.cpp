@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the writers of reports (document/writers.hpp) for any name in the data: nothing in a name becomes
+// Tests the writers of reports (document/writers.hpp) for any name in the data: nothing in a name may become
 // markup (escape.hpp), templates of users, references, and accessibility of HTML. The hostile document of
 // sample_document.hpp is also checked with check_html.py, cmark-gfm and pdflatex, where they are installed.
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Engine (infer/engine.hpp), a trained model loaded from its run's folder for predict, evaluate, embed
-// and serve: it computes the bits that the trainer computed, from weights.safetensors or from a checkpoint,
-// and computes nothing if a file is damaged or belongs to another run. The names of these files are a stored
-// format. engine_fixture.hpp trains the run.
+// and serve: it must compute the bits that the trainer computed, from weights.safetensors or from a
+// checkpoint, and nothing if a file is damaged or belongs to another run. The names of these files are stored
+// and must stay. engine_fixture.hpp trains the run.
 #include "infer/engine.hpp"
 
 #include <cmath>

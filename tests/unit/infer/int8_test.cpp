@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp quantize`: quantize() chooses which matrices of a model become integers of 8 or 4 bits within a
 // tolerance (infer/quantization.hpp), and the file of the result (infer/integer_weights.hpp) gives, bit for
-// bit, the model that was measured. A file that is damaged, or made from other weights, is rejected. Only the
-// host has products with integers, so other backends skip this test.
+// bit, the model that was measured. A file that is damaged, or made from other weights, must be rejected.
+// Only the host has products with integers, so other backends skip this test.
 #include "infer/integer_weights.hpp"
 
 #include "infer/quantization.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests infer/vectors.hpp, the vectors of inputs and words for `exp embed`: nearest() orders by the cosine of
-// the angle, and equal ones by text and then by number, so that the output is the same on every machine; mean
-// vectors are summed in double; analogy() adds directions.
+// the angle, and equal ones by text and then by number, so that the output is the same on every machine (keep
+// this order); mean vectors are summed in double; analogy() adds directions.
 #include "infer/vectors.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Checks that every kernel gives equal bits with 1, 2 and 3 threads: the program runs itself once for each
 // number of threads and compares digests of all results. A sum whose order depends on the threads shows that
 // the comparison can fail. A second test gets the labels of kernels from the profiling hooks, because `exp
-// bench` and its stored measurements use them. Add a new kernel to digests_of_kernels().
+// bench` and its stored measurements use them. Every new kernel must be added to digests_of_kernels().
 #include "unit/kernels/attention/attention_reference.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests kernels::distillation_loss and its gradient (framework/kernels/distillation.cpp), which the heads
 // `linear` and `language_model` call for a run with a teacher. Expected losses are counted here in double by
-// the formula; gradients are also compared with differences of the loss. Rows without a target and huge
-// scores are covered.
+// the formula, which must not change; gradients are also compared with differences of the loss. Rows without
+// a target and huge scores are covered.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {

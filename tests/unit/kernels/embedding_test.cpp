@@ -2,7 +2,8 @@
 // Tests kernels::embedding with its gradients, segments and the sinusoidal table
 // (framework/kernels/embedding.cpp), which the model calls first in each pass (model/embedding.cpp); also the
 // sums of gradients of a token on GPUs (kernels/token_sums.hpp), which the test runs on any device. Expected
-// values are sums in double.
+// values are sums in double. Imported models, such as those of Marian, use the sinusoidal table, so its
+// formula must stay.
 #include "kernels/token_sums.hpp"
 #include "unit/kernels/kernel_test.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the tests of kernels share: one device, random tensors, the element types with their tolerances,
-// comparison with a reference in double, and EXPECT_REFUSED. All tests of this folder include it. A tolerance
-// belongs to the test that names it; this file has none of its own.
+// comparison with a reference in double, and EXPECT_REFUSED. All tests of this folder include it, so a wider
+// tolerance of a type must be right for all of them.
 #pragma once
 
 #include <cmath>

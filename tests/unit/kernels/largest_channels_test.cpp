@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests kernels::largest_channels (framework/kernels/largest_channels.cpp), which finds the largest values of
 // each row with their channels, for beam search (infer/best_tokens.cpp) and the language model head, against
-// a stable sort: rows of odd lengths, equal values (the smaller channel comes first, on which generated
-// output depends), and values that are not numbers.
+// a stable sort: rows of odd lengths, equal values (the smaller channel must come first, because generated
+// output depends on it), and values that are not numbers.
 #include <algorithm>
 #include <numeric>
 

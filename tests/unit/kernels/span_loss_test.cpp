@@ -2,7 +2,7 @@
 // Tests kernels::span_cross_entropy and its gradient (framework/kernels/span_loss.cpp), which the head `span`
 // calls for question answering: over the rows of each sequence, a softmax for the first and one for the last
 // row of the answer. Expected values are computed in double by the formula. A target outside of the sequence
-// counts as unknown.
+// must count as unknown.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {

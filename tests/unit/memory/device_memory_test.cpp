@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests DeviceBuffer (memory/device_memory.hpp), the memory of arenas, parameters and batches on the device:
 // its address is aligned (the choice of algorithms depends on that), and an allocation that fails gives users
-// a message with settings that need less memory. The message is compared word by word.
+// a message with settings that need less memory. The message may change, together with this test, which
+// compares each word.
 #include "memory/device_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that a training step (Model, model/model.hpp) of a shape that was seen before, and later passes of a
-// Generation, allocate nothing that grows with the batch or the model, and make no oneDNN primitive. Every
-// heap allocation of the process goes through hooks (support/counted_allocations.hpp), also those of
-// libraries; Kokkos memory is counted too. Small allocations remain: names of kernels and arguments of
-// oneDNN's calls, a few words each. This is a program of its own, because the hooks replace malloc.
+// Generation, allocate nothing that grows with the batch or the model, and make no oneDNN primitive; this
+// must hold for every new layer. Every heap allocation of the process goes through hooks
+// (support/counted_allocations.hpp), also those of libraries; Kokkos memory is counted too. Small allocations
+// remain: names of kernels and arguments of oneDNN's calls, a few words each. This is a program of its own,
+// because the hooks replace malloc.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests DeviceBatch (model/device_batch.hpp): a packed batch is copied to the device whole or in gradient
-// shards, its memory is used again for smaller batches, and batches that do not fit are rejected. Shards are
-// cut between examples only, with everything that belongs to their rows.
+// shards, its memory is used again for smaller batches, and batches that do not fit are rejected. Shards may
+// be cut between examples only, with everything that belongs to their rows.
 #include "model/device_batch.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Generation (model/generation.hpp), which extends sequences pass by pass, in models of one causal
-// stack. The property that matters: for every shipped layer the bits equal those of scoring the whole
+// stack. The property that matters: for every shipped layer the bits must equal those of scoring the whole
 // sequence at once. Also tested: what is kept between passes, and which models and passes are rejected.
 // seams/generation_test.cpp has models with an encoder.
 #include "model/generation.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests cost_of() (model/model_cost.hpp), which `exp plan --size` shows: parameters and operations equal
-// numbers that are computed by hand, and the memory equals what a real model of this shape then takes.
+// Tests cost_of() (model/model_cost.hpp), which `exp plan --size` shows: parameters and operations must equal
+// numbers that are computed by hand, and the memory what a real model of this shape then takes.
 #include "model/model_cost.hpp"
 
 #include <gtest/gtest.h>

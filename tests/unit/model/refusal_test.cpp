@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the mistakes that a Model rejects when it is built, planned or run (model/network.hpp,
-// model/network.hpp, model/device_batch.hpp): the error is a ConfigError whose key is the option in the
-// experiment file, or names layer and handle for a mistake in a plugin.
+// model/device_batch.hpp): the error is a ConfigError whose key is the option in the experiment file, or
+// names layer and handle for a mistake in a plugin. The words may change; a mistake must never pass in
+// silence.
 #include <gtest/gtest.h>
 
 #include "config/error.hpp"

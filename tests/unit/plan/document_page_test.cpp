@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the worked examples of experiment_file.md, sweep_tables.md and run_names.md in docs/reference:
 // make_plan() (plan/plan.hpp) accepts them and plans the runs that the pages list. If it fails, correct the
-// page or the planner, whichever is wrong.
+// page or the planner, whichever is wrong; never exempt an example.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

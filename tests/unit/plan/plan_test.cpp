@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests make_plan() (plan/plan.hpp), which `exp run` and `exp plan` call, on whole files: the top level,
 // seeds, names, data files, and that all problems of a file are reported at once in its order. sweep_test.cpp
-// and when_test.cpp test [sweep].
+// and when_test.cpp test [sweep]. Experiment files must keep their meaning; the words of a problem may
+// change.
 #include "plan/plan.hpp"
 
 #include <gtest/gtest.h>

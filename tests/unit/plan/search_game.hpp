@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Game plays a search without training: the test decides the score of each trial. With it, and the spaces and
 // options below, search_test.cpp, search_propose_test.cpp and search_importance_test.cpp test decide()
-// (plan/search/decide.hpp) and what it calls.
+// (plan/search/decide.hpp) and what it calls. The three tests depend on its spaces, so append to them and do
+// not change a range.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Importance (plan/search/importance.hpp and its trees in plan/search/forest.hpp): the share of a
 // score's variance that each variable explains, compared with functions whose shares have a closed form.
-// Reports and `exp show SEARCH --json` show it; no decision of a search depends on it.
+// Reports and `exp show SEARCH --json` show it; no decision of a search may depend on it.
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests propose() (plan/search/propose.hpp) through decide(): with every method, the points of new trials lie
-// inside the space and do not repeat; tpe comes nearer to the best than random search, whose trials are the
-// draws of a sweep with the same seed.
+// Tests propose() (plan/search/propose.hpp) through decide(): with every method, the points of new trials
+// must lie inside the space and must not repeat; tpe comes nearer to the best than random search, whose
+// trials are the draws of a sweep with the same seed.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests decide() (plan/search/decide.hpp) without a database: the rules of promoting, pruning, confirming and
-// ending a search, their edge cases, and that the same history always gives the same decision. Stored
-// searches are replayed from their decisions: first_different() decides a history again and returns the first
-// decision that differs.
+// ending a search, their edge cases, and that the same history always gives the same decision, which must
+// stay so, because stored searches are replayed. Stored searches are replayed from their decisions:
+// first_different() decides a history again and returns the first decision that differs.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests [sweep.when] (plan/conditional_option.hpp): options that only some points of a sweep vary, how many
-// points that leaves, and the messages for invalid conditions.
+// points that leaves, and the messages for invalid conditions. Experiment files contain such tables, so a
+// valid one must keep its meaning; messages may change.
 #include <gtest/gtest.h>
 
 #include "plan/conditional_option.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests open_plugin() (plugin_host/loader.hpp), which opens one plugin file, and encore-manifest, which
 // writes a manifest with it: good files, and the message for each kind of broken one. registry_test.cpp tests
-// folders of plugins. Read next: samples.hpp.
+// folders of plugins. The words of a message may change; a broken plugin must never be loaded. Read next:
+// samples.hpp.
 #include "plugin_host/loader.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests settings_that_give() and reader_remedy() (plugin_host/reader_settings.hpp): if records lack a field
 // that a task needs, options of the reader with few values are tried one by one until the reader gives all
-// fields. The message then names the option to set.
+// fields. The message then names the option to set. The words may change; the named option must be one that
+// helps.
 #include "plugin_host/reader_settings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The source of the sample plugins of loader_test.cpp and registry_test.cpp. CMakeLists.txt compiles it
 // several times with different macros: a good plugin, one of another build, one that fails to register, one
-// that registers nothing, and a library that is not a plugin. The tests compare its name, version and option.
+// that registers nothing, and a library that is not a plugin. Its name, version and option must stay, because
+// the tests compare them.
 #include <encore/plugin.hpp>
 
 #ifndef SAMPLE_EMPTY

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the sample plugins (sample_plugin.cpp, twin_plugin.cpp) and copies them with manifests into temporary
-// folders. Only loader_test.cpp and registry_test.cpp include it.
+// folders. Only loader_test.cpp and registry_test.cpp include it, so it may change with them.
 #pragma once
 
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the option added_tokens of the tokenizers (plugins/tokenizers/added_tokens.hpp): tokens that are
 // found in a text as they are written, with every flag. The expected tokens are those of the Python package
-// `tokenizers`; system/peers/compare_folders.py compares whole folders with it. Also tests cleaning options
-// of wordpiece besides lowercase.
+// `tokenizers` and must stay; system/peers/compare_folders.py compares whole folders with it. Also tests
+// cleaning options of wordpiece besides lowercase.
 #include "unit/plugins/trained_tokenizers.hpp"
 #include "unit/record/temporary_folder.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opens a built-in plugin of this build and makes an object that it offers, without the plugin host: options
 // have their defaults and the settings that a test names. Tests of this folder and
-// golden/disentangled_test.cpp use it; a new part is tested through make_built_in().
+// golden/disentangled_test.cpp use it; a new part must be tested through make_built_in(), so that its options
+// are read as in a run.
 #pragma once
 
 #include <dlfcn.h>

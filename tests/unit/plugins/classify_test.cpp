@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "classify" (plugins/tasks/classify/classify.hpp): the rows and segments that a text or a
 // pair becomes, labels that training lacks, class weights, its measures, and its answers. Expected measures
-// are those of scikit-learn.
+// are those of scikit-learn and must stay.
 #include "classify/classify.hpp"
 
 #include <gtest/gtest.h>

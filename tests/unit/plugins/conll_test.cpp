@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the reader "conll" (plugins/readers/conll.hpp): every accepted form of a CoNLL file, the message for
-// every refused one, and writing. A message names the file and the row. question_files_test.cpp tests files
-// without truth.
+// every refused one, and writing. A message must name the file and the row; its words may change.
+// question_files_test.cpp tests files without truth.
 #include "conll.hpp"
 
 #include <gtest/gtest.h>

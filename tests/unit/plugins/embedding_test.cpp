@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares the head "embedding" (plugins/heads/embedding.cpp) with a simple reference in double: pooling,
 // both losses (contrastive and similarity), gradients by central differences, pairs with padding between
-// their sequences, and refused options. embed_test.cpp tests the task that uses it.
+// their sequences, and refused options. embed_test.cpp tests the task that uses it. The losses are those of
+// the papers that the head names and must stay.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the reader "jsonl" (plugins/readers/jsonl.hpp): every accepted form of JSON lines, the message for
-// every refused one, marked spans, and writing. Messages name the file and the line.
+// every refused one, marked spans, and writing. Messages must name the file and the line; their words may
+// change.
 #include "jsonl.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the head "linear" (plugins/heads/linear.cpp) with weights of classes, pooling by the mean, and
 // dropout, against numbers computed here in double. Losses are those of torch.nn.CrossEntropyLoss; the
-// dropout mask depends on the example, not on its place in a batch.
+// dropout mask must depend on the example, not on its place in a batch.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "mlm" with next_sentence (plugins/tasks/mlm/next_text.hpp): each window has two parts, and
 // the second part follows the first or comes from another record. Tested are how often and from where, and
-// how the accuracy is counted. mlm_test.cpp tests masking.
+// how the accuracy is counted. mlm_test.cpp tests masking. Which records are drawn for a seed decides the
+// bits of runs and must stay.
 #include <gtest/gtest.h>
 
 #include <map>

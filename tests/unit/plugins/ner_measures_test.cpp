@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the entities and measures of the task "ner" (plugins/tasks/ner/entities.hpp and measures.hpp beside
-// it) on cases whose scores were computed with seqeval 1.2. tests/system/peers/compare_seqeval.py compares
-// thousands of random taggings where that package is installed.
+// it) on cases whose scores were computed with seqeval 1.2 and must stay.
+// tests/system/peers/compare_seqeval.py compares thousands of random taggings where that package is
+// installed.
 #include "measures.hpp"
 
 #include <gtest/gtest.h>

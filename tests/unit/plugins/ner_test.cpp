@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "ner", entity recognition (plugins/tasks/ner/ner.hpp): which token of a word has its label,
 // what max_length cuts and how that is reported, unknown labels, and answers. ner_measures_test.cpp tests its
-// scores.
+// scores. The words of notes may change; which token has the label must stay, because models were trained so.
 #include "ner.hpp"
 
 #include <gtest/gtest.h>

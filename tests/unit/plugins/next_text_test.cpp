@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the second part of the head "language_model" (plugins/heads/next_text.hpp), which predicts whether
 // one text follows another: its logits against a slow reference, and the gradients of both losses together.
+// The formula is that of BERT's pretraining and must stay.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 

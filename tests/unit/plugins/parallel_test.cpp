@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the reader "parallel" (plugins/readers/parallel.hpp), which reads a source file and a target file as
 // one set: which lines belong together, which pairs are skipped and counted, and what is refused. Messages
-// name file and line.
+// must name file and line; their words may change.
 #include "parallel.hpp"
 
 #include <gtest/gtest.h>

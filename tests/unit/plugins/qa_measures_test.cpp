@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests exact match and F1 of the task "qa" (plugins/tasks/qa/measures.hpp):
-// they equal the numbers in squad_scores.json, which make_squad_scores.py computed by the definition of
-// SQuAD's evaluation scripts.
+// Tests exact match and F1 of the task "qa" (plugins/tasks/qa/measures.hpp): they must equal the numbers in
+// squad_scores.json, which make_squad_scores.py computes by the definition of SQuAD's evaluation scripts; run
+// the script instead of editing the file.
 #include "qa/measures.hpp"
 
 #include <gtest/gtest.h>

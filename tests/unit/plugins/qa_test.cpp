@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "qa", question answering (plugins/tasks/qa/qa.hpp and spans.hpp): windows over a long
 // context, the rows of answers, the search for the best span, the threshold of "no answer", questions that a
-// user types, and what is refused. qa_measures_test.cpp tests the scores.
+// user types, and what is refused. qa_measures_test.cpp tests the scores. Windows decide the bits of runs and
+// must stay; the words of messages may change.
 #include "qa/qa.hpp"
 
 #include <gtest/gtest.h>

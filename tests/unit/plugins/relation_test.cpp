@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "relation", the relation of two marked spans of a text
 // (plugins/tasks/relation/relation.hpp): the rows of the spans, the order in which max_length cuts, and its
-// answers. The marks are parsed by plugins/marked_spans.hpp.
+// answers. The marks are parsed by plugins/marked_spans.hpp. The rows decide the bits of runs and must stay.
 #include "relation/relation.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the probabilities of answers (Task::scored_answer), which `exp predict --scores` and `exp serve`
 // show: for each task, against softmax in long double, and the message of a task or head that has no
-// probabilities. plugins/tasks/label_scores.hpp has the shared code.
+// probabilities. plugins/tasks/label_scores.hpp has the shared code. The numbers must equal those of the
+// formula; the message may change.
 #include <gtest/gtest.h>
 
 #include <cmath>

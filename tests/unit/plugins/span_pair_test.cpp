@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the head "span_pair" (plugins/heads/span_pair.cpp), which scores the relation of two spans, on
-// numbers computed by hand: means of spans, their first rows, spans that share rows or lie outside of the
-// sequence.
+// numbers computed by hand, which must stay: means of spans, their first rows, spans that share rows or lie
+// outside of the sequence.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the head "span" (plugins/heads/span.cpp), which scores each row as the start and as the end of an
-// answer, on numbers computed by hand. The weight is the identity, so the states are the scores.
+// answer, on numbers computed by hand, which must stay. The weight is the identity, so the states are the
+// scores.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 

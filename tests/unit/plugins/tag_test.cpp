@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "tag", one label for each word (plugins/tasks/tag/tag.hpp): any labels, words that were cut,
-// class weights, its measures against scikit-learn, and its answers.
+// class weights, its measures against scikit-learn, and its answers. The expected measures must stay; the
+// words of notes may change.
 #include "tag/tag.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the reader "text_file" (plugins/readers/text_file.hpp): what becomes a record of a plain text file,
-// what is skipped and counted, and what is refused.
+// what is skipped and counted, and what is refused. What a record is decides the bits of runs and must stay;
+// the words of messages may change.
 #include "text_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the tasks "translate" and "summarize" (plugins/tasks/text_to_text.hpp, which both share): the rows
 // that encoder and decoder read, what is cut and counted, how predicted tokens and generated outputs are
-// scored, answers, and what is refused.
+// scored, answers, and what is refused. The rows decide the bits of runs and must stay; the words of messages
+// may change.
 #include "text_to_text.hpp"
 
 #include <gtest/gtest.h>

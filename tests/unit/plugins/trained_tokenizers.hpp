@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Helpers of the tests of the shipped tokenizers (tokenizers_test.cpp, token_ranges_test.cpp,
 // added_tokens_test.cpp): they make tokenizers, train them from a few words, and return tokens as text.
+// Expected tokens depend on the training words here, so append tests rather than words.
 #pragma once
 
 #include <cstdint>

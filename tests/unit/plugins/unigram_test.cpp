@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the tokenizer "unigram" (plugins/tokenizers/unigram.hpp): tokens equal those of the package
-// `sentencepiece` (unigram_cases.json, which make_unigram_cases.py writes); its vocabulary as lines and as
-// files; models of two sides (source and target); training; and what is refused.
+// `sentencepiece` (unigram_cases.json, which make_unigram_cases.py writes and which is never edited by hand);
+// its vocabulary as lines and as files; models of two sides (source and target); training; and what is
+// refused.
 #include "unigram.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the table of rules in pretrained/field_rules.cpp, which says how each member of the files of a
-// Hugging Face folder is treated: it has every member that `transformers` reads (pretrained_fields.json,
-// which tests/golden/make_pretrained_fields.py writes), it equals docs/reference/pretrained_fields.md, and
-// settings_of() follows it.
+// Hugging Face folder is treated: it must have every member that `transformers` reads
+// (pretrained_fields.json, which tests/golden/make_pretrained_fields.py writes), it equals
+// docs/reference/pretrained_fields.md, and settings_of() follows it.
 #include "pretrained/field_rules.hpp"
 
 #include <gtest/gtest.h>

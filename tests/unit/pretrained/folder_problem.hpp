@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // folder_problem(): the message with which open_hugging_face_folder() (pretrained/hugging_face_folder.hpp)
-// rejects a folder, or "no error". The tests of folders beside this file use it.
+// rejects a folder, or "no error". The tests of folders beside this file compare its words, which must
+// therefore be those of the thrown error.
 #pragma once
 
 #include <filesystem>

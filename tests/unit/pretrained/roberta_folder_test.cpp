@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests folders of RoBERTa: what open_hugging_face_folder() (pretrained/hugging_face_folder.hpp) reads from
 // the tokenizer's files, which folders it refuses, and the merges.txt that Encore writes for its own
-// vocabularies (pretrained/tokenizer_files.hpp). The formats are those of `transformers`.
+// vocabularies (pretrained/tokenizer_files.hpp). The formats are those of `transformers` and must stay.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TinyFolder: a Hugging Face folder of a BERT of a few bytes, complete except for real values of the weights;
-// a test then changes or damages one file. Tests of pretrained folders beside this file and tests/bounds use
-// it.
+// a test then changes or damages one file, so the unchanged folder must stay one that is accepted. Tests of
+// pretrained folders beside this file and tests/bounds use it.
 #pragma once
 
 #include <filesystem>

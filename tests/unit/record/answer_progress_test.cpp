@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests AnswerProgress (record/answer_progress.hpp): the lines of progress that a worker prints before its
-// answer come back from their text, and any other line is not taken for progress.
+// answer come back from their text, and any other line must not be taken for progress, because it is the
+// user's output.
 #include "record/answer_progress.hpp"
 
 #include <gtest/gtest.h>

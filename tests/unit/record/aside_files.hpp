@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // holds_aside_file(): whether a folder contains the temporary file that a writer makes beside its target
 // (world/atomic_file.hpp). safetensors_test.cpp and unit/store/upgrade_test.cpp check with it that no writer
-// leaves one.
+// leaves one. It must know the names of temporary files, which world/atomic_file.hpp decides.
 #pragma once
 
 #include <algorithm>

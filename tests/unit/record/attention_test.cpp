@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests AttentionRequest and AttentionTexts (record/attention.hpp), the request and the answer of `exp
 // attention` between control program and worker: numbers are transmitted to the last bit, a word selects
-// layers, and invalid answers are rejected.
+// layers, and invalid answers are rejected. Runs store the answer, so members keep their names.
 #include "record/attention.hpp"
 
 #include <gtest/gtest.h>

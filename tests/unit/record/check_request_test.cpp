@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests CheckRequest (record/check_request.hpp), the specifications that `encore-worker check` reads: they
-// come back as they were sent, and runs share a request only if their options agree.
+// come back as they were sent, and runs may share a request only if their options agree.
 #include "record/check_request.hpp"
 
 #include <gtest/gtest.h>

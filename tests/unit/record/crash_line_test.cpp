@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the crash line (record/crash_line.hpp), the last line of a worker that a signal ends: which work,
-// plugin and file it names, that it is written for every signal and on any thread, that the signal still ends
-// the process, and that find_crash_line() finds it in the log.
+// plugin and file it names, that it is written for every signal and on any thread, that the signal must still
+// end the process, and that find_crash_line() finds it in the log.
 #include "record/crash_line.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests small parts of record/ and world/: the specification of a run (record/specification.hpp), files that
 // are replaced as a whole (world/atomic_file.hpp), the control pipe (record/control_pipe.hpp), the identity
-// of processes (world/process.hpp) and crc32 (base/crc32.hpp).
+// of processes (world/process.hpp) and crc32 (base/crc32.hpp). Specifications are stored, so a member is
+// never renamed.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TemporaryFolder: a folder that exists during a test. Also helpers that read and write whole files, with
-// which tests damage files, and message_of() for errors. Tests of all folders include it.
+// which tests damage files, and message_of() for errors. Tests of all folders include it; each folder must
+// have its own name, because tests run at the same time.
 #pragma once
 
 #include <stdlib.h>

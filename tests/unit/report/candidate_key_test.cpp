@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests CandidateKey (report/candidate_key.hpp), the names of candidates in reports and `exp compare`: a
-// letter for each, and a column for each setting in which they differ.
+// letter for each, and a column for each setting in which they differ. The same runs must always get the same
+// letters; the look of a column may change.
 #include <gtest/gtest.h>
 
 #include "report/candidate_key.hpp"

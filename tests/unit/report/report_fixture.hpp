@@ -2,7 +2,7 @@
 // ReportTest: the fixture of the tests of make_report() (report/report.hpp). Its base,
 // unit/analysis/replicates.hpp, stores runs: `tell` records one run, `tell_all` one run for each score, with
 // seeds 1, 2 and so on. report() makes the report; the other functions find tables, figures and cells in it
-// by their ids.
+// by their ids. Many tests expect the default values of its runs, so they stay.
 #pragma once
 
 #include "document/writers.hpp"

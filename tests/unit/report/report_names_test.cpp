@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the names of candidates, differences and pictures in a report (make_report(), report/report.hpp, with
 // report/candidate_key.hpp): a candidate is named by what it differs in, and every picture has a text that
-// describes it.
+// describes it. The words may change; two different candidates must never have one name.
 #include <algorithm>
 
 #include "unit/report/report_fixture.hpp"

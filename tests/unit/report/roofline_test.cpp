@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests draw_roofline() (report/roofline.hpp), a picture of `exp bench`: which limits of the machine and
-// which kernels it labels, and that labels do not overlap, also with many kernels in one place.
+// which kernels it labels, and that labels do not overlap, also with many kernels in one place. Sizes and
+// colours may change; labels must not overlap.
 #include "report/roofline.hpp"
 
 #include <algorithm>

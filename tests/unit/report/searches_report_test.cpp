@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the section of a report about a search (report/searches.cpp and what it calls): cost, the scores of
-// fresh seeds, the budget beside random search, importance of variables, and pictures. Numbers equal values
-// that follow from the scores below.
+// fresh seeds, the budget beside random search, importance of variables, and pictures. Numbers must equal
+// values that follow from the scores below; words may change.
 #include "plan/search/search.hpp"
 #include "store/searches.hpp"
 #include "unit/report/report_fixture.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the section of a report about the inputs that a served model has answered (report/service.cpp), which
 // is made from the server's spools and the reference of the run: alerts for inputs of another kind, none for
-// the same kind, and a missing or damaged reference.
+// the same kind, and a missing or damaged reference. The words may change; inputs of the same kind must give
+// no alert.
 #include <algorithm>
 
 #include "record/text_reference.hpp"

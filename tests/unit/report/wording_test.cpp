@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the wording that all sections of a report share (report/wording.hpp, report/candidate_key.hpp): how
-// settings are written as numbers, and how reasons end.
+// settings are written as numbers, and how reasons end. The wording may change, but in all sections at once.
 #include "report/wording.hpp"
 
 #include <gtest/gtest.h>

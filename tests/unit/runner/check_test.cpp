@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests check_with_worker() (runner/check.hpp), which asks a worker for errors that no schema can find: each
-// problem has the place of its option in the file and appears once. A script takes the place of the worker.
+// problem must have the place of its option in the file and appear once. A script takes the place of the
+// worker.
 #include "runner/check.hpp"
 
 #include <gtest/gtest.h>

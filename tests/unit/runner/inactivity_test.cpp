@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Inactivity (runner/inactivity.hpp): when the time since a worker's last step is worth a message, and
-// when it passes the limit of --step-timeout. `exp run` and `exp status` use it.
+// when it passes the limit of --step-timeout. `exp run` and `exp status` use it. The factor may change; a
+// usual pause must give no message.
 #include "runner/inactivity.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests JobAccounts (runner/slurm/job_accounts.hpp), which stores energy and memory from Slurm's accounting:
-// recorded once with every attempt of the job, waited for while the accounting lags, and left out if a site
-// has none. A script takes the place of sacct.
+// recorded exactly once with every attempt of the job (this must stay), waited for while the accounting lags,
+// and left out if a site has none. A script takes the place of sacct.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests keep_jobs() (runner/job_keeper.hpp), what `exp job` does on the machine of a launched worker: it
 // passes on requests that lie as files in the run's folder, kills a worker that does not react, and counts
-// orders that did not end well. An order is a file that says which run to start. requeued_job_test.cpp tests
-// jobs that Slurm restarts.
+// orders that did not end well. An order is a file that says which run to start; its form is a contract
+// between two machines. requeued_job_test.cpp tests jobs that Slurm restarts.
 #include "runner/job_keeper.hpp"
 
 #include <gtest/gtest.h>

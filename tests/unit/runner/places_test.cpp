@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests make_places() (runner/places.hpp), which divides cores, threads and devices among workers that run at
 // once, as pure functions of the machine, control groups, the environment and options. No core and no device
-// is given twice while there are enough.
+// may be given twice while there are enough.
 #include "runner/places.hpp"
 
 #include <gtest/gtest.h>

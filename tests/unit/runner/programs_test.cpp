@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Programs (runner/programs.hpp), which finds the worker program and the plugins of each backend from
 // the running executable, in builds and in installations, and names the command that builds a missing one.
+// The layout of an installation is that of cmake/, so both change together.
 #include "runner/programs.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SlurmRunsTest: a run whose lease is held by a job of Slurm. Scripts in a folder of the test replace squeue,
 // sacct and scancel: command() and queue() set their answers, in_queue() the state of the job.
-// slurm_test.cpp, job_accounts_test.cpp and finished_submissions_test.cpp use it.
+// slurm_test.cpp, job_accounts_test.cpp and finished_submissions_test.cpp use it. The scripts must print what
+// the real commands print.
 #pragma once
 
 #include <sys/stat.h>

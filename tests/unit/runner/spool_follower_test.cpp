@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests SpoolFollower (runner/spool_follower.hpp), which passes the events of a growing spool to the control
-// program: each event arrives once and in order, metrics after their meaning, and the last record and the
+// program: each event must arrive once and in order, metrics after their meaning, and the last record and the
 // result are kept, because they decide how the attempt ended.
 #include "runner/spool_follower.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests stop requests (runner/stop_request.hpp), the files by which `exp stop` reaches a process that works
 // on a run: a request reaches the attempt that it names, even if that attempt begins after the request was
-// made, and no other attempt.
+// made, and must reach no other attempt.
 #include "runner/stop_request.hpp"
 
 #include <sys/wait.h>

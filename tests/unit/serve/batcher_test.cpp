@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Batcher (serve/batcher.hpp), the queue of a served model: which inputs are computed together, when a
 // worker gets a batch, and that long inputs and requests of many inputs neither starve nor delay others. Time
-// is a number that the test passes, so nothing here waits.
+// is a number that the test passes, so nothing here may wait or read a clock.
 #include "serve/batcher.hpp"
 
 #include <gtest/gtest.h>

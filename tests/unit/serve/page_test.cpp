@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the page at `/` of a server (serve/page.hpp, source in serve/page): it is complete, it loads and runs
-// only what its policy allows, and it makes no HTML of a server's answer, because answers repeat the inputs
-// of users.
+// only what its policy allows, and it must make no HTML of a server's answer, because answers repeat the
+// inputs of users.
 #include "serve/page.hpp"
 
 #include <gtest/gtest.h>

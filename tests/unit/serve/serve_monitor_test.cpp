@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ServeMonitor (serve/serve_monitor.hpp), which records samples of requests for `exp monitor`: if the
-// answer of a worker is not valid JSON, only this answer is lost; the numbers of its request and all other
-// records are written.
+// answer of a worker is not valid JSON, only this answer may be lost; the numbers of its request and all
+// other records must be written.
 #include "serve/serve_monitor.hpp"
 
 #include <gtest/gtest.h>

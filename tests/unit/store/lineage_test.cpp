@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests lineages (store/lineage.hpp), the runs that retrain one another: which of them represents all after
 // it was promoted, after the verdict is taken back, and after it is hidden. `exp retrain` and selections with
-// --promoted depend on it.
+// --promoted depend on it: at most one run may represent a lineage.
 #include "store/lineage.hpp"
 
 #include <gtest/gtest.h>

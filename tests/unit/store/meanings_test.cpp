@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the meanings of metrics (store/metrics.hpp): they belong to the run that measured them, even if other
-// runs of the database use the same name for another measure, and they survive merging and the upgrade of
-// older databases.
+// Tests the meanings of metrics (store/metrics.hpp): they must belong to the run that measured them, even if
+// other runs of the database use the same name for another measure, and they survive merging and the upgrade
+// of older databases.
 #include "store/database_merge.hpp"
 #include "store/metrics.hpp"
 #include "store/run_batch.hpp"
@@ -97,7 +97,7 @@ TEST_F(MeaningsTest, TheNewestAttemptOfARunDecides) {
   EXPECT_EQ(meaning(store(), {store().read_run(run)}), share_of_tokens);
 }
 
-TEST_F(MeaningsTest, ATableOfOneTaskHidesNoNumbersOfAnother) {
+TEST_F(MeaningsTest, AMatrixOfOneTaskHidesNoNumbersOfAnother) {
   add_run('a', "table", table_of_mistakes);
   EXPECT_FALSE(store::RunColumns(store()).is_measure("test/accuracy"));
   add_run('b', "records", share_of_records);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests RunBatch (store/run_batch.hpp), queries over many runs at once for reports: they give the answers
-// that store/queries.cpp gives for each run alone.
+// Tests RunBatch (store/run_batch.hpp), queries over many runs at once for reports: they must give the
+// answers that store/queries.cpp gives for each run alone.
 #include "store/run_batch.hpp"
 
 #include <cmath>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StoreTest: a fixture with a database in a folder of its own, made at the first call of store(). Also
-// specifications for its runs, and dump(), its content as text for comparisons. Tests of store/, runner/ and
-// analysis/ use it; some compare the values of specification_of(), so those stay.
+// StoreTest: a fixture with a database in a folder of its own, made at the first call of store(). The file
+// also has specifications for its runs, and dump(), which returns the content of the database as text for
+// comparisons. Tests of store/, runner/ and analysis/ use it; some compare the values of specification_of(),
+// so those stay.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -59,7 +60,6 @@ inline std::string dump(store::Database& database) {
       if (column == "id" || column == "process_start" || column == "pid" || column == "finished") continue;
       columns += (columns.empty() ? "quote(" : " || '|' || quote(") + column + ")";
     }
-    std::vector<std::string> rows;
     store::Statement select(database, "SELECT " + columns + " FROM " + table + " ORDER BY 1");
     while (select.step()) text += table + ": " + select.text(0) + "\n";
   }

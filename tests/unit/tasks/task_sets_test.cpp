@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests TaskSets (tasks/task_sets.hpp), the encoded data sets of a run: sets from the token cache equal, bit
-// for bit, sets that are read and encoded; also data.more, data.split, max_length as a percentage, and the
-// messages for data that a task refuses. token_cache_test.cpp tests the cache itself.
+// Tests TaskSets (tasks/task_sets.hpp), the encoded data sets of a run: sets from the token cache must equal,
+// bit for bit, sets that are read and encoded; also data.more, data.split, max_length as a percentage, and
+// the messages for data that a task refuses. token_cache_test.cpp tests the cache itself.
 #include "tasks/task_sets.hpp"
 
 #include <gtest/gtest.h>

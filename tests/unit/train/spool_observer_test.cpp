@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests SpoolObserver (train/spool_observer.hpp), which writes the events of a training into its spool:
-// progress is rare while a run trains, and exact at its end, so that a short run also ends with its last
-// step.
+// progress may be rare while a run trains, and must be exact at its end, so that a short run also ends with
+// its last step.
 #include "train/spool_observer.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests next_choice() (train/thread_choice.hpp), which decides from samples of the load how many threads a
 // training uses, and MachineLoad (train/machine_load.hpp), which takes the samples from folders that look
-// like /proc and /sys. No test here depends on the activity of the machine.
+// like /proc and /sys. No test here may depend on the activity of the machine.
 #include "train/thread_choice.hpp"
 
 #include <gtest/gtest.h>

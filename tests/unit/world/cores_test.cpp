@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Cores and the number of default threads (world/cores.hpp) and limits of control groups
 // (world/control_groups.hpp), from folders that look like /sys and /proc: hardware threads of one core count
-// once, the narrowest limit counts, and OpenMP's own variables take precedence. runner/places.hpp divides the
-// result among workers.
+// once, the narrowest limit must count, and OpenMP's own variables must take precedence. runner/places.hpp
+// divides the result among workers.
 #include "world/cores.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Tests kernels::attention (framework/kernels/attention/attention.cpp) with masks: causal, windows, strides,
 // keys of another sequence (cross-attention), and row by row as a decoder generates. Outputs are compared
 // with explicit weights in double, gradients also with differences of the loss, and decoding bit for bit with
-// the pass over the whole sequence. Without masks: attention_test.cpp.
+// the pass over the whole sequence, which no tolerance may replace. Without masks: attention_test.cpp.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 #include <bit>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests disentangled attention (framework/kernels/attention/disentangled_attention.cpp; the layer
 // plugins/layers/disentangled_attention.cpp is that of DeBERTa) against explicit scores in double and their
-// gradients, with clipped distances, a causal mask and dropout. tests/golden/disentangled_test.cpp compares
-// the layer with the package transformers.
+// gradients (formulas that must not share code with the kernel), with clipped distances, a causal mask and
+// dropout. tests/golden/disentangled_test.cpp compares the layer with the package transformers.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 namespace encore::test {

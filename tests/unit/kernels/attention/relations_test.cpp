@@ -2,7 +2,8 @@
 // Tests kernels::relations_loss and its gradient (framework/sdk/encore/relations.hpp,
 // framework/kernels/attention/relations.cpp): in distillation by relations, the softmax of products between
 // the rows of a sequence shall equal that of the teacher. model/relation_distillation.cpp calls it. Expected
-// values are counted in double; gradients are also compared with differences of the loss.
+// values are counted in double, without code of the kernel; gradients are also compared with differences of
+// the loss.
 #include <encore/relations.hpp>
 
 #include "unit/kernels/kernel_test.hpp"

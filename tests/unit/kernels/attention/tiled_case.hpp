@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TiledCase: the tensors of one attention, and the comparison of its results with attention_reference().
 // attention_tiles_test.cpp and attention_tensor_core_test.cpp use it, because they launch the kernels for
-// tiles themselves instead of calling kernels::attention.
+// tiles themselves instead of calling kernels::attention. The reference must stay attention_reference(),
+// which is also that of kernels::attention.
 #pragma once
 
 #include <encore/view.hpp>

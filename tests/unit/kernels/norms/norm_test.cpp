@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests layer_norm and rms_norm (framework/kernels/norms), forward and backward, against plain loops in
 // double; the layers of the same names in plugins/layers call them. Odd shapes, a large mean and empty
-// batches are covered. norm_of_sum_test.cpp tests the norm of a residual sum.
+// batches are covered. norm_of_sum_test.cpp tests the norm of a residual sum. The formulas are those of the
+// papers and must stay; only tolerances may change.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
