@@ -78,9 +78,10 @@ const Schema& data_schema() {
           .boolean("stratify", false,
                    {.help = "`split` divides the examples of each label in these shares; for tasks with one "
                             "label for each example"})
-          .optional("more", OptionType::path_list,
-                    {.help = "further training examples, after those of `train`; none of them is put into "
-                             "another set, and none that is in the development or test set is learned from"})
+          .optional(
+              "more", OptionType::path_list,
+              {.help = "further training examples, which are added after those of `train`; `split` does not "
+                       "divide them, and examples that are also in the development or test set are left out"})
           .optional("held_out", OptionType::number,
                     {.help = "share of the examples of `more`, chosen by their content, that is not trained "
                              "on (`exp retrain` scores them)",
@@ -104,24 +105,25 @@ const Schema& data_schema() {
 const Schema& model_schema() {
   static const Schema schema =
       Schema()
-          .optional("from", OptionType::path,
-                    {.help = "start of the training, which also fills this table and `[tokenizer]`: the "
-                             "folder of a Hugging Face model (see docs/guides/pretrained.md), or a run, `{ "
-                             "run = \"NAME\" }` or `{ experiment = \"FILE\" }`"})
+          .optional(
+              "from", OptionType::path,
+              {.help = "where the initial weights come from; this table and `[tokenizer]` take their options "
+                       "from there too: the folder of a Hugging Face model (see docs/guides/pretrained.md), "
+                       "or a run, `{ run = \"NAME\" }` or `{ experiment = \"FILE\" }`"})
           .add(required_integer("width",
                                 {.help = "size of a token's state, C", .min = 1, .max = most_channels}))
           .add(required_integer("layers", {.help = "number of blocks", .min = 1, .max = most_layers}))
           .integer("groups", 0,
-                   {.help = "groups of consecutive blocks that share all parameters, as in ALBERT with 1; "
-                            "0: every block has its own",
+                   {.help = "groups of consecutive blocks that share all parameters, as in ALBERT with 1; 0: "
+                            "every block has its own",
                     .min = 0,
                     .max = most_layers})
-          .number("dropout", 0.1,
-                  {.help = "share of the embeddings and of each sub-layer's output that is dropped in "
-                           "training",
-                   .min = 0.0,
-                   .max = 1.0,
-                   .exclusive_max = true})
+          .number(
+              "dropout", 0.1,
+              {.help = "share of the embeddings and of each sub-layer's output that is dropped in training",
+               .min = 0.0,
+               .max = 1.0,
+               .exclusive_max = true})
           .choice("positions", "sinusoidal", {"sinusoidal", "learned", "none"},
                   {.help = "how a token's position is added to its vector; `none` leaves it to the attention "
                            "(rotary_attention, alibi_attention, relative_attention)"})
@@ -129,12 +131,12 @@ const Schema& model_schema() {
               "position_layout", "pairs", {"pairs", "halves"},
               {.help = "order of the channels of `sinusoidal` positions: sine and cosine of each frequency "
                        "side by side, as in the paper, or all sines before all cosines, as in Marian"})
-          .integer(
-              "max_positions", 0,
-              {.help = "rows of the table of `learned` positions, at least `data.max_length`; 0: as many",
-               .unit = "tokens",
-               .min = 0,
-               .max = most_tokens})
+          .integer("max_positions", 0,
+                   {.help = "rows of the table of `learned` positions, at least `data.max_length`; 0: "
+                            "`data.max_length`",
+                    .unit = "tokens",
+                    .min = 0,
+                    .max = most_tokens})
           .integer("segments", 0,
                    {.help = "rows of the table for the text of a pair to which a token belongs, 2 in BERT; "
                             "0: no table",
@@ -205,17 +207,19 @@ const Schema& distil_schema() {
                    .min = 0.0,
                    .max = 1.0})
           .number("states", 0.0,
-                  {.help = "weight of the loss by the similarity of the rows after the last blocks of both; "
-                           "0: no such loss",
+                  {.help = "weight of a loss that compares teacher and student by how similar their rows "
+                           "after the last block are to each other; 0: no such loss",
                    .min = 0.0,
                    .max = 1000.0})
           .number("attention", 0.0,
-                  {.help = "weight of the same loss of the queries, keys and values of the last attention",
+                  {.help = "weight of the same loss for the queries, keys and values of the last attention; "
+                           "0: no such loss",
                    .min = 0.0,
                    .max = 1000.0})
           .integer("relation_heads", 8,
-                   {.help = "equal parts of a row that are compared separately; divides the channels of "
-                            "these rows in both models, whatever heads they have",
+                   {.help = "number of equal parts of a row that are compared separately, for both of these "
+                            "losses; it must divide the number of channels of the rows in both models, and "
+                            "does not depend on their attention heads",
                     .min = 1,
                     .max = 65536});
   return schema;
@@ -237,9 +241,9 @@ const Schema& train_schema() {
           .integer("batch_size", 32,
                    {.help = "examples in a step", .unit = "examples", .min = 1, .max = most_sequences})
           .optional("batch_tokens", OptionType::integer,
-                    {.help = "instead of `batch_size`: a step takes examples while the length of the longest "
-                             "target (or the longest example, if there is one text) times their number does "
-                             "not exceed it; at least one",
+                    {.help = "instead of `batch_size`: largest number of tokens in a step, with padding: "
+                             "number of examples times length of the longest one. If examples have a second "
+                             "text, only its tokens count. A longer example is a batch of its own",
                      .unit = "tokens",
                      .min = 1,
                      .max = most_batch_tokens})
@@ -257,12 +261,13 @@ const Schema& train_schema() {
                   {.help = "type of activations and of the weights in products; sums, updates and "
                            "checkpoints stay float32 with types of 16 bits; `float16` is for GPUs, with a "
                            "`loss_scale`; `float64` is for checks"})
-          .optional("loss_scale", OptionType::number,
-                    {.help = "factor on the loss in backward passes, a power of two, so that small gradients "
-                             "are not 0 in 16 bits; a step whose gradients are not finite halves it and "
-                             "makes no update; default: 65536 with `float16`, else none",
-                     .min = 1.0,
-                     .max = most_loss_scale})
+          .optional(
+              "loss_scale", OptionType::number,
+              {.help = "factor on the loss in backward passes, a power of two, so that small gradients do "
+                       "not become 0 in 16 bits. If the gradients of a step are not finite, the step makes "
+                       "no update, and the factor is halved. Default: 65536 with `float16`, otherwise none",
+               .min = 1.0,
+               .max = most_loss_scale})
           .integer("loss_scale_steps", 2000,
                    {.help = "double `loss_scale` after N steps without a change",
                     .unit = "steps",
@@ -295,11 +300,9 @@ const Schema& train_schema() {
                     .min = 0,
                     .max = most_steps})
           .choice("batching", "packed", {"packed", "padded"},
-                  {.help = "`packed` computes no padding; `padded` exists to "
-                           "compare"})
+                  {.help = "`packed` computes no padding; `padded` exists to compare"})
           .integer("gradient_shards", 1,
-                   {.help = "parts into which a batch is cut; their gradients are added in a fixed "
-                            "order",
+                   {.help = "parts into which a batch is cut; their gradients are added in a fixed order",
                     .min = 1,
                     .max = most_sequences})
           .number("label_smoothing", 0.0,
@@ -310,13 +313,13 @@ const Schema& train_schema() {
           .text_list("freeze", {},
                      {.help = "parts of the model that are not trained: names of parameters or beginnings of "
                               "them, such as `embedding` or `encoder.0`"})
-          .number(
-              "layer_decay", 1.0,
-              {.help = "factor on the learning rate from each level of a stack to the one below: the head "
-                       "learns at the full rate, the last block at this share of it, the embedding slowest",
-               .min = 0.0,
-               .max = 1.0,
-               .exclusive_min = true})
+          .number("layer_decay", 1.0,
+                  {.help = "factor on the learning rate from each level of a stack to the level below: the "
+                           "head learns at the full rate, the last block at layer_decay times that rate, the "
+                           "block below at layer_decay^2 times, and so on; the embedding learns slowest",
+                   .min = 0.0,
+                   .max = 1.0,
+                   .exclusive_min = true})
           .text_list(
               "lora", {},
               {.help = "matrices with a low-rank adapter that is trained instead of them (LoRA, Hu et al. "
@@ -326,12 +329,12 @@ const Schema& train_schema() {
                   {.help = "size of the adapters' change, which is multiplied by lora_alpha / lora_rank",
                    .min = 0.0,
                    .exclusive_min = true})
-          .integer("digest_steps", 10,
-                   {.help = "first steps whose weights are digested for `exp verify`; after them, "
-                            "every epoch",
-                    .unit = "steps",
-                    .min = 0,
-                    .max = most_steps})
+          .integer(
+              "digest_steps", 10,
+              {.help = "first steps whose weights are digested for `exp verify`; after them, every epoch",
+               .unit = "steps",
+               .min = 0,
+               .max = most_steps})
           .integer("show_attention", 0,
                    {.help = "number of examples, from the beginning of the development set, whose attention "
                             "weights are stored at the end, in a file of the run that a report draws",

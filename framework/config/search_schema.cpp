@@ -32,9 +32,10 @@ const Schema& search_schema() {
                            "`quasi_random` (a scrambled Halton sequence)"})
           .integer("trials", 20, {.help = "trials of the search", .min = 1, .max = most_draws})
           .text_list("objective", {},
-                     {.help = "the objective, in the form of `train.select`, whose checkpoint is scored "
-                              "(default: `train.select` itself); with a list, the result is the trials that "
-                              "no other trial beats in all objectives"})
+                     {.help = "measure by which trials are judged, written as in `train.select`, such as "
+                              "`max dev/f1`; its value at the best checkpoint counts, which `train.select` "
+                              "chooses. Default: the measure of `train.select`. With a list, the result is "
+                              "all trials that no other trial beats in every measure"})
           .integer("seed", 1, {.help = "seed of the proposals; independent of a run's seed", .min = 0})
           .integer("repeats", 1,
                    {.help = "number of seeds of each trial, beginning with the experiment's `seed`; trials "
@@ -42,7 +43,7 @@ const Schema& search_schema() {
                     .min = 1,
                     .max = 1000})
           .integer("startup", 10,
-                   {.help = "`tpe`: trials with a score before it ends random draws", .min = 1})
+                   {.help = "`tpe`: points are drawn at random until N trials have a score", .min = 1})
           .integer("patience", 0,
                    {.help = "end after N complete trials without a better one; 0: never", .min = 0})
           .number(
@@ -66,7 +67,10 @@ const Schema& search_schema() {
                     .min = 0})
           .integer("eta", 3,
                    {.help = "`asha`: one of eta trials continues, to eta times the length", .min = 2})
-          .integer("interval", 0, {.help = "`median`: the same, between two judgements", .min = 0})
+          .integer("interval", 0,
+                   {.help = "`median`: epochs from one judgement of a trial to the next, or steps if the "
+                            "experiment sets `train.steps`; 0: one epoch, or `train.evaluate_every` steps",
+                    .min = 0})
           .integer("comparisons", 5,
                    {.help = "`median`: number of trials that must reach a rung before one is pruned there",
                     .min = 1})

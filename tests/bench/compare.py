@@ -14,8 +14,9 @@ DIR holds train.conll, dev.conll, test.conll and is called wikineural_en; --matm
 program or its source. A peer that is not named is left out, and the rows that need it are not judged. A round
 runs every measurement once, every second round in reverse order; some take part in the first three rounds
 only. Values are compared within a round, so a machine that changes its speed between rounds changes both
-sides. Ratios are medians over the rounds; the interval lies between two order statistics (95 % from six
-rounds on, before that the range).
+sides. Ratios are medians over the rounds. The interval lies between two order statistics that cover the true
+median with a probability of at least 95 %. With fewer than six rounds it is the range, which covers the
+median with a probability of 94 % after five rounds and 75 % after three.
 
 It first prints how long it will take. --minutes M starts nothing that would end later. --out is written after
 every measurement; --resume continues it, also with other rows. A program that fails costs only the rows that

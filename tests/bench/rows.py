@@ -112,15 +112,15 @@ def rows():
                              over_torch_in(task, p), (">=", bar, None), "{:.2f}"))
     mean = statistics.mean
     return found + [
-        Row("quality", "test F1 in float32 less that in bfloat16, either way, points of the mean over 5 seeds", ["quality"],
+        Row("quality", "absolute difference of the mean test F1 of 5 seeds between float32 and bfloat16, in points", ["quality"],
             lambda s: 100.0 * abs(mean(s["quality"]["float32"]) - mean(s["quality"]["bfloat16"])), ("<=", 0.7, None), "{:.2f}", True),
         Row("memory", "peak of the whole process, 32 x 256 full tokens, over PyTorch's", ["encore_memory", "torch_memory"],
             lambda s: s["encore_memory"]["peak_bytes"] / s["torch_memory"]["peak_bytes"], ("<=", 0.5, None)),
-        Row("memory_net", "the same, from PyTorch's taken off what it holds without a model", ["encore_memory", "torch_memory"],
+        Row("memory_net", "the same, after subtracting from PyTorch's peak what its process holds without a model", ["encore_memory", "torch_memory"],
             lambda s: s["encore_memory"]["peak_bytes"] / (s["torch_memory"]["peak_bytes"] - s["torch_memory"]["empty_bytes"])),
         Row("order", "price of the fixed order, all reductions, % of a step", ["encore_seed_float32"],
             lambda s: 100.0 * step(s, "encore_seed_float32")["price_of_order"], ("<=", 2.0, None), "{:.1f}"),
-        Row("threads", "gain of a step by all threads over that of its products alone", ["encore_threads"],
+        Row("threads", "speed-up of a step by all threads, over that of its products alone", ["encore_threads"],
             gain_over_that_of_products, (">=", 0.95, None)),
         Row("wordpiece", "WordPiece lines/s over the package tokenizers, one thread each", ["wordpiece"],
             lambda s: s["wordpiece"]["encore"] / s["wordpiece"]["tokenizers"], (">=", 2.0, 4.0), "{:.1f}"),
@@ -145,7 +145,7 @@ def values_of(row, rounds):
 
 
 def interval(values):
-    """Returns two order statistics: the innermost pair that covers the median with 95 %, else the range."""
+    """Returns the innermost two order statistics that cover the median with at least 95 %; the range if there are fewer than six values."""
     ordered, n, k = sorted(values), len(values), 1
     below = lambda k: sum(math.comb(n, i) for i in range(k)) / 2**n
     while 2 * (k + 1) <= n and 1 - 2 * below(k + 1) >= 0.95:

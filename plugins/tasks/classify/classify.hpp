@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "classify": one label per text or text pair, predicted from the first row of its sequence ([CLS])
-// and scored by accuracy. The flow is: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
-// and a target -> the class of the first row -> counts per example, labels. Trainer and inference call it
-// through Task; runs store knowledge() and the names of measures, so these must not change. Read next:
-// text_input.hpp, sequence_class.hpp.
+// The task "classify": one label per text or text pair, scored by accuracy. The head predicts it from the
+// first row of the sequence ([CLS]), or from the mean of all rows (`pooling` of the head `linear`). The flow
+// is: records with `text`, perhaps `text2` (and `label`, the truth) -> ids and a target -> the class of the
+// sequence -> counts per example, labels. Trainer and inference call it through Task; runs store knowledge()
+// and the names of measures, so these must not change. Read next: text_input.hpp, sequence_class.hpp.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ class Classify final : public Task, public AdoptsFields {
  public:
   static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
-      "one label for each text or text pair, predicted from its first token ([CLS]); scored by accuracy";
+      "one label for each text or text pair, predicted from its first token ([CLS]) or from the mean of its "
+      "tokens (`pooling` of the head); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }

@@ -50,7 +50,9 @@ class MyPluginOptimizer final : public Optimizer {
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-4,
-                {.help = "step size at the schedule's factor 1", .min = 0.0, .exclusive_min = true})
+                {.help = "step size, which the schedule multiplies by its factor",
+                 .min = 0.0,
+                 .exclusive_min = true})
         .number("beta1", 0.9,
                 {.help = "weight of the past in the step", .min = 0.0, .max = 1.0, .exclusive_max = true})
         .number("beta2", 0.99,
