@@ -33,7 +33,7 @@ const Schema& search_schema() {
           .integer("trials", 20, {.help = "trials of the search", .min = 1, .max = most_draws})
           .text_list("objective", {},
                      {.help = "measure by which trials are judged, written as in `train.select`, such as "
-                              "`max dev/f1`; its value at the best checkpoint counts, which `train.select` "
+                              "`min dev/loss`; its value at the best checkpoint counts, which `train.select` "
                               "chooses. Default: the measure of `train.select`. With a list, the result is "
                               "all trials that no other trial beats in every measure"})
           .integer("seed", 1, {.help = "seed of the proposals; independent of a run's seed", .min = 0})

@@ -166,6 +166,10 @@ void merge_one(Store& store, const RunRow& run, const std::filesystem::path& pat
   transaction.commit();
   std::error_code ignored;
   if (closed && whole) std::filesystem::remove(path, ignored);
+  // Another merge may have read the spool meanwhile, and its row would stay. Whichever of the two comes last
+  // finds the file gone.
+  if (!missing && !std::filesystem::exists(path, ignored))
+    database.cached("DELETE FROM served_spool WHERE run = ? AND name = ?").run(run.number, name);
 }
 
 void remove_expired(Database& database, double now) {

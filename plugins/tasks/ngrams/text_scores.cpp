@@ -34,8 +34,8 @@ std::vector<Measure> translation_measures() {
   Measure bleu = {.name = "bleu",
                   .title = "BLEU",
                   .help =
-                      "with decode: BLEU of the whole set, as sacreBLEU computes it with nrefs:1, "
-                      "case:mixed, eff:no, smooth:exp, and tok as in task.bleu_tokenizer",
+                      "with decode: BLEU of the whole set, as sacreBLEU computes it: nrefs:1, case:mixed, "
+                      "eff:no, tok:13a (or task.bleu_tokenizer), smooth:exp",
                   .fraction = true,
                   .reducer = Reducer::ngram_precision,
                   .columns = {"words", "reference_words"},
@@ -43,8 +43,8 @@ std::vector<Measure> translation_measures() {
           chrf = {.name = "chrf",
                   .title = "chrF",
                   .help =
-                      "with decode: chrF of the whole set, as sacreBLEU computes it with nrefs:1, "
-                      "case:mixed, eff:yes, nc:6, nw:0, space:no",
+                      "with decode: chrF of the whole set, as sacreBLEU computes it: nrefs:1, case:mixed, "
+                      "eff:yes, nc:6, nw:0, space:no",
                   .fraction = true,
                   .reducer = Reducer::ngram_f_score,
                   .always = false};

@@ -9,6 +9,7 @@
 #include <encore/error.hpp>
 #include <encore/testing.hpp>
 
+#include "unit/plugins/without_remedy.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace {
@@ -29,14 +30,14 @@ encore::Records read(std::string_view text, const std::map<std::string, encore::
   return make(settings).read({&file, 1}, "training set");
 }
 std::string refusal(std::string_view text, const std::map<std::string, encore::OptionValue>& settings) {
-  return message_of<Error>([&] { read(text, settings); });
+  return encore::without_remedy(message_of<Error>([&] { read(text, settings); }));
 }
 
 Dataset parse(std::string_view text) {
   return encore::conll::parse(text, "train.conll", "training set");
 }
 std::string refusal(std::string_view text) {
-  return message_of<Error>([&] { parse(text); });
+  return encore::without_remedy(message_of<Error>([&] { parse(text); }));
 }
 
 TEST(Conll, ReadsTokenAndTag) {

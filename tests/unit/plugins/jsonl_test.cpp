@@ -8,6 +8,7 @@
 
 #include <encore/error.hpp>
 
+#include "unit/plugins/without_remedy.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::jsonl {
@@ -41,7 +42,7 @@ Records read(std::string_view text, const Settings& settings = {}) {
 }
 
 std::string refusal(std::string_view text, const Settings& settings = {}) {
-  return message_of<Error>([&] { read(text, settings); });
+  return without_remedy(message_of<Error>([&] { read(text, settings); }));
 }
 
 TEST(Jsonl, ReadsTheTextAndItsLabel) {

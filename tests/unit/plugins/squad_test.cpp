@@ -10,6 +10,7 @@
 
 #include <encore/error.hpp>
 
+#include "unit/plugins/without_remedy.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::squad {
@@ -31,7 +32,7 @@ Records read(std::string_view text, const std::string& bad_rows = "error") {
 }
 
 std::string refusal(std::string_view text, const std::string& bad_rows = "error") {
-  return message_of<Error>([&] { read(text, bad_rows); });
+  return without_remedy(message_of<Error>([&] { read(text, bad_rows); }));
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

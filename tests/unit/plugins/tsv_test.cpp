@@ -8,6 +8,7 @@
 
 #include <encore/error.hpp>
 
+#include "unit/plugins/without_remedy.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::tsv {
@@ -46,7 +47,7 @@ Records read(std::string_view text, const Settings& settings = {}) {
 }
 
 std::string refusal(std::string_view text, const Settings& settings = {}) {
-  return message_of<Error>([&] { read(text, settings); });
+  return without_remedy(message_of<Error>([&] { read(text, settings); }));
 }
 
 TEST(Tsv, ReadsTheTextAndItsLabel) {
@@ -127,10 +128,29 @@ TEST(Tsv, RefusesRowsThatLackAColumnOrAValue) {
       "train.tsv:2: this row has 2 columns, the rows before it have 3; every row needs the same columns");
 }
 
+TEST(Tsv, SaysWhatElseCanBeDone) {
+  const auto whole = [](std::string_view text, const Settings& settings = {}) {
+    return message_of<Error>([&] { read(text, settings); });
+  };
+  EXPECT_EQ(whole("fine\tgood\nfine\t\n"),
+            "train.tsv:2: the label in column 2 is empty" + std::string(skip_remedy));
+  EXPECT_EQ(whole("fine\t\n"), "train.tsv:1: the label in column 2 is empty")
+      << "nothing would be left without the invalid rows";
+  EXPECT_TRUE(whole("fine,good\n")
+                  .ends_with("columns are separated by tabs; if its columns are separated by "
+                             "\",\", set data.delimiter = \",\""))
+      << whole("fine,good\n");
+  EXPECT_TRUE(whole("text;kind\nfine;good\n", {.text = "text", .label = "kind", .header = true})
+                  .ends_with("this line names \"text;kind\"; if its columns are separated by \";\", set "
+                             "data.delimiter = \";\""))
+      << whole("text;kind\nfine;good\n", {.text = "text", .label = "kind", .header = true});
+}
+
 TEST(Tsv, NamesEveryBadRowOfAllFilesUpToALimit) {
   const std::vector<InputText> files = {{"a.tsv", "fine\tgood\nfine\t\n"}, {"b.tsv", "\tgood\n"}};
   EXPECT_EQ(message_of<Error>([&] { make({}).read(files, "training set"); }),
-            "a.tsv:2: the label in column 2 is empty\nb.tsv:1: the text in column 1 is empty");
+            "a.tsv:2: the label in column 2 is empty\nb.tsv:1: the text in column 1 is empty" +
+                std::string(skip_remedy));
   std::string text;
   for (int i = 0; i < 11; ++i) text += "fine\t\n";
   EXPECT_TRUE(

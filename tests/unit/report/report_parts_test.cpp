@@ -43,7 +43,7 @@ TEST_F(ReportTest, ABriefReportHasOneTableOnePictureAndTheCommandsToRepeatIt) {
   EXPECT_EQ(tables, 1u);
   EXPECT_EQ(figures, 1u);
   EXPECT_NE(figure(document, "figure-test-f1"), nullptr);
-  EXPECT_TRUE(contains(text_of(document), "exp verify a-s1"));
+  EXPECT_TRUE(contains(text_of(document), "exp verify a b  # all these runs")) << text_of(document);
 }
 
 TEST_F(ReportTest, ABriefReportOfOneRunDrawsTheCurveOfItsSelectionMetric) {

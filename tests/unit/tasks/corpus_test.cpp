@@ -18,6 +18,7 @@
 #include "base/sha256.hpp"
 #include "jsonl.hpp"
 #include "mlm/mlm.hpp"
+#include "row_problems.hpp"
 #include "tasks/file_parts.hpp"
 #include "tasks/task_sets.hpp"
 #include "text_file.hpp"
@@ -139,7 +140,8 @@ TEST(FileParts, OfJsonLinesNameTheLineToo) {
   EXPECT_EQ(message_of<Error>([&] {
               reader.read({&input, 1}, "training set");
             }),
-            "train.jsonl:101: this line is not valid JSON: byte 2 cannot be read");
+            "train.jsonl:101: this line is not valid JSON: byte 2 cannot be read" +
+                std::string(encore::skip_remedy));
   options.set("bad_rows", std::string("skip"));
   EXPECT_EQ(jsonl::JsonlReader(options, {}).cut(), Cut::nowhere) << "a part may be empty otherwise";
 }
