@@ -3,7 +3,7 @@
 # find_package(encore). Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing,
 # manifest and exp. Signatures are an interface for other projects and stay compatible.
 #
-#   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule|task|reader] [HOST] SOURCES file... [LIBRARIES target...])
+#   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule|task|reader|step] [HOST] SOURCES file... [LIBRARIES target...])
 #   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...] [CHECK argument...])
 
 # The folder in which plugins are built: NAME.so with NAME.json beside it. Users put this folder into
@@ -169,11 +169,11 @@ endfunction()
 # build fails if the plugin cannot be loaded. Visibility is default and unique symbols are off, so that
 # Kokkos' globals exist once per process and no plugin keeps another one loaded. HOST: no source includes
 # Kokkos (a layer that only calls encore::kernels need not), so the plain C++ compiler compiles it;
-# tokenizers, schedules, tasks and readers are always HOST and do not link the kernels. `cmake --install`
+# tokenizers, schedules, tasks, readers and steps are always HOST and do not link the kernels. `cmake --install`
 # copies both files unchanged to lib/encore/plugins, where every run finds them. RUNPATH leads from there to
 # Encore's libraries; elsewhere the worker has them loaded already.
 function(encore_add_plugin NAME)
-  cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule;task;reader" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule;task;reader;step" "" "SOURCES;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "encore_add_plugin(${NAME}): unexpected \"${arg_UNPARSED_ARGUMENTS}\"")
   endif()
@@ -181,7 +181,7 @@ function(encore_add_plugin NAME)
     message(FATAL_ERROR "encore_add_plugin(${NAME}): SOURCES are missing")
   endif()
   set(computes ON)
-  if(arg_tokenizer OR arg_schedule OR arg_task OR arg_reader)
+  if(arg_tokenizer OR arg_schedule OR arg_task OR arg_reader OR arg_step)
     set(computes OFF)
   endif()
   set(kernels ${arg_SOURCES})

@@ -69,7 +69,13 @@ record::Specification the_run(const PlannedRuns& planned) {
     throw UsageError(
         planned.file.string() + " is a sweep of " + std::to_string(groups.size()) +
         " different experiments, but bench measures one: remove [sweep], or measure its base file with -S");
-  return planned.runs.front().specification;
+  const record::Specification& specification = planned.runs.front().specification;
+  if (record::is_application(specification))
+    throw UsageError(
+        planned.file.string() +
+        " describes an application, but bench measures trainings: measure the experiments of the "
+        "models that its steps ask");
+  return specification;
 }
 
 void require_length(const record::Specification& specification, std::int64_t length) {

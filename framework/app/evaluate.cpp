@@ -64,8 +64,8 @@ EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
   more.insert(more.end(), {"--file", words.back()});
   words.pop_back();
   for (const std::string& file : request.with) more.insert(more.end(), {"--file", file});
-  const auto [runs, one] =
-      find_trained_runs(app, selection_from(request.selection, words), request.model.backend);
+  const auto [runs, one] = find_trained_runs(app, selection_from(request.selection, words),
+                                             request.model.backend, Takes::applications);
   if (request.reference) require_no_reference(app, runs);
   EvaluateResult evaluation{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {

@@ -41,11 +41,9 @@ NearestToIt nearest_to(store::Store& store, std::int64_t number, const analysis:
 }
 
 ExplainedRun explain_stored(store::Store& store, const store::RunRow& run) {
-  ExplainedRun explained{.run = run, .starts_from = {}, .learns_from = {}};
-  if (const auto parent = store.read_parent(run))
-    explained.starts_from = parent->run ? parent->run->name : parent->experiment;
-  if (const auto teacher = store.read_parent(run, store::Need::teacher))
-    explained.learns_from = teacher->run ? teacher->run->name : teacher->experiment;
+  ExplainedRun explained{.run = run};
+  for (const auto& [table, parent] : store.read_parents(run))
+    explained.needs.add(table, parent.run ? parent.run->name : parent.experiment);
   const analysis::Facts question = analysis::question_facts(store, run);
   // Replicates differ only in the seed, so a run with another question is preferred.
   std::set<std::int64_t> replicates;
@@ -82,8 +80,7 @@ Explanation explain_file(const PlanRequest& request, const App& app) {
     ExplainedRun& explained = explanation.runs.emplace_back();
     explained.run = run.before;
     explained.planned = &run;
-    explained.starts_from = run.starts_from;
-    explained.learns_from = run.learns_from;
+    explained.needs = run.needed_names;
     if (!store || run.before) continue;
     if (!nearest_run) nearest_run.emplace(*store);
     const analysis::Facts question = analysis::question_facts(run.specification);

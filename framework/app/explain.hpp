@@ -33,7 +33,7 @@ struct NearestToIt {
 struct ExplainedRun {
   std::optional<store::RunRow> run = {};    ///< as the database has it
   const PlannedRun* planned = nullptr;      ///< of an experiment file
-  std::string starts_from, learns_from;     ///< names of the runs that it needs; empty: none
+  NeededRuns needs = {};                    ///< names of the runs that it needs
   std::optional<NearestToIt> nearest = {};  ///< nothing if the database has no other run
   std::size_t replicates = 0;               ///< runs that differ from it in the seed alone
 };

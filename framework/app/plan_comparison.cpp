@@ -19,16 +19,15 @@ namespace encore::app {
 
 namespace {
 
-/// Gives the run's parent its name in the database.
-void name_parent(store::Store& store, const PlannedRuns& planned, PlannedRun& run) {
-  if (run.parent)
-    run.starts_from = planned.runs[*run.parent].name();
-  else if (const auto parent = runner::parent_of(store, run.specification))
-    run.starts_from = parent->name;
-  if (run.teacher)
-    run.learns_from = planned.runs[*run.teacher].name();
-  else if (const auto teacher = runner::parent_of(store, run.specification, store::Need::teacher))
-    run.learns_from = teacher->name;
+/// Gives the runs that this one needs their names in the database.
+void name_needed(store::Store& store, const PlannedRuns& planned, PlannedRun& run) {
+  run.needed_names = {};
+  for (const auto& [table, link] : record::run_links(run.specification.config)) {
+    const auto of_plan = run.needs.find(table);
+    run.needed_names.add(table, of_plan != run.needs.end()
+                                    ? planned.runs[of_plan->second].name()
+                                    : runner::linked_run(store, run.specification, table).name);
+  }
 }
 
 /// Returns what to do with a run in this state. A running one belongs to another process.
@@ -85,7 +84,7 @@ void compare_with(store::Store& store, PlannedRuns& planned, const App& app) {
     app.events.progressed("looked up", static_cast<std::size_t>(&run - planned.runs.data()),
                           planned.runs.size(), "runs");
     run.before = store.find_question(run.specification.question, planned.backend);
-    name_parent(store, planned, run);
+    name_needed(store, planned, run);
     if (!run.before) continue;
     run.action = action_for(run.before->state);
     compare_origin(store, planned, files, run);

@@ -81,21 +81,17 @@ void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
         {std::move(parent.plan), parent.document.file, std::move(parent.document.sources)});
   }
   std::ranges::move(own, std::back_inserter(planned.runs));
-  const auto find = [&](const PlannedRun& run, const char* pointer) -> std::optional<std::size_t> {
-    const nlohmann::json::json_pointer question(pointer);
-    if (!run.specification.config.contains(question)) return std::nullopt;
-    const std::string wanted = run.specification.config.at(question).get<std::string>();
-    const auto other = std::ranges::find_if(
-        planned.runs, [&](const PlannedRun& one) { return one.specification.question == wanted; });
-    if (other == planned.runs.end()) return std::nullopt;
-    return static_cast<std::size_t>(other - planned.runs.begin());
-  };
-  for (PlannedRun& run : planned.runs) {
-    run.parent = find(run, "/model/from/question");
-    if (run.parent) run.starts_from = planned.runs[*run.parent].name();
-    run.teacher = find(run, "/distil/teacher/question");
-    if (run.teacher) run.learns_from = planned.runs[*run.teacher].name();
-  }
+  for (PlannedRun& run : planned.runs)
+    for (const auto& [table, link] : record::run_links(run.specification.config)) {
+      if (link.question.empty()) continue;
+      const auto other =
+          std::ranges::find_if(planned.runs, [&question = link.question](const PlannedRun& one) {
+            return one.specification.question == question;
+          });
+      if (other == planned.runs.end()) continue;
+      run.needs[table] = static_cast<std::size_t>(other - planned.runs.begin());
+      run.needed_names.add(table, other->name());
+    }
 }
 
 /// Returns the base files of an experiment file, which follow it in `sources`, with their content.
@@ -186,6 +182,15 @@ const char* name_of(Action action) {
   return "";
 }
 
+void NeededRuns::add(const std::string& table, const std::string& name) {
+  if (table == record::pretrained_role)
+    starts_from = name;
+  else if (table == record::teacher_role)
+    learns_from = name;
+  else if (std::ranges::find(asks, name) == asks.end())
+    asks.push_back(name);
+}
+
 const plan::Plan& PlannedRuns::plan_of(const PlannedRun& run) const {
   return run.parent_file ? parents[*run.parent_file].plan : plan;
 }
@@ -248,8 +253,8 @@ void leave_spent_parents(PlannedRuns& planned) {
     PlannedRun& run = planned.runs[i];
     if (run.parent_file && !needed[i] && run.to_do()) run.action = Action::leave;
     const bool begins = run.to_do() && !(run.goes_on() && run.has_checkpoint && !run.from_start);
-    if (run.parent && begins) needed[*run.parent] = true;
-    if (run.teacher && run.to_do()) needed[*run.teacher] = true;
+    for (const auto& [table, index] : run.needs)
+      if (table == record::pretrained_role ? begins : run.to_do()) needed[index] = true;
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,6 +32,15 @@ enum class Action {
 };
 const char* name_of(Action action);
 
+/// The names of the runs that a run needs.
+struct NeededRuns {
+  std::string starts_from = {}, learns_from = {};  ///< [model] from, [distil] teacher; empty: none
+  std::vector<std::string> asks = {};              ///< by the steps of [app], each once
+
+  /// Takes note of the run that a table names (config::names_run).
+  void add(const std::string& table, const std::string& name);
+};
+
 struct PlannedRun {
   /// Everything that the worker needs; its question finds the run again.
   record::Specification specification;
@@ -44,12 +54,9 @@ struct PlannedRun {
   /// The plugin files and the build of its last attempt, if they differ from the current ones.
   std::vector<PluginChange> changed_plugins = {};
   std::string other_build = {};  ///< `compiler is GNU 12.2 in its build and GNU 13.1 here`
-  /// The run of this plan that it starts from ([model] from = { experiment = }), by its index.
-  std::optional<std::size_t> parent = {};
-  std::string starts_from = {};  ///< name of its parent in this plan or the database; empty: none
-  /// The index of the run of this plan that it learns from ([distil] teacher).
-  std::optional<std::size_t> teacher = {};
-  std::string learns_from = {};                 ///< name of its teacher; empty: none
+  /// The runs of this plan that it needs, by the tables that name them (record::run_links), as indices.
+  std::map<std::string, std::size_t> needs = {};
+  NeededRuns needed_names = {};                 ///< of all runs that it needs, in this plan or the database
   std::optional<std::size_t> parent_file = {};  ///< for a parent: its file in PlannedRuns::parents
 
   /// Returns whether the run exists and is trained on, from a checkpoint if it has one.

@@ -56,7 +56,7 @@ std::vector<UsedPlugin> PluginFiles::look_up(const record::Specification& specif
                                              const config::Catalogue& catalogue) {
   std::vector<UsedPlugin> used;
   for (const config::TypeName& type :
-       config::needed_types(config::make_experiment(specification.config, catalogue, specification.origin))) {
+       config::needed_types(specification.config, catalogue, specification.origin)) {
     const config::Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr) throw Error(catalogue.unknown(type.kind, type.name));
     const std::filesystem::path file = owner->library_path();

@@ -270,7 +270,8 @@ Form<PluginCheckRequest> plugin_check_form() {
               "options, gradients in double against finite differences, equal bits for a seed and for 1, 2 "
               "and 3 threads, empty, short and long sequences, every precision, no allocation in a step, "
               "labels of kernels; for tasks and readers also fields, equal numbers in any order and on four "
-              "threads, and best measures for perfect outputs. Each cause is one FAIL: checks that fail for "
+              "threads, and best measures for perfect outputs; for steps also equal answers alone and in a "
+              "batch, and knowledge that is stored. Each cause is one FAIL: checks that fail for "
               "the same cause, or were not run, are listed as skipped. Exit code 1: a check failed.",
               {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
                 "check it before it is used in an experiment"},
@@ -283,8 +284,8 @@ Form<PluginCheckRequest> plugin_check_form() {
       .option("timeout", &R::timeout, "SECONDS",
               "a check fails after SECONDS without output: the plugin hangs, and its worker is stopped")
       .option("data", &R::data, "FILE",
-              "a file for the readers of the plugin, and for its tasks instead of the suite's samples "
-              "(repeat it if one set has several files)")
+              "a file for the readers of the plugin, and for its tasks and steps instead of the suite's "
+              "samples (repeat it if one set has several files)")
       .option("set,S", &R::settings, "KEY=VALUE",
               "an option of the checked type, such as task.levels=5, or the reader of --data, such as "
               "data.type=tsv (may be repeated)")

@@ -175,7 +175,7 @@ Form<PluginNewRequest> plugin_new_form() {
                    {"exp plugin new my_task --kind task",
                     "its README also shows how to train with it and make a report"}}})
       .option("kind", &R::kind, "KIND",
-              "kind of its type: layer, head, tokenizer, optimizer, schedule, task or reader")
+              "kind of its type: layer, head, tokenizer, optimizer, schedule, task, reader or step")
       .option("into", &R::into, "FOLDER", "make the folder in FOLDER")
       .argument("name", &R::name, "a name")
       .flag("json", &R::json, "as JSON");

@@ -109,7 +109,7 @@ Form<PluginLsRequest> plugin_ls_form() {
       .include(&R::view, plugin_view_options())
       .option("kind", &R::kind, "KIND",
               "list only the plugins with a type of this kind: layer, head, tokenizer, optimizer, schedule, "
-              "task or reader; refused plugins are listed in any case")
+              "task, reader or step; refused plugins are listed in any case")
       .flag("load", &R::load, "load every plugin in the worker, to find errors that only loading shows")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the usable plugins as CSV")
@@ -119,13 +119,15 @@ Form<PluginLsRequest> plugin_ls_form() {
 
 Form<PluginInfoRequest> plugin_info_form() {
   using R = PluginInfoRequest;
-  return Form<R>("plugin info", {"plugin info NAME [options]",
-                                 "Describes a plugin or a type of any kind (layer, task, reader ...): each "
-                                 "option with type, default, range, unit and meaning, the fields and "
-                                 "measures of a task, the columns and outputs of a head, and its file.",
-                                 {{"exp plugin info self_attention", "print the options of a layer"},
-                                  {"exp plugin info adam --markdown",
-                                   "print the page of a plugin, as in docs/reference/plugins/"}}})
+  return Form<R>("plugin info",
+                 {"plugin info NAME [options]",
+                  "Describes a plugin or a type of any kind (layer, task, reader ...): each "
+                  "option with type, default, range, unit and meaning, the fields and "
+                  "measures of a task, the measures of a step, the columns and outputs of a head, and its "
+                  "file.",
+                  {{"exp plugin info self_attention", "print the options of a layer"},
+                   {"exp plugin info adam --markdown",
+                    "print the page of a plugin, as in docs/reference/plugins/"}}})
       .include(&R::view, plugin_view_options())
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the options as CSV")

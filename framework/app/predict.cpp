@@ -168,7 +168,8 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
       throw UsageError("a file in the format of the run's data (" + reader +
                        ") cannot hold --scores; use --json for lines of text with scores");
     if (is_data) more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
-    call.run = find_trained_run(store, row, request.model.backend);
+    require_own_weights(row, request.model);
+    call.run = find_trained_run(store, row, request.model.backend, Takes::applications);
   }
   if (request.scores) more.emplace_back("--scores");
   call.arguments = worker_arguments(app, request.model, call.run, "predict", more);

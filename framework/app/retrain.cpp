@@ -311,7 +311,11 @@ RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEven
     store.settle();
     runner::settle_launched(store);
   }
-  return Retrain(request, app, events, store, selected_run(app, store, selection)).run(session);
+  const store::RunRow run = selected_run(app, store, selection);
+  if (run.kind == "application")
+    throw UsageError(run.name + " is an application: retrain the runs that its steps ask (exp show " +
+                     run.name + " names them), and run its experiment file again with the new ones");
+  return Retrain(request, app, events, store, run).run(session);
 }
 
 }  // namespace encore::app

@@ -70,8 +70,7 @@ PlannedRuns from_file(PlanRequest request, const std::string& file, const App& a
                 [&](const PlannedRun& run) { return !run.before || !choice.takes(*run.before); });
   for (PlannedRun& run : planned.runs) {
     set_action(run);
-    run.parent.reset();  // an index into all runs of the file; the runner finds missing parents
-    run.teacher.reset();
+    run.needs.clear();  // indices into all runs of the file; the runner finds missing parents
   }
   return planned;
 }

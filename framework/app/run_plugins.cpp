@@ -20,6 +20,7 @@
 #include "app/plugin_changes.hpp"
 #include "base/input_file.hpp"
 #include "base/sha256.hpp"
+#include "config/core_schema.hpp"
 #include "config/experiment.hpp"
 #include "record/checkpoint.hpp"
 #include "record/weights_file.hpp"
@@ -124,12 +125,30 @@ bool lies_in(const Folders& folders, const fs::path& file) {
   });
 }
 
+/// Returns the specifications of the runs that the steps of an application ask. Those that cannot be read are
+/// left out: the worker, which loads their plugins, refuses them.
+std::vector<record::Specification> asked_models(const record::Specification& specification) {
+  std::vector<record::Specification> models;
+  for (const auto& [role, file] : specification.data) {
+    if (config::step_in(role).empty()) continue;
+    try {
+      models.push_back(record::Specification::load(fs::path(file.path).parent_path()));
+    } catch (const Error&) {
+    }
+  }
+  return models;
+}
+
 /// Returns the plugins that the specification needs from outside of `folders`.
 std::vector<UsedPlugin> plugins_outside(const Folders& folders, const record::Specification& specification,
                                         const config::Catalogue& catalogue) {
   std::vector<UsedPlugin> found;
-  for (const config::TypeName& type :
-       config::needed_types(config::make_experiment(specification.config, catalogue, specification.origin))) {
+  std::vector<config::TypeName> types =
+      config::needed_types(specification.config, catalogue, specification.origin);
+  for (const record::Specification& model : asked_models(specification))
+    for (config::TypeName& type : config::needed_types(model.config, catalogue, model.origin))
+      types.push_back(std::move(type));
+  for (const config::TypeName& type : types) {
     const config::Manifest* owner = catalogue.owner(type.kind, type.name);
     if (owner == nullptr || lies_in(folders, owner->file)) continue;
     const fs::path file = owner->library_path();
@@ -211,13 +230,25 @@ Form<ModelRequest> weights_options() {
 }
 
 TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run,
-                            const std::optional<std::string>& backend) {
+                            const std::optional<std::string>& backend, Takes takes) {
   const fs::path folder = store.run_folder(run.id);
   std::error_code ignored;
-  if (!fs::exists(folder / record::weights_file, ignored) && record::list_checkpoints(folder).empty())
+  if (run.kind == "application") {
+    if (takes != Takes::applications)
+      throw UsageError("run " + run.name +
+                       " is an application, which has no model of its own; exp predict, evaluate and serve "
+                       "take it, and the runs that its steps ask (exp show " +
+                       run.name + " names them) can do everything else");
+    if (!fs::exists(folder / record::application_file, ignored))
+      throw Error("application " + run.name + " (" + store::name_of(run.state) + ") has no " +
+                  record::application_file + " in " + folder.string() +
+                  (run.state == store::RunState::completed ? "; was its folder removed?" : "; run it first"));
+  } else if (!fs::exists(folder / record::weights_file, ignored) &&
+             record::list_checkpoints(folder).empty()) {
     throw Error("run " + run.name + " (" + store::name_of(run.state) + ") has no checkpoint in " +
                 folder.string() +
                 (run.state == store::RunState::completed ? "; was its folder removed?" : "; train it first"));
+  }
   return {run.name, folder,
           runner::worker_program(runner::installed_programs(), backend.value_or(run.backend))};
 }
@@ -248,12 +279,19 @@ std::vector<std::string> run_plugin_folders(const App& app, const std::vector<st
   return folders;
 }
 
+void require_own_weights(const store::RunRow& run, const ModelRequest& request) {
+  if (run.kind == "application" && (request.int8 || request.int4))
+    throw UsageError("run " + run.name +
+                     " is an application, which has no weights of its own: remove --int8 and --int4");
+}
+
 TrainedRuns find_trained_runs(const App& app, const store::RunSelection& selection,
-                              const std::optional<std::string>& backend) {
+                              const std::optional<std::string>& backend, Takes takes) {
   store::Store store(app.database, store::OpenMode::read);
   const store::SelectedRuns selected = selected_runs(app, store, selection);
   TrainedRuns found{.runs = {}, .one = asks_for_one(selection, selected)};
-  for (const store::RunRow& run : selected.runs) found.runs.push_back(find_trained_run(store, run, backend));
+  for (const store::RunRow& run : selected.runs)
+    found.runs.push_back(find_trained_run(store, run, backend, takes));
   return found;
 }
 

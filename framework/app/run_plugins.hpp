@@ -43,9 +43,15 @@ struct TrainedRun {
   std::filesystem::path worker;  ///< program of the run's backend
 };
 
-/// `backend` replaces that of the run. Throws Error if the run has no checkpoint yet.
+/// Says whether a verb also takes applications, which answer without a model of their own.
+enum class Takes : std::uint8_t { models, applications };
+
+/// `backend` replaces that of the run. Throws Error if the run has no checkpoint yet, or UsageError if it is
+/// an application that the verb does not take.
 TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run,
-                            const std::optional<std::string>& backend);
+                            const std::optional<std::string>& backend, Takes takes = Takes::models);
+/// Throws UsageError if weights of quantization are wanted of an application.
+void require_own_weights(const store::RunRow& run, const ModelRequest& request);
 
 /// The runs of a request that uses several models.
 struct TrainedRuns {
@@ -53,7 +59,7 @@ struct TrainedRuns {
   bool one = false;  ///< the user means exactly one (asks_for_one)
 };
 TrainedRuns find_trained_runs(const App& app, const store::RunSelection& selection,
-                              const std::optional<std::string>& backend);
+                              const std::optional<std::string>& backend, Takes takes = Takes::models);
 
 /// Returns the folders in which the plugins of the run are searched: `plugin_path`, or without it the folders
 /// of the specification; then $ENCORE_PLUGIN_PATH and the build for `backend`. Throws Error if a needed

@@ -43,8 +43,9 @@ class RunSession final : public runner::RunnerObserver {
 
   runner::RunObserver& begun(std::size_t task, int retry) override {
     const PlannedRun& planned = *made_.planned[task];
+    const char* rule = record::is_application(planned.specification) ? "/app/select" : "/train/select";
     const std::string select = config::setting_text(
-        planned.specification.config.value(nlohmann::json::json_pointer("/train/select"), nlohmann::json()));
+        planned.specification.config.value(nlohmann::json::json_pointer(rule), nlohmann::json()));
     return events_.begun({.task = task,
                           .tasks = made_.tasks.size(),
                           .name = made_.names[task],

@@ -173,7 +173,8 @@ std::optional<TimeEstimate> RunTimes::per(Unit unit, const Load& load, const std
 
 std::optional<TimeEstimate> RunTimes::estimate(const record::Specification& specification, double share) {
   const auto data = specification.data.find("train");
-  if (past_.empty() || data == specification.data.end()) return std::nullopt;
+  if (past_.empty() || data == specification.data.end() || record::is_application(specification))
+    return std::nullopt;
   const Load load = load_of(specification.config);
   const nlohmann::json& train = specification.config.at("train");
   const Unit unit = train.contains("steps") ? Unit::step : Unit::epoch;

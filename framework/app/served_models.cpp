@@ -49,7 +49,8 @@ std::vector<runner::WorkerPlace> places_of(const ServingRequest& request, const 
 serve::ServedRun stored_model(const ServingRequest& request, const App& app, const store::Store& store,
                               const store::RunRow& row) {
   const std::string backend = request.model.backend.value_or(row.backend);
-  const TrainedRun run = find_trained_run(store, row, backend);
+  require_own_weights(row, request.model);
+  const TrainedRun run = find_trained_run(store, row, backend, Takes::applications);
   return {.name = run.name,
           .worker = run.worker,
           .arguments = worker_arguments(app, request.model, run, "serve", {}),
@@ -90,7 +91,7 @@ record::Specification checked_specification(const fs::path& folder, const config
   if (specification.name.empty() || printable(specification.name) != specification.name)
     throw Error(origin + ": invalid name of the run in specification.json: expected printable text");
   try {
-    config::make_experiment(specification.config, catalogue, specification.origin);
+    config::needed_types(specification.config, catalogue, specification.origin);
   } catch (const Error& error) {
     throw Error(origin + ": " + error.what());
   }

@@ -15,9 +15,8 @@ namespace {
 std::vector<std::size_t> tasks_before(const PlannedRuns& planned, const std::vector<const PlannedRun*>& to_do,
                                       std::size_t index) {
   std::vector<std::size_t> before;
-  for (const std::optional<std::size_t>& run : {to_do[index]->parent, to_do[index]->teacher}) {
-    if (!run) continue;
-    const auto found = std::find(to_do.begin(), to_do.end(), &planned.runs[*run]);
+  for (const auto& [table, run] : to_do[index]->needs) {
+    const auto found = std::find(to_do.begin(), to_do.end(), &planned.runs[run]);
     if (found != to_do.end()) before.push_back(static_cast<std::size_t>(found - to_do.begin()));
   }
   return before;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UnpackedBundle: reads the metadata of a bundle, then each file in the order of the list. It compares with
-// the list also the files that the caller does not want. Called by bundled_run.cpp and cli/bundle_text.cpp.
-// The archive is untrusted; unpack_bundle.hpp says what is checked. Read it first.
+// UnpackedBundle: reads the metadata of a bundle, then each file in the order of the list. Files
+// that the caller does not want are compared with the list, too. Called by bundled_run.cpp and
+// cli/bundle_text.cpp. The archive is untrusted; unpack_bundle.hpp says what is checked. Read it first.
 #include "archive/unpack_bundle.hpp"
 
 #include <fcntl.h>

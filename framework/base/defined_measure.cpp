@@ -83,6 +83,7 @@ bool is_defined_on(std::span<const Measure> measures, std::string_view name, con
       return has_sum(named, statistics, [](std::size_t place) { return place == 1; });
     case Reducer::harmonic_mean:
     case Reducer::macro_harmonic_mean:
+    case Reducer::absolute_difference:
       return has_sum(named, statistics, [](std::size_t place) { return place == 2; });
     case Reducer::rank_correlation:
     case Reducer::correlation:

@@ -65,6 +65,11 @@ CellKind kind_of(Reducer reducer) {
   }
 }
 
+/// Returns whether each key has cells of its own, rather than all keys together.
+bool keeps_keys(Reducer reducer) {
+  return reducer == Reducer::macro_harmonic_mean || reducer == Reducer::absolute_difference;
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value;
@@ -96,7 +101,7 @@ MeasureCells::MeasureCells(Measure measure, std::string key)
                      : ": invalid key \"" + key_ + "\": expected none, since this measure has no keys"));
   ENCORE_REQUIRE(column_problem(measure_.reducer, measure_.columns.size()).empty(),
                  "the number of columns is that of the reducer");
-  if (measure_.reducer != Reducer::macro_harmonic_mean) groups_[key_] = 0;
+  if (!keeps_keys(measure_.reducer)) groups_[key_] = 0;
 }
 
 /// The columns and keys of the statistics that belong to the measure. They are looked up once, by number,
@@ -126,11 +131,12 @@ ExampleSums MeasureCells::sums_of(const Statistics& statistics) {
 
 ExampleSums MeasureCells::column_sums(const Statistics& statistics, const Wanted& wanted) {
   std::vector<std::optional<std::uint32_t>> groups(statistics.keys().size());
-  const bool is_macro = measure_.reducer == Reducer::macro_harmonic_mean;
+  const bool has_groups = keeps_keys(measure_.reducer);
   const auto group_of = [&](std::uint32_t key) {
     if (groups[key]) return *groups[key];
-    const auto next = static_cast<std::uint32_t>(is_macro ? groups_.size() * measure_.columns.size() : 0);
-    return groups[key].emplace(is_macro ? groups_.emplace(statistics.keys()[key], next).first->second : next);
+    const auto next = static_cast<std::uint32_t>(has_groups ? groups_.size() * measure_.columns.size() : 0);
+    return groups[key].emplace(has_groups ? groups_.emplace(statistics.keys()[key], next).first->second
+                                          : next);
   };
   ExampleSums sums;
   for (std::size_t example = 0; example < statistics.examples(); ++example) {
@@ -214,6 +220,15 @@ bool MeasureCells::is_defined(std::span<const double> cells) const {
   return !is_area || !numbers_.areas(cells).empty();
 }
 
+double MeasureCells::absolute_difference(std::span<const double> cells) const {
+  double difference = 0.0, whole = 0.0;
+  for (const auto& [key, first] : groups_) {
+    difference += std::abs(cells[first] - cells[first + 1]);
+    whole += cells[first + 2];
+  }
+  return ratio(difference, whole);
+}
+
 double MeasureCells::value(std::span<const double> cells) const {
   ENCORE_REQUIRE(cells.size() == size(), "each cell has a sum");
   switch (measure_.reducer) {
@@ -228,6 +243,8 @@ double MeasureCells::value(std::span<const double> cells) const {
       return numbers_.quadratic_kappa(cells);
     case Reducer::matthews:
       return names_.matthews(cells);
+    case Reducer::absolute_difference:
+      return absolute_difference(cells);
     default:
       break;
   }

@@ -63,6 +63,7 @@ class MeasureCells {
   ExampleSums column_sums(const Statistics& statistics, const Wanted& wanted);
   ExampleSums number_pairs(const Statistics& statistics, const Wanted& wanted);
   ExampleSums name_pairs(const Statistics& statistics, const Wanted& wanted);
+  double absolute_difference(std::span<const double> cells) const;
 
   Measure measure_;
   std::string key_;

@@ -34,6 +34,7 @@ constexpr ReducerName reducer_names[] = {
     {Reducer::matthews, "matthews"},
     {Reducer::ngram_precision, "ngram_precision"},
     {Reducer::ngram_f_score, "ngram_f_score"},
+    {Reducer::absolute_difference, "absolute_difference"},
     {Reducer::matrix, "matrix"},
     {Reducer::opaque, "opaque"},
 };

@@ -28,6 +28,7 @@ std::optional<std::size_t> fixed_column_count(Reducer reducer) {
       return 2;
     case Reducer::harmonic_mean:
     case Reducer::macro_harmonic_mean:
+    case Reducer::absolute_difference:
       return 3;
     case Reducer::matthews:
     case Reducer::matrix:

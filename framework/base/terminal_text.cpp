@@ -23,6 +23,8 @@ bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
+/// Returns false for control characters, and for marks of text direction and line separators, which can
+/// reorder or break a line of the terminal.
 bool is_printable(std::uint32_t code) {
   if (code < 0x20) return code == '\t';
   if (code >= 0x7f && code < 0xa0) return false;
@@ -38,7 +40,7 @@ std::uint32_t code_of(std::string_view character) {
   return code;
 }
 
-/// Returns the smallest code point that needs this number of bytes. A smaller one in this form is overlong,
+/// The smallest code point that needs this number of bytes. A smaller one in this form is overlong,
 /// which would hide it from a filter.
 constexpr std::uint32_t smallest_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
 

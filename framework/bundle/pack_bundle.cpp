@@ -45,16 +45,15 @@ class Packing {
   }
 
  private:
-  /// Adds the runs whose weights a run starts or learns from: without them it cannot be trained again.
+  /// Adds the runs whose weights a run needs: without them it cannot be trained again.
   void add_parents() {
     std::set<std::int64_t> there;
     for (const store::RunRow& run : runs_) there.insert(run.number);
     for (std::size_t at = 0; at < runs_.size(); ++at)
-      for (const store::Need need : {store::Need::start, store::Need::teacher}) {
-        const std::optional<store::ParentRow> parent = store_.read_parent(runs_[at], need);
-        if (!parent || !parent->run || !there.insert(parent->run->number).second) continue;
-        packed_.parents.push_back(parent->run->name);
-        runs_.push_back(*parent->run);
+      for (const auto& [table, parent] : store_.read_parents(runs_[at])) {
+        if (!parent.run || !there.insert(parent.run->number).second) continue;
+        packed_.parents.push_back(parent.run->name);
+        runs_.push_back(*parent.run);
       }
   }
 

@@ -45,7 +45,8 @@ std::string difference_from_specification(store::Store& store, const store::RunR
   };
   if (specification.run != run.id || specification.question != run.question)
     return "its specification.json is of another experiment than run " + run.name;
-  if (run.kind != "training") return differs("kind", run.kind, "training");
+  if (const std::string kind = record::kind_of(specification); run.kind != kind)
+    return differs("kind", run.kind, kind);
   if (specification.seed != run.seed)
     return differs("seed", std::to_string(run.seed), std::to_string(specification.seed));
   if (specification.group != run.group) return differs("group", run.group, specification.group);

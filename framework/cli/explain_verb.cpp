@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/difference_text.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
@@ -83,18 +84,16 @@ std::string reason_of_planned(const store::Store* store, const app::ExplainedRun
 }
 
 Json json_of(const app::ExplainedRun& explained, const std::string& reason) {
-  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   const app::NearestToIt* const nearest = explained.nearest ? &*explained.nearest : nullptr;
   const app::PlannedRun* const planned = explained.planned;
   Json json = {{"name", planned != nullptr ? planned->name() : explained.run->name},
                {"action", planned != nullptr ? Json(app::name_of(planned->action)) : Json()},
-               {"reason", reason},
-               {"starts_from", text_or_null(explained.starts_from)},
-               {"learns_from", text_or_null(explained.learns_from)},
-               {"nearest", nearest != nullptr ? Json(nearest->run.name) : Json()},
+               {"reason", reason}};
+  add_needs(explained.needs, json);
+  json.update({{"nearest", nearest != nullptr ? Json(nearest->run.name) : Json()},
                {"nearest_id", nearest != nullptr ? Json(nearest->run.id) : Json()},
-               {"differences",
-                differences_json(nearest != nullptr ? nearest->found : std::vector<analysis::Difference>())}};
+               {"differences", differences_json(nearest != nullptr ? nearest->found
+                                                                   : std::vector<analysis::Difference>())}});
   if (planned != nullptr) return json;
   const store::RunRow& run = *explained.run;
   json.update({{"id", run.id},
@@ -109,8 +108,7 @@ Json json_of(const app::ExplainedRun& explained, const std::string& reason) {
 
 void print(const app::ExplainedRun& explained, const std::string& reason, const std::string& this_one,
            Console& console) {
-  console.out << reason << (explained.starts_from.empty() ? "" : "; starts from " + explained.starts_from)
-              << (explained.learns_from.empty() ? "" : "; learns from " + explained.learns_from) << '\n';
+  console.out << reason << needs_text(explained.needs) << '\n';
   if (explained.nearest && !explained.nearest->found.empty())
     print_differences(console.out, console.terminal, explained.nearest->found, explained.nearest->run.name,
                       this_one, 2);

@@ -25,8 +25,9 @@ std::string line_of(const record::ReadEvent& read, const std::vector<Metric>& me
   record::handle(
       *read.event, [&](const record::Logged& line) { text = log_text(line); },
       [&](const record::Started& started) {
-        text = "started with " + number(started.parameters) + " parameters on " + number(started.threads) +
-               (started.threads == 1 ? " thread" : " threads");
+        text = "started " +
+               (started.parameters ? "with " + number(started.parameters) + " parameters " : std::string()) +
+               "on " + number(started.threads) + (started.threads == 1 ? " thread" : " threads");
       },
       [&](const record::Saved& saved) {
         text = "checkpoint of step " + std::to_string(saved.step) + " (" + record::name_of(saved.kind) + ")";
@@ -37,7 +38,10 @@ std::string line_of(const record::ReadEvent& read, const std::vector<Metric>& me
       },
       [&](const record::Ended& ended) {
         text = record::name_of(ended.ending);
-        text += ended.step.value_or(0) == 0 ? " before the first step" : " at step " + number(ended.step);
+        if (ended.step.value_or(0) > 0)
+          text += " at step " + number(ended.step);
+        else if (ended.ending != record::Ending::completed)
+          text += " before the first step";
         if (!ended.reason.empty()) text += ": " + ended.reason;
       });
   return text;

@@ -109,6 +109,12 @@ record::TextReference reference_of_run(const Console& console, const store::Stor
                                        const store::RunRow& run) {
   if (std::optional<record::TextReference> reference = record::find_reference(store.run_folder(run.id)))
     return *std::move(reference);
+  if (run.kind == "application")
+    throw app::UsageError(
+        "run " + run.name +
+        " is an application, and exp monitor compares the inputs of a model; name a run that its "
+        "steps ask (exp show " +
+        run.name + ")");
   throw Error("run " + run.name +
               " has no reference to compare inputs with: it was trained by an earlier Encore, or without a "
               "development set; " +

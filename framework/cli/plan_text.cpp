@@ -56,8 +56,7 @@ std::string reason_of_action(const app::PlannedRun& run) {
 }
 
 std::string why(const app::PlannedRun& run) {
-  return reason_of_action(run) + (run.starts_from.empty() ? "" : "; starts from " + run.starts_from) +
-         (run.learns_from.empty() ? "" : "; learns from " + run.learns_from);
+  return reason_of_action(run) + needs_text(run.needed_names);
 }
 
 std::string time_cell(const app::PlanView& view, std::size_t index) {
@@ -212,16 +211,27 @@ Json planned_run_json(const app::PlanView& view, std::size_t index, bool with_va
       {"seed", run.specification.seed},
       {"time", time_json(view.times[index])},
       {"varied", varied},
-      {"starts_from", run.starts_from.empty() ? Json() : Json(run.starts_from)},
-      {"learns_from", run.learns_from.empty() ? Json() : Json(run.learns_from)},
       {"file", (run.parent_file ? view.planned.parents[*run.parent_file].file : view.planned.file).string()},
       {"changed_plugins", changed},
       {"other_build", run.other_build}};
+  add_needs(run.needed_names, json);
   if (with_values) json["values"] = values_json(view.planned.plan_of(run), run.specification);
   return json;
 }
 
 }  // namespace
+
+std::string needs_text(const app::NeededRuns& needs) {
+  return (needs.starts_from.empty() ? "" : "; starts from " + needs.starts_from) +
+         (needs.learns_from.empty() ? "" : "; learns from " + needs.learns_from) +
+         (needs.asks.empty() ? "" : "; asks " + listed(needs.asks));
+}
+
+void add_needs(const app::NeededRuns& needs, nlohmann::ordered_json& to) {
+  to["starts_from"] = needs.starts_from.empty() ? Json() : Json(needs.starts_from);
+  to["learns_from"] = needs.learns_from.empty() ? Json() : Json(needs.learns_from);
+  to["asks"] = needs.asks;
+}
 
 void print_plan(std::ostream& out, const Terminal& terminal, const app::PlanView& view) {
   const app::PlannedRuns& planned = view.planned;

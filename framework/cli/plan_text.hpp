@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,6 +16,11 @@
 #include "cli/terminal.hpp"
 
 namespace encore::cli {
+
+/// Returns "; starts from a; learns from b; asks c and d", or "" for a run that needs none.
+std::string needs_text(const app::NeededRuns& needs);
+/// Adds the members starts_from and learns_from, null for none, and the list asks.
+void add_needs(const app::NeededRuns& needs, nlohmann::ordered_json& to);
 
 /// Prints a table of the shown runs with their actions, then the expected time and warnings.
 void print_plan(std::ostream& out, const Terminal& terminal, const app::PlanView& view);

@@ -38,13 +38,14 @@ void print_options(std::ostream& out, const Schema& schema, const Terminal& term
   table.print(out, terminal, 2);
 }
 
-void print_measures(std::ostream& out, const config::ManifestOffer& task, const Terminal& terminal) {
+void print_measures(std::ostream& out, const config::ManifestOffer& offer, const Terminal& terminal) {
   Table table({{"MEASURE"}, {"BETTER"}, {"MEANING"}});
-  for (const Measure& measure : task.measures)
+  for (const Measure& measure : offer.measures)
     table.add({measure.name, config::better_text(measure), config::meaning_text(measure)});
   if (!table.empty()) table.print(out, terminal, 2);
-  out << "  without train.select, the best checkpoint is chosen by " << printable(config::select_text(task))
-      << '\n';
+  if (!offer.select.empty())
+    out << "  without " << config::select_option(offer) << ", " << printable(config::select_text(offer))
+        << '\n';
 }
 
 void print_forms(std::ostream& out, const config::ManifestOffer& head, const Terminal& terminal) {
@@ -65,7 +66,7 @@ void print_offer(std::ostream& out, const config::ManifestOffer& offer, const Te
   print_options(out, offer.options, terminal);
   if (const std::string fields = config::fields_text(offer); !fields.empty())
     out << "  " << printable(fields) << '\n';
-  if (offer.kind == Kind::task) print_measures(out, offer, terminal);
+  if (offer.kind == Kind::task || offer.kind == Kind::step) print_measures(out, offer, terminal);
   print_forms(out, offer, terminal);
   out << '\n';
 }

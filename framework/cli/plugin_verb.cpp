@@ -8,8 +8,8 @@ namespace encore::cli {
 
 Verb plugin_verb() {
   return make_verb_of_actions("plugin", "list, explain, check, make and build plugins",
-                              "plugins offer layers, heads, tokenizers, optimizers, schedules, tasks and "
-                              "readers",
+                              "plugins offer layers, heads, tokenizers, optimizers, schedules, tasks, "
+                              "readers and steps",
                               {plugin_ls(), plugin_info(), plugin_new(), plugin_build(), plugin_check()});
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/selection_notice.hpp"
+#include "config/core_schema.hpp"
 #include "store/job_usage.hpp"
 #include "store/lineage.hpp"
 #include "store/record_gaps.hpp"
@@ -73,14 +74,21 @@ Json plugin_changes_json(store::Store& store, const store::RunRow& run) {
   return changes;
 }
 
-Json parent_json(store::Store& store, const store::RunRow& run, store::Need need) {
-  const std::optional<store::ParentRow> parent = store.read_parent(run, need);
+Json parent_json(const std::optional<store::ParentRow>& parent) {
   if (!parent) return nullptr;
   return {{"name", parent->run ? Json(parent->run->name) : Json()},
           {"id", parent->run ? Json(parent->run->id) : Json()},
           {"experiment", parent->experiment.empty() ? Json() : Json(parent->experiment)},
           {"sha256", parent->sha256.empty() ? Json() : Json(parent->sha256)},
           {"attempt", parent->sha256.empty() ? Json() : Json(parent->attempt)}};
+}
+
+/// Returns the runs that the steps of an application ask, by the names of the steps.
+Json asked_json(store::Store& store, const store::RunRow& run) {
+  Json asked = Json::object();
+  for (const auto& [table, parent] : store.read_parents(run))
+    if (const std::string step = config::step_in(table); !step.empty()) asked[step] = parent_json(parent);
+  return asked;
 }
 
 /// Returns the run that this run retrains, and the outcome.
@@ -157,8 +165,9 @@ nlohmann::ordered_json run_json(store::Store& store, const store::RunRow& run) {
                      {"params", params},
                      {"data", data},
                      {"retrains", retraining_json(store, run)},
-                     {"starts_from", parent_json(store, run, store::Need::start)},
-                     {"learns_from", parent_json(store, run, store::Need::teacher)},
+                     {"starts_from", parent_json(store.read_parent(run, record::pretrained_role))},
+                     {"learns_from", parent_json(store.read_parent(run, record::teacher_role))},
+                     {"asks", asked_json(store, run)},
                      {"curves", curves_json(store, run)},
                      {"attempts", attempts_json(store, run)},
                      {"plugin_changes", plugin_changes_json(store, run)},

@@ -80,8 +80,11 @@ void print_summary(std::ostream& out, const store::RunRow& run, store::Store& st
     field(out, "starts from", parent_text(*parent));
   if (const std::optional<store::RunRow> before = store::retrained_by(store, run))
     field(out, "retrains", before->name + " (" + before->id + ")");
-  if (const std::optional<store::ParentRow> teacher = store.read_parent(run, store::Need::teacher))
-    field(out, "learns from", parent_text(*teacher));
+  for (const auto& [table, needed] : store.read_parents(run)) {
+    if (table == record::pretrained_role) continue;
+    const bool learns = table == record::teacher_role;
+    field(out, learns ? "learns from" : "asks", parent_text(needed));
+  }
   field(out, "question", run.question);
   field(out, "folder", store.run_folder(run.id).string());
 }

@@ -23,6 +23,7 @@ class AcrossTables {
       : root_(root), catalogue_(catalogue), resolved_(resolved), problems_(problems) {}
 
   void check() {
+    if (resolved_.tables.contains("app")) return check_application();
     check_fields();
     check_sets();
     select();
@@ -35,6 +36,43 @@ class AcrossTables {
   }
 
  private:
+  // Checks the sets of an application, and by which measure it may be compared.
+  void check_application() {
+    check_sets();
+    if (const auto data = resolved_.tables.find("data"); data != resolved_.tables.end()) {
+      const Options& options = data->second.options;
+      if (options.has("more"))
+        refuse("data.more", "option \"more\" of [data] is for trainings; an application learns nothing more");
+      if (options.has("split") && !options.has("train"))
+        refuse("data.split",
+               "option \"split\" of [data] divides the examples of \"train\", and there is no "
+               "\"train\"; name its files, or give the sets files of their own");
+    }
+    select_of_application();
+  }
+
+  // Sets app.select to the default of the last step that has one, or checks what the file says.
+  void select_of_application() {
+    ResolvedTable& app = resolved_.tables.at("app");
+    if (!app.options.has("steps")) return;
+    std::string fallback;
+    std::vector<Measure> measures;
+    for (const std::string& name : app.options.text_list("steps")) {
+      const ManifestOffer* step = offer_of("app.step." + name);
+      if (step == nullptr) continue;
+      for (Measure measure : step->measures) {
+        measure.name = name + "." + measure.name;
+        measures.push_back(std::move(measure));
+      }
+      if (const std::size_t slash = step->select.find('/'); slash != std::string::npos)
+        fallback = step->select.substr(0, slash + 1) + name + "." + step->select.substr(slash + 1);
+    }
+    if (!fallback.empty()) fall_back("app", app, "select", fallback);
+    if (root_.at({"app", "select"}) != nullptr && app.options.has("select"))
+      if (const auto problem = selection_problem(app.options.text("select"), measures, "this application"))
+        refuse("app.select", "option \"select\" of [app] " + *problem);
+  }
+
   /// Returns the type of a plugin's table. Returns null if the table is missing or its type is unknown.
   const ManifestOffer* offer_of(const std::string& key) const {
     const auto table = resolved_.tables.find(key);
@@ -116,19 +154,20 @@ class AcrossTables {
     const ManifestOffer* task = offer_of("task");
     if (train == resolved_.tables.end() || task == nullptr) return;
     ResolvedTable& table = train->second;
-    fall_back(table, "select", task->select);
+    fall_back("train", table, "select", task->select);
     if (root_.at({"train", "select"}) != nullptr && table.options.has("select"))
       if (const auto problem = selection_problem(table.options.text("select"), *task))
         refuse("train.select", "option \"select\" of [train] " + *problem);
   }
 
-  /// Gives an option of [train] a default that depends on others. Writing this value out keeps the identity.
-  void fall_back(ResolvedTable& train, const std::string& name, const auto& value) {
-    train.defaults.set_default(name, value);
-    if (root_.at({"train", name}) != nullptr) return;
-    train.options.set_default(name, value);
-    resolved_.config["train"][name] = value;
-    resolved_.origin["train." + name] = {Source::fallback, root_.at({"train"})->origin.place};
+  /// Gives an option of a core table a default that depends on others. Writing this value out keeps the
+  /// identity.
+  void fall_back(const std::string& key, ResolvedTable& table, const std::string& name, const auto& value) {
+    table.defaults.set_default(name, value);
+    if (root_.at({key, name}) != nullptr) return;
+    table.options.set_default(name, value);
+    resolved_.config[key][name] = value;
+    resolved_.origin[key + "." + name] = {Source::fallback, root_.at({key})->origin.place};
   }
 
   // Sets the default of model.final_norm: a norm at the end of a stack whose norms stand before the
@@ -209,7 +248,7 @@ class AcrossTables {
     if (train == resolved_.tables.end()) return;
     ResolvedTable& table = train->second;
     if (table.options.has("precision") && table.options.text("precision") == "float16")
-      fall_back(table, "loss_scale", float16_loss_scale);
+      fall_back("train", table, "loss_scale", float16_loss_scale);
     int exponent = 0;
     if (table.options.has("loss_scale") && std::frexp(table.options.number("loss_scale"), &exponent) != 0.5)
       refuse("train.loss_scale", "option \"loss_scale\" of [train] is " +

@@ -192,6 +192,49 @@ const Schema& resolved_teacher_schema() {
   return schema;
 }
 
+const Schema& app_schema() {
+  static const Schema schema =
+      Schema()
+          .required("steps", OptionType::text_list,
+                    {.help = "the steps in their order, each with a table `[app.step.NAME]`"})
+          .number("fit", 0.5,
+                  {.help = "share of the development set that steps are fitted on; the others measure them",
+                   .min = 0.0,
+                   .max = 1.0,
+                   .exclusive_min = true})
+          .optional("select", OptionType::text,
+                    {.help = "measure by which applications are compared, such as `max "
+                             "dev/decide.automation`; default: that of the last step that has one"});
+  return schema;
+}
+
+const Schema& step_model_schema() {
+  static const Schema schema =
+      named_run("name or id of a completed run of this database, whose model the step asks");
+  return schema;
+}
+
+const Schema& resolved_step_model_schema() {
+  static const Schema schema = resolved_run(step_model_schema());
+  return schema;
+}
+
+std::string step_model_key(const std::string& step) {
+  return "app.step." + step + ".model";
+}
+
+std::string step_in(const std::string& table) {
+  const std::string_view prefix = "app.step.";
+  if (!table.starts_with(prefix)) return "";
+  const std::size_t end = table.find('.', prefix.size());
+  const std::string step = table.substr(prefix.size(), end - prefix.size());
+  return table == step_model_key(step) ? step : "";
+}
+
+bool names_run(const std::string& table) {
+  return table == "model.from" || table == "distil.teacher" || !step_in(table).empty();
+}
+
 const Schema& distil_schema() {
   static const Schema schema =
       Schema()
@@ -361,6 +404,7 @@ const Schema& host_options(Kind kind) {
 }
 
 std::string table_of(Kind kind) {
+  if (kind == Kind::step) return "app.step.NAME";
   for (const PluginTableRule& rule : plugin_table_rules())
     if (rule.kind == kind) return rule.key;
   return "model.layer.NAME";
@@ -371,8 +415,9 @@ bool only_describes(const std::string& key) {
 }
 
 const std::vector<std::string>& top_tables() {
-  static const std::vector<std::string> tables = {"task",     "data",  "tokenizer", "model", "optimizer",
-                                                  "schedule", "train", "distil",    "sweep", "search"};
+  static const std::vector<std::string> tables = {"task",      "data",     "tokenizer", "model",
+                                                  "optimizer", "schedule", "train",     "distil",
+                                                  "app",       "sweep",    "search"};
   return tables;
 }
 

@@ -26,6 +26,10 @@ const Schema& resolved_teacher_schema();
 const Schema& distil_schema();   ///< [distil]
 const Schema& decoder_schema();  ///< [model.decoder]
 const Schema& train_schema();    ///< [train]
+const Schema& app_schema();      ///< [app], without its tables [app.step.NAME]
+/// The table `model` of a step, which names the run that the step asks, as written and as resolved.
+const Schema& step_model_schema();
+const Schema& resolved_step_model_schema();
 
 /// The default of train.loss_scale if precision is float16, and the largest value, which is beyond all that
 /// float32 holds.
@@ -46,6 +50,14 @@ const Schema& host_options(Kind kind);
 
 /// Returns the table that names a type of this kind: "optimizer", "data", "model.layer.NAME".
 std::string table_of(Kind kind);
+
+/// Returns the key of the table that names the run which a step asks: "app.step.NAME.model".
+std::string step_model_key(const std::string& step);
+/// Returns whether the table with this dotted key names another run: "model.from", "distil.teacher", or that
+/// of a step. The weights of this run have the same key as their role in Specification::data.
+bool names_run(const std::string& table);
+/// Returns NAME for the key "app.step.NAME.model", and "" for any other.
+std::string step_in(const std::string& table);
 
 /// Returns true for options that only say how a run may be shown. Identities ignore them.
 bool only_describes(const std::string& key);  ///< "data.private", "train.retrains"

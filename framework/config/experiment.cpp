@@ -144,15 +144,20 @@ std::optional<DistilTable> distil_table(const Resolved& resolved) {
                     .heads = distil.integer("relation_heads")}};
 }
 
-}  // namespace
-
-Experiment make_experiment(const json& config, const Catalogue& catalogue, const Origins& origins) {
+Resolved resolved_config(const json& config, const Catalogue& catalogue, const Origins& origins) {
   Problems problems;
   const Value root = value_from_json(config, "", origins);
   if (!root.is_table())
     throw ConfigError("", "a resolved experiment must be an object, found " + config.dump());
-  const Resolved resolved = resolve(root, catalogue, problems);
+  Resolved resolved = resolve(root, catalogue, problems);
   require_none(problems);
+  return resolved;
+}
+
+}  // namespace
+
+Experiment make_experiment(const json& config, const Catalogue& catalogue, const Origins& origins) {
+  const Resolved resolved = resolved_config(config, catalogue, origins);
   return {plugin_table(resolved, "task"),
           data_table(resolved),
           plugin_table(resolved, "tokenizer"),
@@ -161,6 +166,23 @@ Experiment make_experiment(const json& config, const Catalogue& catalogue, const
           plugin_table(resolved, "schedule"),
           train_table(resolved.tables.at("train").options),
           distil_table(resolved)};
+}
+
+bool is_application(const json& config) {
+  return config.is_object() && config.contains("app");
+}
+
+Application make_application(const json& config, const Catalogue& catalogue, const Origins& origins) {
+  const Resolved resolved = resolved_config(config, catalogue, origins);
+  const Options& app = resolved.tables.at("app").options;
+  Application application{.steps = {}, .data = data_table(resolved), .fit = app.number("fit"), .select = {}};
+  if (app.has("select")) application.select = app.text("select");
+  for (const std::string& name : app.text_list("steps")) {
+    const std::string key = "app.step." + name;
+    application.steps.push_back(
+        {plugin_table(resolved, key), name, resolved.tables.at(key).offer->asks_model});
+  }
+  return application;
 }
 
 Options options_from_config(const json& table, const Schema& schema, const std::string& key,
@@ -188,6 +210,20 @@ std::vector<TypeName> needed_types(const Experiment& experiment) {
   add(experiment.model.block);
   if (experiment.model.decoder) add(experiment.model.decoder->block);
   return types;
+}
+
+std::vector<TypeName> needed_types(const Application& application) {
+  std::vector<TypeName> types{{Kind::reader, application.data.reader.type}};
+  for (const StepTable& step : application.steps) {
+    const TypeName type{Kind::step, step.type};
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  return types;
+}
+
+std::vector<TypeName> needed_types(const json& config, const Catalogue& catalogue, const Origins& origins) {
+  return is_application(config) ? needed_types(make_application(config, catalogue, origins))
+                                : needed_types(make_experiment(config, catalogue, origins));
 }
 
 }  // namespace encore::config

@@ -173,6 +173,39 @@ struct Experiment {
   std::optional<DistilTable> distil = {};
 };
 
+/// One type, with its kind and the name that an experiment gives it.
+struct TypeName {
+  Kind kind = Kind::layer;
+  std::string name;
+
+  friend bool operator==(const TypeName&, const TypeName&) = default;
+};
+
+/// A step of an application. Its table is [app.step.NAME].
+struct StepTable : PluginTable {
+  std::string name;
+  bool asks_model = false;  ///< Specification::data says which run, by the role step_model_key(name)
+};
+
+/// The resolved experiment of an application ([app]): steps over records instead of a model to train.
+struct Application {
+  std::vector<StepTable> steps;  ///< in the order of app.steps
+  DataTable data;                ///< max_length is not used; without `train`, that list is empty
+  double fit = 0.0;              ///< share of the development set that steps are fitted on
+  std::string select;            ///< "max dev/decide.automation"; empty: no step has a measure to select by
+};
+
+/// Returns whether a resolved experiment, or a document, describes an application.
+bool is_application(const nlohmann::json& config);
+/// Works like make_experiment() for an application.
+Application make_application(const nlohmann::json& config, const Catalogue& catalogue,
+                             const Origins& origins = {});
+/// Returns the types of the steps and the reader, each once.
+std::vector<TypeName> needed_types(const Application& application);
+/// Returns the types that a resolved experiment of either kind names, each once. Throws as make_experiment().
+std::vector<TypeName> needed_types(const nlohmann::json& config, const Catalogue& catalogue,
+                                   const Origins& origins = {});
+
 /// Reads `config`, which is complete, as resolve.hpp makes it, with its `origins`: a value counts as given
 /// (Options::given) unless its origin is a default. Throws ConfigError with the dotted key of an unknown or
 /// missing option, a wrong type, a value out of range, or a type that no plugin offers.
@@ -183,14 +216,6 @@ Experiment make_experiment(const nlohmann::json& config, const Catalogue& catalo
 /// `key` is the table's dotted name. The table's "type" is not among the options.
 Options options_from_config(const nlohmann::json& table, const Schema& schema, const std::string& key,
                             const Origins& origins = {});
-
-/// One type, with its kind and the name that an experiment gives it.
-struct TypeName {
-  Kind kind = Kind::layer;
-  std::string name;
-
-  friend bool operator==(const TypeName&, const TypeName&) = default;
-};
 
 /// Returns every type that an experiment names, each once.
 std::vector<TypeName> needed_types(const Experiment& experiment);

@@ -42,19 +42,19 @@ bool has_other_type(const Value& base, const Value& near) {
 }
 
 // Merges two tables. An option that only the base has keeps its place.
-void merge(Value& base, const Value& near) {
+void merge(Value& base, const Value& near, const std::string& path = {}) {
   std::unordered_map<std::string, std::size_t> places;  // searching for each member would take quadratic time
   for (const Value::Member& member : base.table()) places.emplace(member.key, places.size());
   for (const Value::Member& member : near.table()) {
     const auto found = places.find(member.key);
     Value::Member* below = found == places.end() ? nullptr : &base.table()[found->second];
     const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
-    const bool names_a_run = member.key == "from" ||
-                             member.key == "teacher";  // replaced as a whole: file and name belong together
-    if (both_tables && !names_a_run && !has_other_type(below->value, member.value)) {
+    const std::string key = path.empty() ? member.key : path + "." + member.key;
+    // A table that names a run is replaced as a whole: file and name belong together.
+    if (both_tables && !names_run(key) && !has_other_type(below->value, member.value)) {
       below->key_origin = member.key_origin;
       below->value.origin = member.value.origin;
-      merge(below->value, member.value);
+      merge(below->value, member.value, key);
     } else if (below != nullptr) {
       *below = member;
     } else {

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr int manifest_format = 2;
 constexpr Kind all_kinds[] = {Kind::layer,    Kind::head, Kind::tokenizer, Kind::optimizer,
-                              Kind::schedule, Kind::task, Kind::reader};
+                              Kind::schedule, Kind::task, Kind::reader,    Kind::step};
 
 const json& member(const json& object, const char* name, json::value_t type, const std::string& owner) {
   const auto found = object.find(name);
@@ -63,12 +63,7 @@ void require_own_names(const std::vector<Measure>& measures, const std::string& 
   }
 }
 
-void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
-  const json& needs = member(in, "needs", json::value_t::object, owner);
-  offer.needs = {text_list_member(needs, "structure", "the needs of " + owner),
-                 text_list_member(needs, "truth", "the needs of " + owner)};
-  if (needs.contains("optional"))
-    offer.needs.optional = text_list_member(needs, "optional", "the needs of " + owner);
+void read_measures(const json& in, const std::string& owner, ManifestOffer& offer) {
   const json& measures = member(in, "measures", json::value_t::array, owner);
   if (measures.size() > most_declared)
     throw Error(owner + " declares " + std::to_string(measures.size()) + " measures; at most " +
@@ -79,6 +74,24 @@ void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
     throw Error(owner + ": " + error.what());
   }
   require_own_names(offer.measures, owner);
+}
+
+void read_step(const json& in, const std::string& owner, ManifestOffer& offer) {
+  read_measures(in, owner, offer);
+  offer.asks_model = member(in, "asks_model", json::value_t::boolean, owner).get<bool>();
+  offer.select = text_member(in, "select", owner);
+  if (offer.select.empty()) return;
+  if (const auto problem = selection_problem(offer.select, offer.measures, owner))
+    throw Error("\"select\" of " + owner + " " + *problem);
+}
+
+void read_task(const json& in, const std::string& owner, ManifestOffer& offer) {
+  const json& needs = member(in, "needs", json::value_t::object, owner);
+  offer.needs = {text_list_member(needs, "structure", "the needs of " + owner),
+                 text_list_member(needs, "truth", "the needs of " + owner)};
+  if (needs.contains("optional"))
+    offer.needs.optional = text_list_member(needs, "optional", "the needs of " + owner);
+  read_measures(in, owner, offer);
   offer.select = text_member(in, "select", owner);
   if (const auto problem = selection_problem(offer.select, offer))
     throw Error("\"select\" of " + owner + " " + *problem);
@@ -183,6 +196,7 @@ ManifestOffer offer_from_json(const json& in) {
   }
   require_free_options(offer, owner);
   if (offer.kind == Kind::task) read_task(in, owner, offer);
+  if (offer.kind == Kind::step) read_step(in, owner, offer);
   if (offer.kind == Kind::head) read_forms(in, owner, offer);
   if (offer.kind == Kind::reader) offer.gives = text_list_member(in, "gives", owner);
   if (offer.kind == Kind::reader && in.contains("may_give"))
@@ -199,7 +213,7 @@ std::map<std::string, std::string> statements(const Manifest& manifest) {
     const std::string owner = title_of(offer.kind, offer.name);
     all[owner] = "version " + std::to_string(offer.version);
     const json described = offer_to_json(offer);
-    for (const char* part : {"summary", "needs", "select", "adopted", "gives", "may_give"})
+    for (const char* part : {"summary", "needs", "select", "asks_model", "adopted", "gives", "may_give"})
       if (described.contains(part))
         all["the \"" + std::string(part) + "\" of " + owner] = described[part].dump();
     for (const json& option : described["options"])
@@ -248,12 +262,15 @@ json offer_to_json(const ManifestOffer& offer) {
               {"version", offer.version},
               {"summary", offer.summary},
               {"options", schema_to_json(offer.options)}};
-  if (offer.kind == Kind::task) {
-    out["needs"] = {{"structure", offer.needs.structure}, {"truth", offer.needs.truth}};
-    if (!offer.needs.optional.empty()) out["needs"]["optional"] = offer.needs.optional;
+  if (offer.kind == Kind::task || offer.kind == Kind::step) {
     out["measures"] = json::array();
     for (const Measure& measure : offer.measures) out["measures"].push_back(json_of(measure));
     out["select"] = offer.select;
+  }
+  if (offer.kind == Kind::step) out["asks_model"] = offer.asks_model;
+  if (offer.kind == Kind::task) {
+    out["needs"] = {{"structure", offer.needs.structure}, {"truth", offer.needs.truth}};
+    if (!offer.needs.optional.empty()) out["needs"]["optional"] = offer.needs.optional;
     for (const AdoptedModel& model : offer.adopted)
       out["adopted"].push_back({{"architecture", model.architecture},
                                 {"task_options", model.task_options},

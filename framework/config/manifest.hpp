@@ -59,8 +59,9 @@ struct ManifestOffer {
   Schema options = {};
   std::string summary = {};                ///< one line; empty where the type declares none
   TaskFields needs = {};                   ///< of a task: the fields of records that it reads
-  std::vector<Measure> measures = {};      ///< of a task
-  std::string select = {};                 ///< of a task: the default of train.select
+  std::vector<Measure> measures = {};      ///< of a task or a step
+  std::string select = {};                 ///< of a task: the default of train.select; of a step: app.select
+  bool asks_model = false;                 ///< of a step: its table names a run with the option `model`
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
   std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it can import
@@ -82,7 +83,8 @@ struct Manifest {
 };
 
 /// Returns {"kind", "name", "version", "summary", "options"}; for a task also {"needs": {"structure",
-/// "truth", "optional"}, "measures", "select", "adopted"}, for a reader {"gives", "may_give"}, for a head
+/// "truth", "optional"}, "measures", "select", "adopted"}, for a step {"measures", "select", "asks_model"},
+/// for a reader {"gives", "may_give"}, for a head
 /// {"forms": [{"targets", "reads", "columns", "optional_columns", "outputs", "ties", "couples_sequences"}]}.
 /// Empty lists of optional things are left out.
 nlohmann::json offer_to_json(const ManifestOffer& offer);

@@ -34,21 +34,32 @@ std::string range_cell(const Option& option) {
 
 const Schema& core_schema(const std::string& name) {
   static const std::map<std::string, const Schema& (*)()> schemas = {
-      {"experiment", top_schema},        {"data", data_schema},    {"model", model_schema},
-      {"model.decoder", decoder_schema}, {"train", train_schema},  {"distil", distil_schema},
-      {"sweep", sweep_schema},           {"search", search_schema}};
+      {"experiment", top_schema}, {"data", data_schema},
+      {"model", model_schema},    {"model.decoder", decoder_schema},
+      {"train", train_schema},    {"distil", distil_schema},
+      {"sweep", sweep_schema},    {"search", search_schema},
+      {"app", app_schema},        {"app.step.model", step_model_schema}};
   const auto found = schemas.find(name);
   if (found == schemas.end()) throw Error("there is no core schema \"" + name + "\"");
   return found->second();
 }
 
-/// Returns the table of the measures of a task.
+/// Returns the table of the measures of a task or a step.
 std::string measures_table(const ManifestOffer& offer) {
   if (offer.measures.empty()) return "";
   std::string text = "\n| measure | better | meaning |\n|---|---|---|\n";
   for (const Measure& measure : offer.measures)
     text += "| " + code(measure.name) + " | " + better_text(measure) + " | " + meaning_text(measure) + " |\n";
-  return text + "\nWithout `train.select`, the best checkpoint is chosen by " + select_text(offer) + ".\n";
+  if (offer.select.empty()) return text;
+  return text + "\nWithout " + code(select_option(offer)) + ", " + select_text(offer) + ".\n";
+}
+
+/// Returns the sentence in front of the lines that select a type.
+std::string selected_by(Kind kind) {
+  const std::string list = kind == Kind::layer ? "`model.block`" : kind == Kind::step ? "`app.steps`" : "";
+  if (list.empty()) return "An experiment file selects it with:";
+  return "An experiment file selects it with these lines. NAME is a name of your choice, which " + list +
+         " lists:";
 }
 
 /// Returns what a head reads and gives.
@@ -105,11 +116,8 @@ std::string markdown_plugin(const Manifest& manifest) {
   for (const ManifestOffer& offer : manifest.offers) {
     text += "\n## " + std::string(encore::name_of(offer.kind)) + " " + code(offer.name) + "\n";
     if (!offer.summary.empty()) text += sentence_of(offer.summary) + "\n\n";
-    text += std::string(offer.kind == Kind::layer
-                            ? "An experiment file selects it with these lines. NAME is a name of your "
-                              "choice, which `model.block` lists:"
-                            : "An experiment file selects it with:") +
-            "\n\n```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name + "\"\n```\n\n";
+    text += selected_by(offer.kind) + "\n\n```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name +
+            "\"\n```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
     if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
     text += measures_table(offer) + forms_tables(offer);
@@ -136,12 +144,18 @@ std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
   std::ranges::sort(
       rows, [](const Row& a, const Row& b) { return a.kind != b.kind ? a.kind < b.kind : a.text < b.text; });
   std::string text =
-      "# The plugins that ship\n\nLayers, heads, tokenizers, optimizers, schedules, tasks and readers are "
-      "plugins. This page lists those that ship with\nEncore, for users who write an experiment file. The "
-      "page of each plugin describes its options. `exp plugin ls` lists\nthe plugins on your computer, and "
-      "`exp plugin info NAME` prints the tables of a plugin, also of your own.\n\nThese pages are generated: "
-      "`ENCORE_WRITE_DOCUMENTS=1 ./exp test -R PluginPages` writes them again from the plugins.\n\n| kind | "
-      "type | what it is |\n|---|---|---|\n";
+      "# The plugins that ship\n\n"
+      "Layers, heads, tokenizers, optimizers, schedules, tasks, readers and steps are plugins. This page "
+      "lists "
+      "those that ship\nwith Encore, for users who write an experiment file. The page of each plugin "
+      "describes "
+      "its options. `exp plugin ls`\nlists the plugins on your computer, and `exp plugin info NAME` prints "
+      "the "
+      "tables of a plugin, also of your own.\n\n"
+      "These pages are generated: `ENCORE_WRITE_DOCUMENTS=1 ./exp test -R PluginPages` writes them again "
+      "from "
+      "the plugins.\n\n"
+      "| kind | type | what it is |\n|---|---|---|\n";
   for (const Row& row : rows) text += row.text;
   return text;
 }

@@ -129,6 +129,9 @@ std::string fields_text(const ManifestOffer& offer) {
            (offer.may_give.empty() ? ""
                                    : ". Other options give these fields instead of them or in addition: " +
                                          quoted_list(offer.may_give));
+  if (offer.kind == Kind::step && offer.asks_model)
+    return "It asks the model of a run, which `model` in its table names: { run = \"NAME\" }, or "
+           "{ experiment = \"FILE.toml\" } for one that is trained first";
   if (offer.kind != Kind::task) return "";
   return "It reads the " + fields_of(offer.needs.structure) + " of each record" +
          (offer.needs.truth.empty()
@@ -163,11 +166,20 @@ std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
   return tables;
 }
 
+std::string select_option(const ManifestOffer& offer) {
+  return offer.kind == Kind::step ? "app.select" : "train.select";
+}
+
 std::string select_text(const ManifestOffer& offer) {
   const auto slash = offer.select.find('/');
-  if (slash == std::string::npos) return offer.select;
-  return offer.select + " (the " + (offer.select.starts_with("min") ? "lowest " : "highest ") +
-         offer.select.substr(slash + 1) + " on the development set)";
+  const std::string best = slash == std::string::npos
+                               ? offer.select
+                               : std::string(offer.select.starts_with("min") ? "lowest " : "highest ") +
+                                     offer.select.substr(slash + 1) + " on the development set";
+  if (offer.kind == Kind::step)
+    return "applications are compared by the " + best + ", if this is the last step with such a measure";
+  return "the best checkpoint is chosen by " + offer.select +
+         (slash == std::string::npos ? "" : " (the " + best + ")");
 }
 
 std::string better_text(const Measure& measure) {

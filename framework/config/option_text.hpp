@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words an option, a measure, or the fields of a task or reader for tables of help and documentation.
+// Words an option, a measure, or the fields of a task, reader or step for tables of help and documentation.
 // markdown.hpp and `exp plugin info` use it. A change of the words changes the generated pages.
 #pragma once
 
@@ -23,8 +23,8 @@ std::string default_text(const Option& option);
 std::string limits_text(const Option& option);
 
 /// Returns which fields of records a task reads or a reader gives, without the last full stop: `It reads the
-/// field "words" of each record. Records for training and scoring also need the field "tags"`; empty for
-/// other kinds.
+/// field "words" of each record. Records for training and scoring also need the field "tags"`. Of a step that
+/// asks a model, returns how its table names the model. Empty for other types.
 std::string fields_text(const ManifestOffer& offer);
 
 /// A row of the table of inputs and outputs of a head: `column of the task`, `targets`, `token`, `integer, 0
@@ -44,9 +44,11 @@ struct HeadInterface {
 /// Returns what a head reads and gives: a table for each kind of task, or one if they differ only in what has
 /// a target. Empty for other kinds of plugins.
 std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer);
-/// Returns the default of train.select of a task with its meaning: "max dev/f1 (the highest f1 on the
-/// development set)".
+/// Returns what the `select` of a task or a step decides, to follow "Without train.select, " of
+/// select_option(): "the best checkpoint is chosen by max dev/f1 (the highest f1 on the development set)".
 std::string select_text(const ManifestOffer& offer);
+/// Returns the option that has this default: "train.select" or "app.select".
+std::string select_option(const ManifestOffer& offer);
 /// Returns "higher" or "lower", or "-" for a matrix and for a measure without a direction.
 std::string better_text(const Measure& measure);
 /// Returns the help of a measure, and says so if not all data have it.

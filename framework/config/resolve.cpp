@@ -23,9 +23,10 @@ namespace encore::config {
 
 namespace {
 
-const std::string layer_prefix = "model.layer.";
+const std::string layer_prefix = "model.layer.", step_prefix = "app.step.";
 
-bool is_layer_name(const std::string& name) {
+/// Returns whether a name of a layer or a step can be part of other names.
+bool is_part_name(const std::string& name) {
   const auto fits = [](unsigned char letter) {
     return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
   };
@@ -57,6 +58,7 @@ class Resolver {
 
   /// Resolves each table by itself.
   void tables() {
+    if (is_application()) return application();
     for (const PluginTableRule& rule : plugin_table_rules()) part_table(rule);
     const Value* from = root_.at({"model", "from"});
     const bool has_parent = from != nullptr && from->is_table();
@@ -72,6 +74,100 @@ class Resolver {
   }
 
  private:
+  bool is_application() const { return root_.find("app") != nullptr; }
+
+  /// Resolves [app], its steps, and [data]. An application trains nothing, so it has no other table.
+  void application() {
+    for (const PluginTableRule& rule : plugin_table_rules())
+      if (rule.kind == Kind::reader) part_table(rule);
+    for (const std::string& name : top_tables())
+      if (const Value::Member* table = root_.find(name); table != nullptr && !is_of_application(name))
+        problems_.add(table->key_origin.place, name,
+                      "an experiment with [app] has no [" + name +
+                          "]: its steps ask models of other runs, such as model = { experiment = "
+                          "\"FILE\" }; remove one of them");
+    const Value* app = core_table("app", app_schema(), {"step"});
+    if (app == nullptr) return;
+    const Value::Member* tables = app->find("step");
+    if (tables != nullptr && !tables->value.is_table())
+      return problems_.add(
+          tables->value.origin.place, "app.step",
+          "\"step\" of [app] must hold tables [app.step.NAME], found " + describe(tables->value));
+    const Value none{Value::Table{}, app->origin};
+    const Value& steps = tables == nullptr ? none : tables->value;
+    for (const Value::Member& member : steps.table()) step(member);
+    step_order(*app, steps);
+  }
+
+  static bool is_of_application(const std::string& table) {
+    return table == "app" || table == "data" || table == "sweep" || table == "search";
+  }
+
+  /// Resolves the table of a step. plan/parent_filler.cpp has already found the run that its model names.
+  void step(const Value::Member& member) {
+    const std::string key = step_prefix + member.key;
+    if (!is_part_name(member.key))
+      return problems_.add(member.key_origin.place, key,
+                           "\"" + member.key +
+                               "\" cannot be the name of a step: it becomes part of the names of fields and "
+                               "measures, so only letters, digits, \"_\" and \"-\" may stand in it");
+    if (!member.value.is_table())
+      return problems_.add(member.value.origin.place, key,
+                           "[" + key + "] must be a table, found " + describe(member.value));
+    std::optional<Checked> checked = plugin_table(key, Kind::step, member.value);
+    if (!checked) return;
+    const bool asks_model = checked->offer->asks_model;
+    const std::string title = title_of(Kind::step, checked->offer->name);
+    keep(key, std::move(*checked));
+    const Value::Member* model = member.value.find("model");
+    if (model == nullptr) {
+      if (asks_model)
+        problems_.add(member.value.origin.place, key + ".model",
+                      "[" + key +
+                          "] names no model; write model = { run = \"NAME\" } or model = { "
+                          "experiment = \"FILE\" }");
+    } else if (!asks_model) {
+      problems_.add(model->key_origin.place, key + ".model",
+                    title + " asks no model; remove \"model\" from [" + key + "]");
+    } else if (!model->value.is_table()) {
+      problems_.add(model->value.origin.place, key + ".model",
+                    "\"model\" of [" + key +
+                        "] must be a table, { run = \"NAME\" } or { experiment = "
+                        "\"FILE\" }, found " +
+                        describe(model->value) + "; exp import makes a run of a folder from elsewhere");
+    } else {
+      core_table(key + ".model", resolved_step_model_schema());
+    }
+  }
+
+  /// Checks that app.steps and the tables [app.step.NAME] name the same steps, each once.
+  void step_order(const Value& app, const Value& steps) {
+    const Value::Member* order = app.find("steps");
+    if (order == nullptr || !order->value.is_array()) return;
+    if (order->value.array().empty())
+      problems_.add(order->value.origin.place, "app.steps",
+                    "\"steps\" of [app] is empty; it names the steps");
+    std::vector<std::string> names;
+    for (const Value::Member& member : steps.table()) names.push_back(member.key);
+    std::set<std::string> used;
+    for (const Value& name : order->value.array()) {
+      if (!name.is_text()) continue;
+      if (steps.find(name.text()) == nullptr)
+        problems_.add(name.origin.place, "app.steps",
+                      "\"steps\" of [app] names \"" + name.text() + "\", but there is no table [" +
+                          step_prefix + name.text() + "]" + did_you_mean(name.text(), names));
+      if (!used.insert(name.text()).second)
+        problems_.add(
+            name.origin.place, "app.steps",
+            "\"steps\" of [app] names \"" + name.text() + "\" twice; each step needs a table of its own");
+    }
+    for (const Value::Member& member : steps.table())
+      if (!used.contains(member.key))
+        problems_.add(member.key_origin.place, step_prefix + member.key,
+                      "\"steps\" of [app] does not name the step of [" + step_prefix + member.key +
+                          "]; add it there, or remove the table");
+  }
+
   /// Resolves [distil] if there is one. plan/parent_filler.cpp has already found the run that its teacher
   /// names.
   void distil() {
@@ -169,6 +265,7 @@ class Resolver {
 
   /// Returns false for a run that trains nothing, which needs no files.
   bool needs_files() const {
+    if (is_application()) return false;  // across_tables.cpp checks which sets it needs
     const Value* epochs = root_.at({"train", "epochs"});
     const auto* count = epochs == nullptr ? nullptr : std::get_if<std::int64_t>(&epochs->data);
     return count == nullptr || *count != 0;
@@ -224,8 +321,10 @@ class Resolver {
     const bool shared = !host_options(kind).options().empty();
     const TableName name{key, shared ? "[" + key + "]" : title_of(offer->kind, offer->name)};
     const bool whole = kind != Kind::reader || needs_files();
+    std::vector<std::string> inner = {"type"};
+    if (kind == Kind::step) inner.emplace_back("model");  // step() checks it
     return Checked{
-        validate(table, whole ? schema : without_files(schema), name, problems_, {"type"}, root, places_),
+        validate(table, whole ? schema : without_files(schema), name, problems_, inner, root, places_),
         &schema, offer, type->value.origin};
   }
 
@@ -268,7 +367,7 @@ class Resolver {
 
   void check_layer(const Value::Member& member, std::map<std::string, Checked>& checked) {
     const std::string key = layer_prefix + member.key;
-    if (!is_layer_name(member.key)) {
+    if (!is_part_name(member.key)) {
       problems_.add(member.key_origin.place, key,
                     "\"" + member.key +
                         "\" cannot be the name of a layer: it becomes part of the names of its "
@@ -347,7 +446,7 @@ void check_given_options(const Value& root, const Catalogue& catalogue, Problems
   Resolver(root, catalogue, found).tables();
   for (const Problem& problem : found.all()) {
     const bool is_of_parent =
-        problem.key.starts_with("model.from") || problem.key.starts_with("distil.teacher");
+        names_run(problem.key) || names_run(problem.key.substr(0, problem.key.rfind('.')));
     const Value* given = problem.key.empty() || is_of_parent ? nullptr : root.at(split(problem.key));
     if (given != nullptr && !given->is_table()) problems.add({problem});
   }

@@ -54,9 +54,12 @@ const Measure* measure_of(const std::vector<Measure>& measures, std::string_view
 }
 
 std::optional<std::string> selection_problem(const std::string& text, const ManifestOffer& task) {
-  const std::vector<Measure> measures = measures_of(task);
+  return selection_problem(text, measures_of(task), "task \"" + task.name + "\"");
+}
+
+std::optional<std::string> selection_problem(const std::string& text, const std::vector<Measure>& measures,
+                                             const std::string& subject) {
   const std::vector<std::string> sure = sure_selections(measures);
-  const std::string subject = "task \"" + task.name + "\"";
   const std::size_t begin = std::string_view("max ").size() + dev_split.size();
   const bool formed = text.size() > begin && (text.starts_with("max ") || text.starts_with("min ")) &&
                       std::string_view(text).substr(4, dev_split.size()) == dev_split;

@@ -23,6 +23,9 @@ const Measure* measure_of(const std::vector<Measure>& measures, std::string_view
 /// follows the option's name. It accepts measures that only some data have (a family, or one that is not
 /// `always` there): the worker checks these when it checks the run.
 std::optional<std::string> selection_problem(const std::string& text, const ManifestOffer& task);
+/// The same for the measures of an application. `subject` names it in messages.
+std::optional<std::string> selection_problem(const std::string& text, const std::vector<Measure>& measures,
+                                             const std::string& subject);
 
 /// The rule that chooses the best checkpoint: `select = "max dev/f1"`.
 struct Selection {

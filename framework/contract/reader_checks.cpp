@@ -57,7 +57,7 @@ struct TextPart {
   std::int64_t first_line = 1;
 };
 
-/// Returns the text cut at every place where the reader allows it. Blank parts are left out, as the host
+/// Returns the text cut at every place where the reader allows it. Leaves out blank parts, as the host
 /// does.
 std::vector<TextPart> parts_of(std::string_view text, Cut cut) {
   std::vector<TextPart> parts;

@@ -19,13 +19,14 @@ bool chooses_reader(const config::Override& setting) {
   return setting.path == std::vector<std::string>{"data", "type"};
 }
 
-/// Returns whether the path is the table of a part of this kind. A layer has a table for each of its places,
-/// so any of them names it.
+/// Returns whether the path is the table of a part of this kind. A layer and a step have a table for each of
+/// their places, so any of them names it; `step` stands for that of any step.
 bool is_table_of(Kind kind, const std::vector<std::string>& path) {
   if (path.size() == 1) return true;
   std::string table;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) table += (i == 0 ? "" : ".") + path[i];
   if (kind == Kind::layer) return table.starts_with("model.layer.") || table == "model.norm";
+  if (kind == Kind::step) return table == "step" || table.starts_with("app.step.");
   return table == config::table_of(kind);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "contract/step_checks.hpp"
 #include "record/crash_line.hpp"
 
 namespace encore::contract {
@@ -51,6 +52,9 @@ std::vector<Check> suite_checks(const Device& device, const Offer& offer, const 
       break;
     case Kind::reader:
       append(reader_checks(offer, data));
+      break;
+    case Kind::step:
+      append(step_checks(offer, data));
       break;
   }
   return checks;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contract suite: the rules for every layer, head, tokenizer, optimizer, schedule, task and reader of any
-// author. Place in the flow: `exp plugin check FILE` starts a worker (worker/check_plugin_verb.cpp), which
-// opens the plugin and runs every check on all types that it offers; tests/contract runs the same suite on
-// the plugins that ship. The observer receives each check before it runs, so that a check that crashes can be
-// named. Plugins of other authors must pass the checks, so a check may demand only what the headers of the
+// The contract suite: the rules for every layer, head, tokenizer, optimizer, schedule, task, reader and step
+// of any author. Place in the flow: `exp plugin check FILE` starts a worker (worker/check_plugin_verb.cpp),
+// which opens the plugin and runs every check on all types that it offers; tests/contract runs the same suite
+// on the plugins that ship. The observer receives each check before it runs, so that a check that crashes can
+// be named. Plugins of other authors must pass the checks, so a check may demand only what the headers of the
 // SDK promise.
 #pragma once
 
@@ -57,10 +57,10 @@ struct CheckFile {
   std::string name, text;
 };
 /// Files of the plugin's author (`--data FILE`). Readers are checked with them beside the suite's samples,
-/// tasks with them instead of the samples. All of them are one set.
+/// tasks and steps with them instead of the samples. All of them are one set.
 struct CheckData {
   std::vector<CheckFile> files = {};
-  std::vector<Offer> readers = {};  ///< the first that gives the fields of a task makes its records
+  std::vector<Offer> readers = {};  ///< the first that gives the fields of a task or step makes its records
   bool chosen = false;              ///< the user has named the only reader: -S data.type=NAME
 
   bool given() const { return !files.empty(); }

@@ -55,6 +55,7 @@ class Engine {
          const Device& device, Weights weights = Weights::chosen);
 
   const config::Experiment& experiment() const { return loaded_.experiment; }
+  const plugin_host::Registry& registry() const { return loaded_.registry; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   /// Returns the lines of the tokenizer's vocabulary file.
   const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }

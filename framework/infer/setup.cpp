@@ -40,17 +40,20 @@ nlohmann::json options_json(const config::PluginTable& table) {
 }  // namespace
 
 LoadedExperiment load_experiment(const record::Specification& specification) {
+  if (record::is_application(specification))
+    throw Error("run " + specification.name +
+                " is an application, which has no model of its own; exp predict, evaluate and serve take it, "
+                "and the runs that its steps ask (exp show names them) can do everything else");
   const std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
                                                    specification.plugin_folders.end());
   const config::Catalogue catalogue = config::Catalogue::load(folders, config::host_fingerprint());
   LoadedExperiment loaded{config::make_experiment(specification.config, catalogue, specification.origin), {}};
-  take_planned_files(loaded.experiment, specification);
+  take_planned_files(loaded.experiment.data, specification);
   loaded.registry.load(catalogue, config::needed_types(loaded.experiment));
   return loaded;
 }
 
-void take_planned_files(config::Experiment& experiment, const record::Specification& specification) {
-  config::DataTable& data = experiment.data;
+void take_planned_files(config::DataTable& data, const record::Specification& specification) {
   for (const auto& [role, paths] : {std::pair("train", &data.train), std::pair("dev", &data.dev),
                                     std::pair("test", &data.test), std::pair(record::added_role, &data.more)})
     if (std::vector<std::string> files = record::files_of_role(specification.data, role); !files.empty())

@@ -41,7 +41,7 @@ struct LoadedExperiment {
 LoadedExperiment load_experiment(const record::Specification& specification);
 
 /// Sets the files of the data sets to those of the plan; they replace a folder.
-void take_planned_files(config::Experiment& experiment, const record::Specification& specification);
+void take_planned_files(config::DataTable& data, const record::Specification& specification);
 
 /// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any.
 struct LoadedTokenizer {

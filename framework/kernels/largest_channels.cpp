@@ -2,7 +2,9 @@
 // The kernel largest_channels: the k largest channels of each row of x (N, C) with their values (N, k), and
 // log_sums (N), the log of the softmax's divisor. infer/best_tokens.cpp (generation) and heads that name
 // candidates call it. A row is read in runs of 64 channels; only runs whose maximum belongs to the list are
-// searched. Every lane keeps the same list.
+// searched. Every lane keeps the same list, so that all lanes take the same branches. Callers rely on the
+// order: falling values, and equal values by channel. The size of a run may change; it does not affect
+// results.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

@@ -88,17 +88,14 @@ std::map<std::string, std::string> content_hashes(const config::Resolved& resolv
   return hashes;
 }
 
-/// Returns how the runs that this one starts or learns from count (identity_of in parent_filler.hpp), by the
-/// table that names them.
+/// Returns how the runs that this one starts or learns from, or asks, count (identity_of in
+/// parent_filler.hpp), by the table that names them.
 std::map<std::string, std::string> parent_identities(const record::Specification& specification) {
   std::map<std::string, std::string> identities;
-  for (const auto& [role, pointer] : {std::pair(record::pretrained_role, "/model/from"),
-                                      std::pair(record::teacher_role, "/distil/teacher")}) {
-    const json link = specification.config.value(json::json_pointer(pointer), json());
-    if (!link.is_object()) continue;
+  for (const auto& [role, link] : record::run_links(specification.config)) {
     const auto weights = specification.data.find(role);
-    if (link.contains("question"))
-      identities[role] = "question:" + link.at("question").get<std::string>();
+    if (!link.question.empty())
+      identities[role] = "question:" + link.question;
     else if (weights != specification.data.end())
       identities[role] = "weights:" + weights->second.sha256;
   }
@@ -126,8 +123,7 @@ CanonicalText::CanonicalText(const config::Resolved& resolved,
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
   for (const auto& [key, parent] : parents) entries.emplace_back(key, quoted(parent));
   for (const auto& [key, table] : resolved.tables) {
-    if (key == record::pretrained_role || key == record::teacher_role)
-      continue;  // a run was found by these names and paths
+    if (config::names_run(key)) continue;  // a run was found by these names and paths
     if (table.offer != nullptr) entries.emplace_back(key + ".type", quoted(type_text(*table.offer)));
     for (const auto& [name, value] : table.options.values()) {
       const Option& option = *table.schema->find(name);
@@ -154,8 +150,7 @@ std::string CanonicalText::without_seed() const {
 }
 
 bool counts_by_content(const std::string& key) {
-  return key != "data.root" && !key.starts_with(std::string(record::pretrained_role) + ".") &&
-         !key.starts_with(std::string(record::teacher_role) + ".");
+  return key != "data.root" && !config::names_run(key.substr(0, key.rfind('.')));
 }
 
 std::string data_role(const std::string& key) {

@@ -21,7 +21,7 @@ class CanonicalText {
  public:
   /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of
   /// several). `parents` says how the other runs that this one needs count (parent_filler.hpp), by the table
-  /// that names them: model.from, distil.teacher.
+  /// that names them (config::names_run).
   CanonicalText(const config::Resolved& resolved, const std::map<std::string, std::string>& files,
                 const std::map<std::string, std::string>& parents = {});
 

@@ -25,8 +25,9 @@ using nlohmann::json;
 struct LinkTable {
   std::vector<std::string> path;  ///< {"model", "from"}
   std::string key, title;         ///< "model.from", "[model] from"
-  std::string use;                ///< what the run does with the other one: "starts from"
+  std::string use;                ///< what is done with the other run: "starts from"
   const Schema& (*schema)();
+  std::string who = "a run";  ///< does it
 
   std::string usage() const {
     const std::string& name = path.back();
@@ -166,7 +167,8 @@ bool is_sound(const config::Value& from, const Options& options, const LinkTable
   };
   const bool run = options.has("run"), experiment = options.has("experiment");
   if (run && experiment)
-    return refuse("names a run and an experiment; a run " + table.use + " one of them: " + table.usage());
+    return refuse("names a run and an experiment; " + table.who + " " + table.use +
+                  " one of them: " + table.usage());
   if (!run && !experiment) return refuse("names no run; " + table.usage());
   if (run && options.has("name"))
     return refuse("has a name beside run; name chooses one of the runs of an experiment");
@@ -239,6 +241,30 @@ const Parent* fill_from_parent(config::Value& root, ParentSource* source, config
 
 const Parent* link_teacher(config::Value& root, ParentSource* source, config::Problems& problems) {
   return link(root, teacher_table, source, problems);
+}
+
+std::map<std::string, const Parent*> link_step_models(config::Value& root, ParentSource* source,
+                                                      config::Problems& problems) {
+  std::vector<std::string> names;
+  if (const config::Value* steps = root.at({"app", "step"}); steps != nullptr && steps->is_table())
+    for (const config::Value::Member& step : steps->table()) names.push_back(step.key);
+  std::map<std::string, const Parent*> models;
+  for (const std::string& name : names) {
+    const LinkTable table = {{"app", "step", name, "model"},  config::step_model_key(name),
+                             "[app.step." + name + "] model", "asks",
+                             config::step_model_schema,       "a step"};
+    const config::Value* link_table = named(root, table);
+    if (link_table == nullptr) continue;
+    const config::Place place = link_table->origin.place;
+    const Parent* model = link(root, table, source, problems);
+    if (model != nullptr && model->config.contains("app")) {
+      problems.add(place, table.key,
+                   table.title + ": " + model->title + " is an application; a step asks a trained model");
+      model = nullptr;
+    }
+    models[table.key] = model;
+  }
+  return models;
 }
 
 void require_same_texts(const json& config, const config::Origins& origins, const Parent& teacher,

@@ -6,6 +6,7 @@
 // of runs, so it does not change.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "config/error.hpp"
@@ -28,6 +29,11 @@ const config::Value* named_teacher(const config::Value& root);
 /// Finds the run of distil.teacher and writes the table as the schema has it, without filling in options.
 /// Returns null if there is no such run.
 const Parent* link_teacher(config::Value& root, ParentSource* source, config::Problems& problems);
+
+/// Finds the runs that the steps of an application ask, and writes their tables as the schema has them.
+/// Returns them by the keys of these tables; null for one that there is not, whose reason is in `problems`.
+std::map<std::string, const Parent*> link_step_models(config::Value& root, ParentSource* source,
+                                                      config::Problems& problems);
 
 /// Adds to `problems` if the vocabulary or lengths of a run's resolved experiment differ from its teacher's.
 /// The worker checks what else must agree (infer/teacher.hpp).

@@ -80,7 +80,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   config::Problems own;
   const Proposal applied = applicable(proposal, problems);
   const config::Value& root = assigned(applied, own);
-  config::Problems beside;  // what is missing because model.from or distil.teacher cannot be used
+  config::Problems beside;  // what is missing because a table that names a run cannot be used
   config::Problems& found = from_is_usable_ ? own : beside;
   config::Resolved resolved = config::resolve(root, catalogue_, found);
   if (!from_is_usable_) config::check_given_options(assigned_, catalogue_, own);
@@ -90,8 +90,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
     ++excluded_;
     return {};
   }
-  if (own.empty() && teacher_ != nullptr)
-    require_same_texts(resolved.config, resolved.origin, *teacher_, own);
+  if (const auto teacher = links_.find(record::teacher_role); own.empty() && teacher != links_.end())
+    require_same_texts(resolved.config, resolved.origin, *teacher->second, own);
   const std::map<std::string, ContentFile> files =
       own.empty() ? hash_files(resolved, own) : decltype(files){};
   problems.add(own.all());
@@ -104,9 +104,7 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
     point.data[data_role(key)] = file;
   }
   std::map<std::string, std::string> parents;
-  for (const auto& [role, parent] :
-       {std::pair(record::pretrained_role, parent_), std::pair(record::teacher_role, teacher_)}) {
-    if (parent == nullptr) continue;
+  for (const auto& [role, parent] : links_) {
     parents[role] = identity_of(*parent);
     if (parent->weights) point.data[role] = *parent->weights;
   }
@@ -182,22 +180,25 @@ const config::Value& PointMaker::assigned(const Proposal& proposal, config::Prob
                    "\"" + assignment->key + "\" goes through a value that is not a table");
   config::apply_overrides(assigned_, document_.overrides, problems);
   from_is_usable_ = true;
-  parent_ = teacher_ = nullptr;
+  links_.clear();
   const bool has_parent = named_parent(assigned_) != nullptr,
              has_folder = pretrained::named_folder(assigned_) != nullptr,
-             has_teacher = named_teacher(assigned_) != nullptr;
-  if (!has_parent && !has_folder && !has_teacher) return assigned_;
+             has_teacher = named_teacher(assigned_) != nullptr, has_steps = assigned_.find("app") != nullptr;
+  if (!has_parent && !has_folder && !has_teacher && !has_steps) return assigned_;
   filled_ = assigned_;
-  if (has_parent) {
-    parent_ = fill_from_parent(filled_, parents_, problems);
-    from_is_usable_ = parent_ != nullptr;
-  } else if (has_folder) {
+  const auto add_link = [&](const std::string& table, const Parent* parent) {
+    if (parent != nullptr)
+      links_[table] = parent;
+    else
+      from_is_usable_ = false;
+  };
+  if (has_steps)
+    for (const auto& [table, model] : link_step_models(filled_, parents_, problems)) add_link(table, model);
+  if (has_parent)
+    add_link(record::pretrained_role, fill_from_parent(filled_, parents_, problems));
+  else if (has_folder)
     from_is_usable_ = filler_.fill(filled_, catalogue_, problems);
-  }
-  if (has_teacher) {
-    teacher_ = link_teacher(filled_, parents_, problems);
-    from_is_usable_ = from_is_usable_ && teacher_ != nullptr;
-  }
+  if (has_teacher) add_link(record::teacher_role, link_teacher(filled_, parents_, problems));
   return filled_;
 }
 

@@ -65,9 +65,9 @@ class PointMaker {
   std::vector<std::string> assigned_keys_;  // what that was
   pretrained::FolderFiller filler_;
   ParentSource* parents_;
-  config::Value filled_;                                 // assigned_ and what model.from decides
-  bool from_is_usable_ = true;                           // and so is distil.teacher, or there is none
-  const Parent *parent_ = nullptr, *teacher_ = nullptr;  // of the last point
+  config::Value filled_;                        // assigned_ and what model.from decides
+  bool from_is_usable_ = true;                  // and so is every other table that names a run
+  std::map<std::string, const Parent*> links_;  // of the last point, by the tables that name the runs
   const config::Catalogue& catalogue_;
   const Sweep& sweep_;
   PlanHeader header_;

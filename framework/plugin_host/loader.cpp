@@ -67,6 +67,7 @@ config::ManifestOffer describe(const Offer& offer) {
           .needs = offer.needs,
           .measures = offer.measures,
           .select = offer.select,
+          .asks_model = offer.asks_model,
           .gives = offer.gives,
           .may_give = offer.may_give,
           .adopted = offer.adopted};

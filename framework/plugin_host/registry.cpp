@@ -163,5 +163,9 @@ std::unique_ptr<Task> Registry::make_task(const std::string& type, const Options
 std::unique_ptr<Reader> Registry::make_reader(const std::string& type, const Options& options) const {
   return build<Kind::reader>(type, options, ReaderContext{});
 }
+std::unique_ptr<AppStep> Registry::make_step(const std::string& type, const Options& options,
+                                             const StepContext& context) const {
+  return build<Kind::step>(type, options, context);
+}
 
 }  // namespace encore::plugin_host

@@ -71,6 +71,8 @@ class Registry {
   std::unique_ptr<Task> make_task(const std::string& type, const Options& options,
                                   const TaskContext& context) const;
   std::unique_ptr<Reader> make_reader(const std::string& type, const Options& options) const;
+  std::unique_ptr<AppStep> make_step(const std::string& type, const Options& options,
+                                     const StepContext& context) const;
 
   const std::vector<LoadedPlugin>& plugins() const { return plugins_; }
   const std::vector<LoadFailure>& failures() const { return failures_; }

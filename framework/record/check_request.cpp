@@ -50,14 +50,18 @@ bool CheckRequest::add(const Specification& specification) {
   run.files = number_of("files", files_of(specification));
   run.folders = number_of("folders", specification.plugin_folders);
   const auto table = [&](const char* name) { return " " + run.table(name); };
-  const std::string width = specification.config.at("model").at("width").dump();
+  std::vector<std::string> together;
+  if (is_application(specification)) {
+    together = {"app" + table("app") + table("data")};
+  } else {
+    const std::string width = specification.config.at("model").at("width").dump();
+    together = {"tokenizer" + table("tokenizer"), "optimizer" + table("optimizer"),
+                "schedule" + table("schedule") + " " + width,
+                "model" + table("model") + table("train") + table("data") + table("task")};
+  }
   const std::string plugins = " " + std::to_string(run.folders);
   bool is_new = false;
-  for (const std::string& together :
-       {"tokenizer" + table("tokenizer"), "optimizer" + table("optimizer"),
-        "schedule" + table("schedule") + " " + width,
-        "model" + table("model") + table("train") + table("data") + table("task")})
-    is_new = asked_.insert(together + plugins).second || is_new;
+  for (const std::string& tables : together) is_new = asked_.insert(tables + plugins).second || is_new;
   if (is_new) runs_.push_back(std::move(run));
   return is_new;
 }

@@ -12,6 +12,7 @@
 #include "base/input_file.hpp"
 #include "base/json_text.hpp"
 #include "base/limits.hpp"
+#include "config/core_schema.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore::record {
@@ -90,6 +91,31 @@ void require_planned(const DataFile& planned, const std::string& role, const std
   if (sha256 != planned.sha256)
     throw Error(planned.path + " (" + role +
                 ") has changed since the run was planned; run the experiment file again");
+}
+
+bool is_application(const Specification& specification) {
+  return specification.config.is_object() && specification.config.contains("app");
+}
+
+const char* kind_of(const Specification& specification) {
+  return is_application(specification) ? "application" : "training";
+}
+
+std::map<std::string, RunLink> run_links(const nlohmann::json& config) {
+  std::map<std::string, RunLink> links;
+  const auto add = [&](const std::string& key, const nlohmann::json::json_pointer& place) {
+    const nlohmann::json table = config.value(place, nlohmann::json());
+    if (!table.is_object()) return;
+    const auto text = [&](const char* name) { return table.value(name, std::string()); };
+    links[key] = {text("run"), text("experiment"), text("question")};
+  };
+  add(pretrained_role, nlohmann::json::json_pointer("/model/from"));
+  add(teacher_role, nlohmann::json::json_pointer("/distil/teacher"));
+  const nlohmann::json::json_pointer steps("/app/step");
+  if (const nlohmann::json tables = config.value(steps, nlohmann::json()); tables.is_object())
+    for (const auto& [name, table] : tables.items())
+      add(config::step_model_key(name), steps / name / "model");
+  return links;
 }
 
 bool trains_nothing(const Specification& specification) {

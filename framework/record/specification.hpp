@@ -81,5 +81,20 @@ struct Specification {
 
 /// Returns whether its run takes over the weights of `model.from` and trains nothing (train.epochs = 0).
 bool trains_nothing(const Specification& specification);
+/// The file of an application's folder with the knowledge of its steps, in place of weights.
+inline constexpr const char* application_file = "application.json";
+/// Returns whether its run is an application ([app]), which fits steps and trains nothing.
+bool is_application(const Specification& specification);
+/// Returns what the run does, as the database stores it: "training" or "application".
+const char* kind_of(const Specification& specification);
+
+/// A table of a resolved experiment that names another run: by its id or, if an experiment file asks for it,
+/// by its question.
+struct RunLink {
+  std::string run = {};  ///< id; empty: `experiment` asks for it
+  std::string experiment = {}, question = {};
+};
+/// Returns these tables by their dotted keys (config::names_run).
+std::map<std::string, RunLink> run_links(const nlohmann::json& config);
 
 }  // namespace encore::record

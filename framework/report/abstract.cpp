@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "config/core_schema.hpp"
 #include "record/specification.hpp"
 #include "report/compute.hpp"
 #include "report/model_card.hpp"
@@ -163,6 +164,35 @@ std::string group_text(const ReportData& data, const OriginGroup& group, bool is
   return text + ".";
 }
 
+/// Returns a sentence about the applications: their steps, the models that these ask, and the sets. Steps and
+/// models are those of all applications, each once.
+std::string application_text(const ReportData& data, const Runs& runs) {
+  std::vector<std::string> steps, models;
+  const auto add = [](std::vector<std::string>& list, const std::string& text) {
+    if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+  };
+  for (const store::RunRow* run : runs) {
+    const nlohmann::json names = data.setting(*run, "app.steps");
+    for (const nlohmann::json& name : names.is_array() ? names : nlohmann::json::array()) {
+      const std::string step = config::setting_text(name),
+                        type = config::setting_text(data.setting(*run, "app.step." + step + ".type"));
+      add(steps, step == type ? step : step + " (" + type + ")");
+    }
+    for (const auto& [table, model] : data.store.read_parents(*run))
+      if (!config::step_in(table).empty()) add(models, model.run ? model.run->name : model.experiment);
+  }
+  const std::string dev = set_text(data, runs, "dev"), test = set_text(data, runs, "test"),
+                    fit = common_text(data, runs, "app.fit");
+  return "Fitted: " +
+         (runs.size() == 1 ? std::string("an application") : counted(runs.size(), "application")) +
+         " of the steps " + listed(steps) +
+         (models.empty()
+              ? ""
+              : ", asking the model" + std::string(models.size() > 1 ? "s" : "") + " of " + listed(models)) +
+         (dev.empty() ? "" : ", on a share of " + (fit.empty() ? "app.fit" : fit) + " of " + dev) +
+         (test.empty() ? "" : "; scored on " + test) + ".";
+}
+
 /// Returns sentences about the trained models, one for each way in which a model was made, for readers who do
 /// not know them yet. Runs whose worker never reported a start are left out, because they have not trained
 /// yet.
@@ -170,7 +200,7 @@ std::vector<std::string> trained_texts(const ReportData& data) {
   constexpr std::size_t most = 4;
   std::vector<OriginGroup> groups;
   for (const store::RunRow& run : data.runs) {
-    if (data.started(run) == nullptr) continue;
+    if (data.started(run) == nullptr || run.kind == "application") continue;
     ModelOrigin origin =
         model_origin(data.store, run, [&](const std::string& key) { return data.setting(run, key); });
     auto group = std::ranges::find_if(
@@ -187,6 +217,10 @@ std::vector<std::string> trained_texts(const ReportData& data) {
   if (groups.size() > most)
     texts.push_back("Models of " + counted(groups.size() - most, "more kind") +
                     " were trained: exp show RUN describes each.");
+  Runs applications;
+  for (const store::RunRow& run : data.runs)
+    if (data.started(run) != nullptr && run.kind == "application") applications.push_back(&run);
+  if (!applications.empty()) texts.push_back(application_text(data, applications));
   return texts;
 }
 

@@ -35,24 +35,22 @@ std::string run_command(const store::SweepRow& sweep, const std::string& backend
 // --- runs that others start or learn from ---
 
 struct NeededRun {
-  store::RunRow run;  ///< the run that needs another one
-  store::Need need = store::Need::start;
+  store::RunRow run;       ///< the run that needs another one
+  std::string table = {};  ///< names the needed run: "model.from"
   store::ParentRow parent;
 };
 
-/// Returns the runs that these runs start from or learn from, each once.
+/// Returns the runs that these runs need, each once for each way.
 std::vector<NeededRun> needed_by(const ReportData& data) {
   std::vector<NeededRun> needed;
   std::set<std::string> seen;
-  for (const auto& [need, table] : {std::pair(store::Need::start, std::string("model.from.")),
-                                    std::pair(store::Need::teacher, std::string("distil.teacher."))})
-    for (const store::RunRow& run : data.runs) {
-      if (data.setting(run, table + "run").is_null() && data.setting(run, table + "question").is_null())
-        continue;
-      std::optional<store::ParentRow> parent = data.store.read_parent(run, need);
-      if (parent && parent->run && seen.insert(table + parent->run->id + parent->sha256).second)
-        needed.push_back({run, need, std::move(*parent)});
-    }
+  for (const store::RunRow& run : data.runs)
+    for (auto& [table, parent] : data.store.read_parents(run))
+      if (parent.run && seen.insert(table + " " + parent.run->id + parent.sha256).second)
+        needed.push_back({run, table, std::move(parent)});
+  std::ranges::stable_sort(needed, {}, [](const NeededRun& one) {
+    return one.table == record::pretrained_role ? 0 : one.table == record::teacher_role ? 1 : 2;
+  });
   return needed;
 }
 
@@ -70,10 +68,8 @@ std::string parent_commands(const ReportData& data) {
     for (const store::SweepRow& sweep : store::RunBatch(data.store, {runs[i]}).sweeps())
       if (!sweep.file.empty()) lines += run_command(sweep, runs[i].backend);
     if (text.find(lines) == std::string::npos) text = lines + text;
-    for (const store::Need need : {store::Need::start, store::Need::teacher})
-      if (const auto parent = data.store.read_parent(runs[i], need);
-          parent && parent->run && parent->experiment.empty())
-        runs.push_back(*parent->run);
+    for (const auto& [table, parent] : data.store.read_parents(runs[i]))
+      if (parent.run && parent.experiment.empty()) runs.push_back(*parent.run);
   }
   return text;
 }
@@ -84,14 +80,15 @@ std::optional<document::Block> starts_block(const ReportData& data) {
   if (starts.empty()) return std::nullopt;
   document::ItemList list;
   for (std::size_t i = 0; i < std::min(most, starts.size()); ++i) {
-    const auto& [run, need, parent] = starts[i];
-    list.items.push_back(
-        run.name +
-        (need == store::Need::teacher ? " learns from the scores of " : " starts from the weights of ") +
-        parent.run->name + " (" + parent.run->id + ")" +
-        (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
-        (parent.experiment.empty() ? ", which has to be trained before it under that name."
-                                   : ", which exp run trains first."));
+    const auto& [run, table, parent] = starts[i];
+    list.items.push_back(run.name +
+                         (table == record::pretrained_role ? " starts from the weights of "
+                          : table == record::teacher_role  ? " learns from the scores of "
+                                                           : " asks the model of ") +
+                         parent.run->name + " (" + parent.run->id + ")" +
+                         (parent.sha256.empty() ? std::string() : ", SHA-256 " + parent.sha256) +
+                         (parent.experiment.empty() ? ", which has to be trained before it under that name."
+                                                    : ", which exp run trains first."));
   }
   if (starts.size() > most)
     list.items.push_back(counted(starts.size() - most, "more run") +

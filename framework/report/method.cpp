@@ -3,8 +3,10 @@
 // complete enough to repeat the runs. report.cpp calls method_section(). CSV and JSON have the ids and
 // columns of its tables, so they stay. Read sections.hpp first; architecture.cpp draws the model.
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "config/core_schema.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -176,6 +178,47 @@ document::Section training_section(const ReportData& data) {
   return section;
 }
 
+// --- steps of applications ---
+
+/// Returns the table of the steps of the first application, with the options that were given; an option that
+/// differs among the runs has all its values.
+document::Section steps_section(const ReportData& data) {
+  document::Section section{"steps", "Steps"};
+  const store::RunRow& run =
+      *std::ranges::find(data.runs, "application", [](const store::RunRow& one) { return one.kind; });
+  const auto text = [&](const std::string& key) {
+    for (const analysis::Factor& factor : data.factors)
+      if (std::ranges::find(factor.keys, key) != factor.keys.end()) return levels_text(factor, key, data);
+    return config::setting_text(data.setting(run, key));
+  };
+  const std::map<std::string, store::ParentRow> models = data.store.read_parents(run);
+  document::TableBlock table;
+  table.id = "app-steps";
+  table.caption = "The steps in their order, with the models that they ask and the options that were given.";
+  table.columns = {{"step", "", false}, {"type", "", false}, {"model", "", false}, {"options", "", false}};
+  const nlohmann::json names = data.setting(run, "app.steps");
+  for (const nlohmann::json& name : names.is_array() ? names : nlohmann::json::array()) {
+    const std::string step = config::setting_text(name), prefix = "app.step." + step + ".";
+    std::string options;
+    if (const auto params = data.params.find(run.number); params != data.params.end())
+      for (const store::ParamRow& param : params->second)
+        if (param.key.starts_with(prefix) && param.source != "default" && param.key != prefix + "type" &&
+            !param.key.starts_with(prefix + "model."))
+          options += (options.empty() ? "" : ", ") + param.key.substr(prefix.size()) + " " + text(param.key);
+    const auto model = models.find(config::step_model_key(step));
+    const std::string asked = model == models.end() ? ""
+                              : model->second.run   ? model->second.run->name
+                                                    : model->second.experiment;
+    table.rows.push_back({step, text(prefix + "type"), asked, options});
+  }
+  section.blocks.push_back(std::move(table));
+  section.blocks.push_back(document::Paragraph{
+      "Steps are fitted on a share of " + text("app.fit") +
+      " of the development set, chosen by the content of its examples, and measured on the others; the test "
+      "set is only scored."});
+  return section;
+}
+
 // --- settings ---
 
 /// Returns "study.toml:14" for "study.toml:14:30", because the column is of no use on paper.
@@ -224,7 +267,10 @@ document::Section settings_section(const ReportData& data) {
 
 document::Section method_section(const ReportData& data) {
   document::Section section{"method", "Method"};
-  section.sections = {model_section(data), training_section(data)};
+  const auto is_application = [](const store::RunRow& run) { return run.kind == "application"; };
+  if (!std::ranges::all_of(data.runs, is_application))
+    section.sections = {model_section(data), training_section(data)};
+  if (std::ranges::any_of(data.runs, is_application)) section.sections.push_back(steps_section(data));
   add_section(section.sections, data_section(data));
   section.sections.push_back(settings_section(data));
   return section;

@@ -40,11 +40,11 @@ std::string kind_of(const SettingOf& setting) {
 /// Returns the name of the run that the table `key` names, "base"; for a run of an experiment "base of
 /// base.toml".
 std::string named_run(store::Store& store, const store::RunRow& run, const SettingOf& setting,
-                      const std::string& key, store::Need need) {
+                      const std::string& key) {
   const std::string id = text_setting(setting, key + ".run"),
                     question = text_setting(setting, key + ".question");
   if (id.empty() && question.empty()) return "";
-  const std::optional<store::ParentRow> parent = store.read_parent(run, need);
+  const std::optional<store::ParentRow> parent = store.read_parent(run, key);
   const std::string name = parent && parent->run ? parent->run->name : id;
   const std::string file = text_setting(setting, key + ".experiment");
   if (file.empty()) return name;
@@ -90,10 +90,10 @@ ModelOrigin model_origin(store::Store& store, const store::RunRow& run, const Se
   if (!origin.start.empty()) {
     origin.source = "folders";
   } else {
-    origin.start = named_run(store, run, setting, "model.from", store::Need::start);
+    origin.start = named_run(store, run, setting, "model.from");
     if (!origin.start.empty()) origin.source = "runs";
   }
-  origin.teacher = named_run(store, run, setting, "distil.teacher", store::Need::teacher);
+  origin.teacher = named_run(store, run, setting, "distil.teacher");
   if (const std::string id = text_setting(setting, "train.retrains"); !id.empty()) {
     const std::optional<store::RunRow> before = store::retrained_by(store, run);
     origin.predecessor = before ? before->name : id;

@@ -17,8 +17,10 @@ namespace {
 /// Returns how checkpoints are chosen, "max dev/f1", if all runs agree; else "".
 std::string selection_of(const ReportData& data) {
   std::set<std::string> rules;
-  for (const store::RunRow& run : data.runs)
-    rules.insert(config::setting_text(data.setting(run, "train.select")));
+  for (const store::RunRow& run : data.runs) {
+    const nlohmann::json of_training = data.setting(run, "train.select");
+    rules.insert(config::setting_text(of_training.is_null() ? data.setting(run, "app.select") : of_training));
+  }
   return rules.size() == 1 ? *rules.begin() : "";
 }
 

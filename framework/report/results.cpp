@@ -69,6 +69,7 @@ document::Section results_section(const ReportData& data) {
         {"results-of-" + question.id, question.title, question_blocks(data, question), {}});
   add_section(section.sections, measures_section(data));
   add_section(section.sections, classes_section(data));
+  add_section(section.sections, calibration_section(data));
   add_section(section.sections, trials_section(data));
   return section;
 }

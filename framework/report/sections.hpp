@@ -52,6 +52,8 @@ std::vector<document::Block> search_pictures(const ReportData& data, const analy
                                              const std::string& id);
 /// classes.cpp: precision, recall and F1 of each class; confused classes.
 document::Section classes_section(const ReportData& data);
+/// calibration.cpp: the stated confidence against the share of right answers.
+document::Section calibration_section(const ReportData& data);
 /// curves.cpp: measurements over the steps, with a band over seeds.
 document::Section curves_section(const ReportData& data);
 /// The score that chooses checkpoints alone; empty if it was not recorded.

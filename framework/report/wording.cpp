@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats times, values, intervals and table cells for all sections, so that a number looks equal everywhere
-// in a report. All files of report/ call it, and cli/ and app/ for the output of commands, which tests
-// compare. Read wording.hpp first.
+// Formats times, values, intervals and table cells for all sections, so that a number looks the same
+// everywhere in a report; utc_from() reads a time. All files of report/ call it, and cli/ and app/ for the
+// output of commands, which tests compare. Read wording.hpp first.
 #include "report/wording.hpp"
 
 #include <algorithm>

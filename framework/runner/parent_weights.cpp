@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the weights of a run's parent (from which it starts) and teacher (from which it learns): the run by
+// Finds the weights of the runs that a run needs (its parent, its teacher, those that steps ask): the run by
 // its row or question, its state, and the file. Runner, SlurmRunner and planners in app/ call it. If the
 // weights are part of the question, other weights are refused, since the run would be another one. Read
 // parent_weights.hpp first.
@@ -12,18 +12,9 @@ namespace encore::runner {
 
 namespace {
 
-/// Returns the table model.from or distil.teacher of a resolved experiment, or null.
-const nlohmann::json* link_of(const record::Specification& specification, store::Need need) {
-  const bool teacher = need == store::Need::teacher;
-  const auto outer = specification.config.find(teacher ? "distil" : "model");
-  if (outer == specification.config.end() || !outer->is_object()) return nullptr;
-  const auto link = outer->find(teacher ? "teacher" : "from");
-  return link != outer->end() && link->is_object() ? &*link : nullptr;
-}
-
 /// Sets the role's weights to those in the stored specification, if the run resumes from a checkpoint.
 /// Returns false if it does not resume.
-bool take_earlier(store::Store& store, record::Specification& specification, const char* role,
+bool take_earlier(store::Store& store, record::Specification& specification, const std::string& role,
                   bool from_start) {
   const std::filesystem::path folder = store.run_folder(specification.run);
   if (from_start || record::list_checkpoints(folder).empty()) return false;
@@ -35,12 +26,12 @@ bool take_earlier(store::Store& store, record::Specification& specification, con
 
 /// Sets the role's weights to those that the parent has now. Throws Error if the question names other
 /// weights.
-nlohmann::json take_present(store::Store& store, record::Specification& specification, store::Need need,
-                            const char* role) {
-  const std::optional<store::RunRow> parent = parent_of(store, specification, need);
-  const record::DataFile weights = weights_of(store, *parent);
+nlohmann::json take_present(store::Store& store, record::Specification& specification,
+                            const std::string& role) {
+  const store::RunRow parent = linked_run(store, specification, role);
+  const record::DataFile weights = weights_of(store, parent);
   if (!specification.data.contains(role)) specification.data[role] = weights;
-  return {{"run", parent->id}, {"name", parent->name}, {"sha256", specification.data[role].sha256}};
+  return {{"run", parent.id}, {"name", parent.name}, {"sha256", specification.data[role].sha256}};
 }
 
 std::string state_text(const store::RunRow& run) {
@@ -49,18 +40,19 @@ std::string state_text(const store::RunRow& run) {
 
 }  // namespace
 
-std::optional<store::RunRow> parent_of(store::Store& store, const record::Specification& specification,
-                                       store::Need need) {
-  const nlohmann::json* link = link_of(specification, need);
-  if (link == nullptr) return std::nullopt;
-  if (link->contains("run")) return store.find_run(link->at("run").get<std::string>(), store::Sight::any);
-  std::optional<store::RunRow> run =
-      store.find_question(link->at("question").get<std::string>(), specification.backend);
+store::RunRow linked_run(store::Store& store, const record::Specification& specification,
+                         const std::string& table) {
+  const record::RunLink link = record::run_links(specification.config).at(table);
+  if (!link.run.empty()) return store.find_run(link.run, store::Sight::any);
+  std::optional<store::RunRow> run = store.find_question(link.question, specification.backend);
   if (!run)
-    throw Error(std::string("the run that it ") + (need == store::Need::teacher ? "learns" : "starts") +
-                " from, of " + link->at("experiment").get<std::string>() +
+    throw Error("the run that " +
+                std::string(table == record::pretrained_role ? "it starts from"
+                            : table == record::teacher_role  ? "it learns from"
+                                                             : "[" + table + "] names") +
+                ", of " + link.experiment +
                 ", is missing; run the experiment file again, which trains it first");
-  return run;
+  return std::move(*run);
 }
 
 record::DataFile weights_of(store::Store& store, const store::RunRow& run) {
@@ -76,26 +68,33 @@ record::DataFile weights_of(store::Store& store, const store::RunRow& run) {
               "--fresh)");
 }
 
-nlohmann::json take_parent(store::Store& store, record::Specification& specification, bool from_start) {
-  if (link_of(specification, store::Need::start) == nullptr) return nullptr;
-  if (take_earlier(store, specification, record::pretrained_role, from_start)) return nullptr;
-  return take_present(store, specification, store::Need::start, record::pretrained_role);
-}
-
-nlohmann::json take_teacher(store::Store& store, record::Specification& specification, bool from_start) {
-  if (link_of(specification, store::Need::teacher) == nullptr) return nullptr;
-  take_earlier(store, specification, record::teacher_role, from_start);
-  return take_present(store, specification, store::Need::teacher, record::teacher_role);
+std::vector<TakenWeights> take_weights(store::Store& store, record::Specification& specification,
+                                       bool from_start) {
+  std::vector<TakenWeights> taken;
+  for (const auto& [table, link] : record::run_links(specification.config)) {
+    // A run that resumes from a checkpoint does not read the weights that it started from again.
+    const bool resumes = take_earlier(store, specification, table, from_start);
+    if (table == record::pretrained_role && resumes) continue;
+    nlohmann::json body = take_present(store, specification, table);
+    if (table == record::pretrained_role) {
+      taken.push_back({store::parent_event, std::move(body)});
+    } else if (table == record::teacher_role) {
+      taken.push_back({store::teacher_event, std::move(body)});
+    } else {
+      body["table"] = table;
+      taken.push_back({store::asked_event, std::move(body)});
+    }
+  }
+  return taken;
 }
 
 void find_parent_files(store::Store& store, const store::RunRow& run, record::Specification& specification) {
-  for (const store::Need need : {store::Need::start, store::Need::teacher}) {
-    const std::optional<store::ParentRow> parent = store.read_parent(run, need);
-    if (!parent || !parent->run) continue;
+  for (const auto& [table, parent] : store.read_parents(run)) {
+    if (!parent.run) continue;
     for (auto& [role, file] : specification.data) {
       const std::filesystem::path path = file.path;
-      if (path.parent_path().filename() == parent->run->id)
-        file.path = (store.run_folder(parent->run->id) / path.filename()).string();
+      if (path.parent_path().filename() == parent.run->id)
+        file.path = (store.run_folder(parent.run->id) / path.filename()).string();
     }
   }
 }

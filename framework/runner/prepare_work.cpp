@@ -38,8 +38,7 @@ WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Le
   specification.ties = ties_of(task, folder);
   specification.save(folder);
   if (!task.plugin_change.is_null()) store.add_event(lease, "plugin_change", task.plugin_change);
-  if (!task.parent.is_null()) store.add_event(lease, store::parent_event, task.parent);
-  if (!task.teacher.is_null()) store.add_event(lease, store::teacher_event, task.teacher);
+  for (const TakenWeights& taken : task.weights) store.add_event(lease, taken.event, taken.body);
   std::vector<std::string> arguments = {
       "train",   "--run-folder", folder.string(), "--attempt", std::to_string(lease.ordinal),
       "--lease", lease.token};
@@ -48,7 +47,8 @@ WorkOrder prepare_work(store::Store& store, const RunTask& task, const store::Le
     arguments.insert(arguments.end(), {"--stop-after-epoch", std::to_string(task.stop_after_epoch)});
   if (task.pause_after_step > 0)
     arguments.insert(arguments.end(), {"--pause-after-step", std::to_string(task.pause_after_step)});
-  if (record::trains_nothing(task.specification)) {  // one process takes over weights
+  // One process takes over weights, or fits an application.
+  if (record::trains_nothing(task.specification) || record::is_application(task.specification)) {
     place.ranks = 1;
     place.rank_launcher.clear();
   }

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/parent_weights.hpp"
 #include "runner/worker.hpp"
 #include "store/store.hpp"
 
@@ -23,9 +24,8 @@ struct RunTask {
   std::filesystem::path worker;         ///< the program
   nlohmann::json plugin_change;         ///< recorded as the event "plugin_change", unless null
   std::int64_t seen_attempts = 0;       ///< number of attempts that were known when the run was chosen
-  nlohmann::json parent;                ///< recorded as the event "parent": the weights that it starts from
-  nlohmann::json teacher;               ///< recorded as the event "teacher": the weights that it learns from
-  std::vector<std::size_t> after = {};  ///< tasks whose runs it starts or learns from: they are trained first
+  std::vector<TakenWeights> weights;    ///< recorded as events: the weights of runs that it needs
+  std::vector<std::size_t> after = {};  ///< tasks whose runs it needs: they are trained first
   std::int64_t stop_after_epoch = 0;    ///< of a search: trained up to there, then interrupted; 0: to its end
   std::int64_t pause_after_step = 0;    ///< the same by steps
   bool from_start = false;              ///< without the checkpoints of earlier attempts

@@ -175,12 +175,11 @@ void Runner::give_up(std::size_t task, const Error& error) {
   tell_end(task, outcome, false);
 }
 
-/// Finds the weights that the run starts from (parent) and learns from (teacher). Returns false if one of
-/// those runs has no weights; the run is then not begun, and its row says why.
+/// Finds the weights of the runs that the run needs. Returns false if one of those runs has no weights; the
+/// run is then not begun, and its row says why.
 bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   try {
-    task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);
-    task_now.teacher = take_teacher(store_, task_now.specification, task_now.from_start);
+    task_now.weights = take_weights(store_, task_now.specification, task_now.from_start);
     return true;
   } catch (const store::DatabaseError&) {
     throw;

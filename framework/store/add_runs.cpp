@@ -129,11 +129,11 @@ AddedRun Store::insert_run(record::Specification& specification, const RunExtras
   specification.name = free_name(specification.name);
   database_
       ->cached(
-          "INSERT INTO run (id, name, sweep, question, group_id, backend, repeat, seed, note, created) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "INSERT INTO run (id, name, sweep, question, group_id, backend, repeat, seed, note, created, kind) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(specification.run, specification.name, extras.sweep, specification.question, specification.group,
            specification.backend, repeat, static_cast<std::int64_t>(specification.seed), extras.note,
-           world::now_seconds());
+           world::now_seconds(), record::kind_of(specification));
   const std::int64_t run = database_->last_row();
   add_params(run, specification);
   for (const auto& [role, file] : specification.data) write_dataset(run, role, file);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lineage queries: follows the setting train.retrains from a run to the run that it replaces and back, and
-// records the result of `exp retrain` with the tag "promoted". `exp retrain` and `exp show` call it. Event
-// type and tag are stored and do not change. Read lineage.hpp first.
+// Queries about lineage: they follow the setting train.retrains from a run to the run that it replaces and
+// back, and record the result of `exp retrain` with the tag "promoted". `exp retrain`, `exp show`, reports,
+// JSON output and `--promoted` (selection.cpp) use them. Event type and tag are stored and do not change.
+// Read lineage.hpp first.
 #include "store/lineage.hpp"
 
 #include <algorithm>

@@ -165,12 +165,10 @@ struct EventRow {
 /// changes.
 inline constexpr const char* parent_event = "parent";
 inline constexpr const char* teacher_event = "teacher";
+/// The same for the runs that the steps of an application ask; the body names the table.
+inline constexpr const char* asked_event = "asked";
 
-/// Why a run needs another one: it starts from its weights ([model] from) or learns from it ([distil]
-/// teacher).
-enum class Need : std::uint8_t { start, teacher };
-
-/// The run that another one starts or learns from.
+/// The run that another one needs: it starts from it, learns from it, or asks it.
 struct ParentRow {
   std::optional<RunRow>
       run;  ///< the one whose weights were read; before that the one that is named, if it is there

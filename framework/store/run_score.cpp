@@ -32,7 +32,8 @@ RunScore score_so_far(Store& store, const RunRow& run, const SelectionRule& rule
 
 std::map<std::int64_t, SelectionRule> selection_rules(Store& store, const std::vector<RunRow>& runs) {
   Statement& rows = store.database().cached(
-      std::string("SELECT run, value FROM param WHERE key = 'train.select' AND run ") + of_these);
+      std::string("SELECT run, value FROM param WHERE key IN ('train.select', 'app.select') AND run ") +
+      of_these);
   rows.with(numbers_json(runs));
   std::map<std::int64_t, SelectionRule> rules;
   std::set<std::string> names;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunScore: the best and newest value of the measure by which a run selects its checkpoints (train.select).
-// `exp ls` and `exp status` show scores while a run trains; analysis/ and app/verify.cpp read the selection
-// rules. Nothing is stored here; the text of a rule is a setting, so its form stays.
+// RunScore: the best and newest value of the measure by which a run is judged: that of train.select, or of
+// app.select for an application. `exp ls` and `exp status` show scores while a run trains; analysis/ and
+// app/verify.cpp read the selection rules. Nothing is stored here; the text of a rule is a setting, so its
+// form stays.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb bench: measures the machine and training steps in rounds, for `exp bench` (runner/bench_run.hpp).
 // With a control pipe each round waits for a command, so that several workers (other numbers of threads,
-// other backends) measure in turn and never disturb each other.
+// other backends) measure in turn and never disturb each other. Rank 0 writes the measurements as events into
+// the spool of the run folder; the other ranks only compute their parts. Keep the order of the events, the
+// warm-up round and the rotation of the cases, or numbers of different days cannot be compared.
 #include <unistd.h>
 
 #include <chrono>

@@ -14,6 +14,7 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apply/application.hpp"
 #include "config/catalogue.hpp"
 #include "config/error.hpp"
 #include "config/fingerprint.hpp"
@@ -62,6 +63,7 @@ class Checker {
 
   void check(const record::CheckRequest::Run& run) {
     Plugins& plugins = plugins_of(run.folders);
+    if (run.tables.contains("app")) return check_steps(run, plugins);
     const auto table = [&](const char* name) { return " " + run.table(name); };
     const auto once = [&](const std::string& what, const auto& build) {
       Verdict& verdict = verdicts_[what + " " + std::to_string(run.folders)];
@@ -131,11 +133,20 @@ class Checker {
             config::options_from_config(table, offer.options, key, request_.origins(run))};
   }
 
+  /// Checks an application without the models that its steps ask, which may not be trained yet.
+  void check_steps(const record::CheckRequest::Run& run, Plugins& plugins) {
+    const record::Specification specification = request_.specification(run);
+    const config::Application application =
+        config::make_application(specification.config, plugins.catalogue, specification.origin);
+    plugins.registry.load(plugins.catalogue, config::needed_types(application));
+    apply::check_application(application, plugins.registry);
+  }
+
   void check_model(const record::CheckRequest::Run& run, Plugins& plugins) {
     const record::Specification specification = request_.specification(run);
     config::Experiment experiment =
         config::make_experiment(specification.config, plugins.catalogue, specification.origin);
-    infer::take_planned_files(experiment, specification);
+    infer::take_planned_files(experiment.data, specification);
     plugins.registry.load(plugins.catalogue, config::needed_types(experiment));
     const std::string known = run.table("tokenizer") + " " + std::to_string(run.folders);
     if (!tokenizers_.contains(known))

@@ -68,16 +68,25 @@ int quantize(const WorkerCall& call) {
                                             call.texts("keep"), call.text("texts")});
 }
 
+bool is_application(const TrainedRunArguments& run) {
+  return record::is_application(record::Specification::load(run.folder));
+}
+
 int predict(const WorkerCall& call) {
+  const TrainedRunArguments run = call.trained_run();
+  const bool application = is_application(run);
   const std::vector<std::string> file = call.texts("file");
-  if (!file.empty()) return predict_file_verb(call.trained_run(), file.front());
-  return predict_verb(call.trained_run(), call.text("format"),
-                      call.flag("scores") ? infer::Scores::with : infer::Scores::without);
+  if (!file.empty())
+    return (application ? predict_application_file_verb : predict_file_verb)(run, file.front());
+  return (application ? predict_application_verb : predict_verb)(
+      run, call.text("format"), call.flag("scores") ? infer::Scores::with : infer::Scores::without);
 }
 
 int evaluate(const WorkerCall& call) {
-  return evaluate_verb(call.trained_run(), {call.texts("file"), call.whole("beam"), call.number("held-out"),
-                                            call.flag("statistics"), call.flag("reference")});
+  const TrainedRunArguments run = call.trained_run();
+  return (is_application(run) ? evaluate_application_verb : evaluate_verb)(
+      run, {call.texts("file"), call.whole("beam"), call.number("held-out"), call.flag("statistics"),
+            call.flag("reference")});
 }
 
 const WorkerVerbs& verbs() {

@@ -16,6 +16,8 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apply/application.hpp"
+#include "base/sha256.hpp"
 #include "infer/decoded_text.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
@@ -109,11 +111,14 @@ struct Answering {
   record::EmbeddingCloud embeddings = {};  ///< vectors of the run's reference; empty: none
 };
 
-using Work = std::vector<record::ServeAnswer> (*)(const Answering&, const Items&);
+template <class Model>
+using Work = std::vector<record::ServeAnswer> (*)(Model&, const Items&);
 
 /// Calls the work for the items that are not refused. Returns the answers of all items, refused or not.
-std::vector<record::ServeAnswer> without_refused(const Answering& answering, const Items& items,
-                                                 std::vector<record::ServeAnswer> refusals, Work work) {
+template <class Model>
+std::vector<record::ServeAnswer> without_refused(Model& answering, const Items& items,
+                                                 std::vector<record::ServeAnswer> refusals,
+                                                 Work<Model> work) {
   Items left;
   for (const record::ServeItem* item : items)
     if (std::ranges::find(refusals, item->id, &record::ServeAnswer::id) == refusals.end())
@@ -183,8 +188,30 @@ std::vector<record::ServeAnswer> embed_texts(const Answering& answering, const I
   return all;
 }
 
+/// Returns the application's answer to each input, as predict prints it. Throws Error if an input is invalid.
+std::vector<record::ServeAnswer> answer_with_steps(apply::Application& application, const Items& items) {
+  const Records records = application.from_text(texts_of(items));
+  std::vector<record::ServeAnswer> refusals;
+  const std::vector<std::string> left_out = application.left_out(records);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!left_out[i].empty() && !items[i]->allowed)
+      refusals.push_back(refused(
+          *items[i],
+          "the text is longer than a model of the application reads: " + left_out[i] +
+              "; shorten it, or ask with \"truncate\": true for what it makes of the part that it reads"));
+  if (!refusals.empty()) return without_refused(application, items, std::move(refusals), answer_with_steps);
+  const Records answers = apply::answers_with_inputs(
+      application, records, application.apply(records).given,
+      items.front()->scored ? apply::ClassScores::with : apply::ClassScores::without);
+  std::vector<record::ServeAnswer> all;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    all.push_back({.id = items[i]->id, .text = tasks::answer_json(answers, i)});
+  return all;
+}
+
 /// Processes all items at once; if that fails, one by one.
-std::vector<record::ServeAnswer> each_on_its_own(const Answering& answering, const Items& items, Work work) {
+template <class Model>
+std::vector<record::ServeAnswer> each_on_its_own(Model& answering, const Items& items, Work<Model> work) {
   if (items.empty()) return {};
   try {
     return work(answering, items);
@@ -192,7 +219,8 @@ std::vector<record::ServeAnswer> each_on_its_own(const Answering& answering, con
     if (items.size() == 1) return {refused(*items.front(), error.what())};
   }
   std::vector<record::ServeAnswer> all;
-  for (const record::ServeItem* item : items) all.push_back(each_on_its_own(answering, {item}, work).front());
+  for (const record::ServeItem* item : items)
+    all.push_back(each_on_its_own(answering, Items{item}, work).front());
   return all;
 }
 
@@ -227,21 +255,39 @@ record::ServeAnswer write_texts(infer::Engine& engine, const record::ServeItem& 
   return refused(item, error.what());
 }
 
+/// Returns the items of a batch that ask for this work.
+Items of_work(const record::ServeBatch& batch, record::ServeWork work, bool scored = false) {
+  Items items;
+  for (const record::ServeItem& item : batch.items)
+    if (item.work == work && item.scored == scored) items.push_back(&item);
+  return items;
+}
+
+constexpr const char* only_answers =
+    "this is an application, which answers (POST /v1/predict); its steps' models are runs of their own";
+
+void answer_application_batch(apply::Application& application, const record::ServeBatch& batch,
+                              ServeSocket& socket) {
+  record::ServeAnswers answers;
+  for (const bool scored : {false, true})
+    for (record::ServeAnswer& answer :
+         each_on_its_own(application, of_work(batch, record::ServeWork::answer, scored), answer_with_steps))
+      answers.answers.push_back(std::move(answer));
+  for (const record::ServeItem& item : batch.items)
+    if (item.work != record::ServeWork::answer) answers.answers.push_back(refused(item, only_answers));
+  if (!answers.answers.empty()) socket.send(record::ServeMessage(std::move(answers)));
+}
+
 void answer_batch(const Answering& answering, const record::ServeBatch& batch, ServeSocket& socket) {
-  const auto of_work = [&](record::ServeWork work, bool scored = false) {
-    Items items;
-    for (const record::ServeItem& item : batch.items)
-      if (item.work == work && item.scored == scored) items.push_back(&item);
-    return items;
-  };
-  record::ServeAnswers answers{each_on_its_own(answering, of_work(record::ServeWork::answer), answer_texts)};
+  record::ServeAnswers answers{
+      each_on_its_own(answering, of_work(batch, record::ServeWork::answer), answer_texts)};
   const auto add = [&](std::vector<record::ServeAnswer> more) {
     for (record::ServeAnswer& answer : more) answers.answers.push_back(std::move(answer));
   };
-  add(each_on_its_own(answering, of_work(record::ServeWork::answer, true), answer_texts));
-  add(each_on_its_own(answering, of_work(record::ServeWork::vector), embed_texts));
+  add(each_on_its_own(answering, of_work(batch, record::ServeWork::answer, true), answer_texts));
+  add(each_on_its_own(answering, of_work(batch, record::ServeWork::vector), embed_texts));
   if (!answers.answers.empty()) socket.send(record::ServeMessage(std::move(answers)));
-  for (const record::ServeItem* item : of_work(record::ServeWork::writing))
+  for (const record::ServeItem* item : of_work(batch, record::ServeWork::writing))
     socket.send(write_texts(answering.engine, *item, socket));
 }
 
@@ -274,11 +320,39 @@ record::EmbeddingCloud embeddings_of(const std::filesystem::path& folder,
   return {};
 }
 
+/// Returns the description of an application for clients: its digest is that of its knowledge and its models.
+record::ServeModel message_of(const apply::Application& application) {
+  record::ServeModel message{.digest = {},
+                             .no_vectors = only_answers,
+                             .no_writing = only_answers,
+                             .task = "application",
+                             .fields = application.fields().structure};
+  std::string digests = application.knowledge();
+  for (const auto& [step, model] : application.models()) {
+    digests += step + " " + model->engine().digest() + "\n";
+    for (const std::string& note : model->engine().notes())
+      message.notes.push_back("step " + step + ": " + note);
+    if (message.labels.empty()) message.labels = model->labels();
+  }
+  message.digest = sha256(digests);
+  return message;
+}
+
+int serve_application(const TrainedRunArguments& run, ServeSocket& socket) {
+  const Device device;
+  apply::Application application = apply::Application::open(run.folder, run.plugin_folders, device);
+  socket.send(record::ServeMessage(message_of(application)));
+  while (const std::optional<record::ServeBatch> batch = socket.next_batch())
+    answer_application_batch(application, *batch, socket);
+  return 0;
+}
+
 }  // namespace
 
 int serve_verb(const TrainedRunArguments& run, int socket_fd) {
   if (socket_fd < 0) throw Error("serve needs --socket-fd FD, which exp serve gives it");
   ServeSocket socket(socket_fd);
+  if (record::is_application(record::Specification::load(run.folder))) return serve_application(run, socket);
   const Device device;
   infer::Engine engine(run.folder, run.plugin_folders, device, run.weights);
   engine.make_batch_invariant();

@@ -5,6 +5,7 @@
 #include "worker/started_event.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -64,6 +65,17 @@ nlohmann::json host_of(distributed::Communicator& ranks) {
   return host;
 }
 
+std::vector<record::PluginUse> uses_of(std::span<const plugin_host::LoadedPlugin> plugins) {
+  std::vector<record::PluginUse> uses;
+  for (const plugin_host::LoadedPlugin& plugin : plugins)
+    uses.push_back({.name = plugin.name,
+                    .version = plugin.version,
+                    .sha256 = plugin.sha256,
+                    .fingerprint = plugin.fingerprint,
+                    .file = plugin.file.string()});
+  return uses;
+}
+
 }  // namespace
 
 record::SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels,
@@ -94,12 +106,7 @@ record::Started started_event(const RunParts& parts, int threads, distributed::C
                           .labels = parts.task.labels()};
   if (parts.sets != nullptr && parts.sets->max_length_follows())
     started.max_length = parts.sets->max_length();
-  for (const plugin_host::LoadedPlugin& plugin : plugins)
-    started.plugins.push_back({.name = plugin.name,
-                               .version = plugin.version,
-                               .sha256 = plugin.sha256,
-                               .fingerprint = plugin.fingerprint,
-                               .file = plugin.file.string()});
+  started.plugins = uses_of(plugins);
   for (const model::PartCount& part : model.parameter_counts())
     started.parameter_parts.push_back({.part = part.part, .parameters = part.parameters});
   for (const memory::ParameterSlice& slice : model.parameters().slices())
@@ -109,6 +116,32 @@ record::Started started_event(const RunParts& parts, int threads, distributed::C
       started.data[data::name_of(split)] =
           set_facts(parts.sets->set(split).set, started.labels, parts.sets->describe(split),
                     parts.tokenizer.special(Special::unknown));
+  return started;
+}
+
+record::Started started_event(const apply::ApplicationRun& run, const Device& device, int threads) {
+  const apply::Application& application = run.application();
+  std::vector<plugin_host::LoadedPlugin> plugins = application.registry().plugins();
+  std::set<std::string> precisions;
+  for (const auto& [step, model] : application.models()) {
+    precisions.insert(name_of(model->engine().model().precision()));
+    for (const plugin_host::LoadedPlugin& plugin : model->engine().registry().plugins())
+      if (std::ranges::find(plugins, plugin.file, &plugin_host::LoadedPlugin::file) == plugins.end())
+        plugins.push_back(plugin);
+  }
+  std::string precision;
+  for (const std::string& name : precisions) precision += (precision.empty() ? "" : ", ") + name;
+  record::Started started{
+      .numeric_environment = record::JsonText(numeric_environment(device, precision, plugins)),
+      .host = record::JsonText(host_of(distributed::only_rank())),
+      .build = record::JsonText(build_description(plugins)),
+      .plugins = uses_of(application.registry().plugins()),
+      .threads = threads,
+      .pinning = pinning_of(threads)};
+  for (const data::Split split : data::all_splits)
+    if (const Records* records = run.records(split); records != nullptr)
+      started.data[data::name_of(split)] = {.examples = static_cast<std::int64_t>(records->size()),
+                                            .labels = run.labels(split)};
   return started;
 }
 

@@ -5,6 +5,7 @@
 // their names.
 #pragma once
 
+#include "apply/application_run.hpp"
 #include "distributed/communicator.hpp"
 #include "infer/setup.hpp"
 #include "record/events.hpp"
@@ -22,6 +23,10 @@ struct RunParts {
 /// Returns the event. All ranks must call it; `threads` is the number of threads of each rank. Members of the
 /// event are stored and keep their names.
 record::Started started_event(const RunParts& parts, int threads, distributed::Communicator& ranks);
+
+/// Returns the event of an application, which has no model of its own. The numeric environment names the
+/// plugins of its steps and of the models that they ask; `plugins` names those of the steps.
+record::Started started_event(const apply::ApplicationRun& run, const Device& device, int threads);
 
 /// Returns sizes of a set, the task's counts, the histogram of lengths, and how many rows have each label as
 /// their target. `labels`: the names of the classes; empty if the task has none. `unknown`: the token that

@@ -13,6 +13,7 @@
 #include <encore/device.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apply/application_run.hpp"
 #include "distributed/communicator.hpp"
 #include "record/control_pipe.hpp"
 #include "record/run_paths.hpp"
@@ -145,6 +146,17 @@ record::Ending conclude_pretrained(record::Specification specification, const Tr
       [] { return std::int64_t{0}; });
 }
 
+record::Ending conclude_application(record::Specification specification, const TrainArguments& arguments,
+                                    const Device& device, train::Control& control,
+                                    train::Observer& observer) {
+  apply::ApplicationRun run(std::move(specification), arguments.run_folder, arguments.attempt, device);
+  observer.measures(run.application().measures());
+  observer.happened(started_event(run, device, arguments.threads));
+  return reported(
+      distributed::only_rank(), observer, [&] { return run.conclude(observer, control); },
+      [] { return std::int64_t{0}; });
+}
+
 /// Makes the session. Rank 0 does so first: it writes the vocabulary and the cache, which the other ranks
 /// then read.
 std::unique_ptr<train::Session> make_session(record::Specification specification,
@@ -170,6 +182,10 @@ record::Ending train(const TrainArguments& arguments, distributed::Communicator&
   if (adaptation != record::ThreadAdaptation::fixed && memory::host_reaches_device() && arguments.threads > 1)
     adaptive.emplace(device, observer, adaptation == record::ThreadAdaptation::threads_and_pins);
   record::Specification specification = record::Specification::load(arguments.run_folder);
+  if (record::is_application(specification)) {
+    if (ranks.size() > 1) throw Error("an application trains nothing that ranks could share");
+    return conclude_application(std::move(specification), arguments, device, control, observer);
+  }
   if (record::trains_nothing(specification)) {
     if (ranks.size() > 1) throw Error("a run of no epoch trains nothing that ranks could share");
     return conclude_pretrained(std::move(specification), arguments, device, control, observer);

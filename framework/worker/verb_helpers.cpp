@@ -6,10 +6,14 @@
 
 #include <chrono>
 #include <ostream>
+#include <string_view>
 
 #include <encore/error.hpp>
+#include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
+#include "tasks/prediction_file.hpp"
 #include "worker/answers.hpp"
 
 namespace encore::worker {
@@ -31,6 +35,50 @@ infer::EvaluationWatch telling_progress() {
                    .all = progress.all});
   };
 }
+
+// --- lines and answers ---
+
+namespace {
+
+constexpr std::size_t lines_at_once = 1024;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+InputLines::InputLines(std::istream& in) : in_(in), buffer_(std::size_t{1} << 20) {
+  std::ios::sync_with_stdio(false);
+  in_.rdbuf()->pubsetbuf(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+}
+
+std::vector<std::string> InputLines::next() {
+  std::vector<std::string> lines;
+  for (std::string bytes; lines.size() < lines_at_once && std::getline(in_, bytes);) {
+    if (!in_.eof()) bytes += '\n';
+    for (Lines parts(bytes); parts.next();) lines.emplace_back(parts.line());
+    if (in_.rdbuf()->in_avail() <= 0) break;
+  }
+  if (in_.bad()) throw Error("the text could not be read to its end");
+  if (read_ == 0 && !lines.empty() && lines.front().starts_with(byte_order_mark))
+    lines.front().erase(0, byte_order_mark.size());
+  for (const std::string& line : lines) {
+    ++read_;
+    if (find_invalid_utf8(line))
+      throw Error("line " + std::to_string(read_) +
+                  " is not UTF-8; find the encoding of the text and convert it, for example with iconv -f "
+                  "LATIN1 -t UTF-8");
+  }
+  return lines;
+}
+
+void write_text_answers(const Records& answers) {
+  for (const std::string& line : answers.texts(tasks::shown_field)) answer_stream() << line << '\n';
+}
+
+void write_json_answers(const Records& answers) {
+  for (std::size_t i = 0; i < answers.size(); ++i) answer_stream() << tasks::answer_json(answers, i) << '\n';
+}
+
+// --- prompts ---
 
 void require_whole_prompts(const infer::Engine& engine, const ExampleSet& set, std::size_t first) {
   for (std::size_t i = 0; i < set.size(); ++i)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that several verbs of encore-worker share: progress lines (embed, evaluate, quantize), the
-// warning about inputs that are longer than the model reads (predict), and the check of prompts and the JSON
-// of generated outputs (generate, serve). `exp` reads the progress lines and the JSON from the worker's
-// output, so their form must stay.
+// Functions that several verbs of encore-worker share: progress lines (embed, evaluate, quantize), the lines
+// of an input and their answers (predict), the warning about inputs that are longer than the model reads, and
+// the check of prompts and the JSON of generated outputs (generate, serve). `exp` reads the progress lines
+// and the JSON from the worker's output, so their form must stay.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 #include <encore/decoding.hpp>
 #include <encore/examples.hpp>
+#include <encore/records.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include "infer/engine.hpp"
@@ -27,6 +28,26 @@ void tell_progress(const record::AnswerProgress& progress);
 
 /// Returns a function that writes progress lines during an evaluation.
 infer::EvaluationWatch telling_progress();
+
+/// Reads the lines of an input, those that have arrived together.
+class InputLines {
+ public:
+  /// Takes a large buffer; call it before anything is read.
+  explicit InputLines(std::istream& in);
+  /// Returns all lines that have arrived, at least one unless the input has ended, without a byte order mark.
+  /// Bytes are read up to an LF; a CR alone also separates lines. Throws Error, with the number of the line,
+  /// if one is not UTF-8 like training files.
+  std::vector<std::string> next();
+
+ private:
+  std::istream& in_;
+  std::vector<char> buffer_;
+  std::int64_t read_ = 0;
+};
+
+/// Write answers to the standard output: a line for people (the field `shown`), or a JSON object, for each.
+void write_text_answers(const Records& answers);
+void write_json_answers(const Records& answers);
 
 /// Warns about inputs that are longer than the model reads. It prints only the first one, because a user does
 /// not read a thousand warnings.

@@ -93,6 +93,12 @@ struct EvaluateArguments {
 /// output.
 int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments);
 
+/// Do the same for the run of an application ([app]), which has no model of its own but steps that ask
+/// models.
+int predict_application_verb(const TrainedRunArguments& run, const std::string& format, infer::Scores scores);
+int predict_application_file_verb(const TrainedRunArguments& run, const std::string& file);
+int evaluate_application_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments);
+
 /// Reads a request (record/embed_request.hpp) from standard input and writes vectors of inputs or words, or
 /// their nearest neighbours, as JSON to standard output.
 int embed_verb(const TrainedRunArguments& run);
@@ -105,7 +111,8 @@ int attention_verb(const TrainedRunArguments& run);
 /// JSON, to standard output.
 int generate_verb(const TrainedRunArguments& run);
 
-/// Answers batches of inputs that come over a socket (record/serve_messages.hpp) until it is closed.
+/// Answers batches of inputs that come over a socket (record/serve_messages.hpp) until it is closed, for a
+/// run of either kind.
 int serve_verb(const TrainedRunArguments& run, int socket_fd);
 
 struct ExportArguments {

@@ -195,8 +195,10 @@ void similarity_backward(const Device& device, const Pairs<S>& pairs, double sca
 class EmbeddingHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a vector for each input; the head learns which two inputs of a batch belong together (van den Oord et "
-      "al. 2018), or how similar the two inputs of a pair are";
+      "a vector for each input. The head learns which two inputs of a batch belong together (van den Oord et "
+      "al. 2018) or, if the task gives the column `similarity`, how similar the two inputs of a pair are, "
+      "independently of other pairs. The column `first` is at least 0 for the first input of a pair, "
+      "`second` for the second input; other values are below 0";
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "cls"},
@@ -204,8 +206,8 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
                          "its first token ([CLS])"})
         .boolean("normalize", false, {.help = "scale each vector to length 1"})
         .number("temperature", 0.05,
-                {.help = "if the head learns which inputs belong together, cosines are divided by this; with "
-                         "a small number, only the most similar wrong candidates have weight in the loss",
+                {.help = "without the column `similarity`: the loss divides cosines by this number; with a "
+                         "small number, only the most similar wrong candidates have weight in the loss",
                  .min = 0.001,
                  .max = 10.0});
   }

@@ -60,7 +60,8 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a token of the vocabulary for each position that has a target: softmax(h E^T + b), where E is the "
-      "table of the embedding and h the state, transformed or not (Devlin et al. 2019)";
+      "table of the embedding, h the state of the position (transformed if `transform` is true), and b a "
+      "bias (Devlin et al. 2019)";
   static Schema options() {
     return Schema()
         .boolean("transform", true,

@@ -17,7 +17,8 @@ using kernels::Activation;
 class LinearHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a class for each position that has a target: softmax(x W^T + b), trained with cross-entropy";
+      "a class for each position that has a target: softmax(x W^T + b), where x is the state of the "
+      "position, W a learned matrix and b a bias; trained with cross-entropy";
   static Schema options() {
     return Schema()
         .boolean("residual_norm", false,

@@ -15,7 +15,8 @@ using namespace encore;
 class RegressionHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a number for each position that has a target: x w^T + b, trained with the squared error";
+      "a number for each position that has a target: x w^T + b, where x is the state of the position, w a "
+      "learned vector and b a bias; trained with the squared error";
   static Schema options() { return {}; }
 
   RegressionHead(const Options&, const HeadContext& context) {

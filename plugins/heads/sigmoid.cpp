@@ -16,8 +16,8 @@ using namespace encore;
 class SigmoidHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a probability for each class, independent of the other classes: sigmoid(x W^T + b), trained with "
-      "binary cross-entropy";
+      "a probability for each class, independent of the other classes: sigmoid(x W^T + b), where x is the "
+      "state of the position, W a learned matrix and b a bias; trained with binary cross-entropy";
   static Schema options() {
     return Schema().boolean("pooler", false,
                             {.help = "replace x by tanh(x Wpool^T + bpool) before the projection to the "

@@ -15,8 +15,9 @@ using namespace encore;
 class SpanHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "the beginning and end of a part of a text: two scores for each token, x W^T + b, trained with "
-      "cross-entropy over the tokens of each sequence (Devlin et al. 2019)";
+      "the beginning and end of a part of a text: two scores for each token, x W^T + b, where x is the state "
+      "of the token, W a learned matrix and b a bias; trained with cross-entropy over the tokens of each "
+      "sequence (Devlin et al. 2019)";
   static Schema options() { return {}; }
 
   SpanHead(const Options&, const HeadContext& context) {

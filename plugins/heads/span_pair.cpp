@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "span_pair": a class for each sequence from two spans of its rows: softmax of [a, b] W^T + b, where a
-// and b are the mean states of the two spans or the states of their first rows (Wu and He 2019; Baldini
+// Head "span_pair": a class for each sequence from two spans of its rows: softmax of [u, v] W^T + b, where u
+// and v are the mean states of the two spans or the states of their first rows (Wu and He 2019; Baldini
 // Soares et al. 2019). The task relation gives the column "spans": per sequence, first and last row of each
 // span, counted within the sequence. Each row is computed by one row of for_rows, so all sums have a fixed
 // order. The model calls it through Head (encore/head.hpp). Checkpoints contain the names of its parameters,
@@ -88,7 +88,8 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a class for each sequence from two of its spans: softmax([u, v] W^T + b), where u and v are the "
-      "vectors of the spans (Wu and He 2019)";
+      "vectors of the spans, W is a learned matrix and b a bias (Wu and He 2019). The column `spans` holds "
+      "the numbers of the first and last token of each span, counted from 0 in the sequence";
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "first"},

@@ -52,8 +52,9 @@ void gelu_tanh_backward(const Device& device, Tensor x, Tensor dy) {
 class FeedForward final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "two matrix products with an activation f between them: y = f(x Wup^T + bup) Wdown^T + bdown (Vaswani "
-      "et al. 2017)";
+      "the feed-forward layer of a block, which computes each token by itself: y = f(x Wup^T + bup) Wdown^T "
+      "+ bdown, where x is the vector of a token, f the activation, and W and b are learned matrices and "
+      "biases (Vaswani et al. 2017)";
   static Schema options() {
     Schema schema;
     schema
@@ -61,10 +62,12 @@ class FeedForward final : public Layer, public HasOnnxForm {
                  {.help = "number of hidden channels, often two to four times model.width",
                   .min = 1,
                   .max = 1048576})
-        .choice("activation", "relu", {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"},
-                {.help = "activation f. relu: max(0, x); gelu: x Phi(x) with the exact erf; gelu_tanh: gelu "
-                         "approximated with tanh, as in GPT-2; silu: x sigmoid(x), also called swish; tanh: "
-                         "tanh(x); sigmoid: 1 / (1 + e^-x)"});
+        .choice(
+            "activation", "relu", {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"},
+            {.help =
+                 "activation f. relu: max(0, x); gelu: x Phi(x), where Phi is the exact distribution "
+                 "function of the standard normal distribution; gelu_tanh: gelu approximated with tanh, as "
+                 "in GPT-2; silu: x sigmoid(x), also called swish; tanh: tanh(x); sigmoid: 1 / (1 + e^-x)"});
     return encore_layers::add_bias_option(schema);
   }
 

@@ -18,20 +18,23 @@ using kernels::Gate;
 class GatedFeedForward final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "feed-forward layer with a gate, as in GEGLU and SwiGLU: y = (f(x Wgate^T + bgate) * (x Wup^T + bup)) "
-      "Wdown^T + bdown (Shazeer 2020)";
+      "feed-forward layer with a gate, as in GEGLU and SwiGLU, in place of `feed_forward`: y = (f(x Wgate^T "
+      "+ bgate) * (x Wup^T + bup)) Wdown^T + bdown, where x is the vector of a token, f the activation, and "
+      "W and b are learned matrices and biases (Shazeer 2020)";
   static Schema options() {
     Schema schema;
     schema
         .integer("hidden", 1024,
-                 {.help = "number of hidden channels; two thirds of the `hidden` of a feed_forward give as "
-                          "many weights as that layer has",
+                 {.help = "number of hidden channels; this layer has three matrices and `feed_forward` two, "
+                          "so two thirds of the `hidden` of `feed_forward` give as many weights",
                   .min = 1,
                   .max = 1048576})
-        .choice("activation", "geglu", {"geglu", "swiglu", "glu", "reglu", "tanh_glu", "geglu_tanh"},
-                {.help = "activation f of the gate. geglu: x Phi(x) with the exact erf; swiglu: x "
-                         "sigmoid(x); glu: sigmoid(x); reglu: max(0, x); tanh_glu: tanh(x); geglu_tanh: "
-                         "geglu approximated with tanh, as in T5 1.1"});
+        .choice(
+            "activation", "geglu", {"geglu", "swiglu", "glu", "reglu", "tanh_glu", "geglu_tanh"},
+            {.help =
+                 "activation f of the gate. geglu: x Phi(x), where Phi is the exact distribution function of "
+                 "the standard normal distribution; swiglu: x sigmoid(x); glu: sigmoid(x); reglu: max(0, x); "
+                 "tanh_glu: tanh(x); geglu_tanh: geglu approximated with tanh, as in T5 1.1"});
     return encore_layers::add_bias_option(schema);
   }
 

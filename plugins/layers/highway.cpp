@@ -91,14 +91,16 @@ void mix_backward(const Device& device, Tensor x, Tensor candidate, Tensor trans
 class Highway final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "mixes its input x with a transformed input h(x) by a learned gate t: y = t h(x) + (1 - t) x "
-      "(Srivastava et al. 2015)";
+      "mixes the vector x of each token with a transformed vector h(x) by a learned gate t: y = t h(x) + (1 "
+      "- t) x, with h(x) = f(x Wh^T + bh) and t = sigmoid(x Wt^T + bt), where f is the activation, and W and "
+      "b are learned matrices and biases (Srivastava et al. 2015)";
   static Schema options() {
     return Schema()
         .choice("activation", "relu", {"relu", "gelu"},
-                {.help = "activation of h. relu: max(0, x); gelu: x Phi(x) with the exact erf"})
+                {.help = "activation f. relu: max(0, x); gelu: x Phi(x), where Phi is the exact distribution "
+                         "function of the standard normal distribution"})
         .number("bias", -2.0,
-                {.help = "initial bias of the gate t; with a bias below zero, a new layer mostly passes its "
+                {.help = "initial value of the gate's bias bt; below zero, a new layer mostly passes its "
                          "input through"});
   }
 

@@ -13,7 +13,8 @@ using namespace encore;
 class LayerNorm final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "normalises the vector x of each token: y = gain * (x - mean) / sqrt(variance + epsilon) + bias (Ba et "
+      "a norm, for `model.norm`: y = gain * (x - mean) / sqrt(variance + epsilon) + bias, where x is the "
+      "vector of a token, and mean and variance are those of its numbers; gain and bias are learned (Ba et "
       "al. 2016)";
   static Schema options() {
     return Schema().number("epsilon", 1e-5,

@@ -13,8 +13,9 @@ using namespace encore;
 class LinearAttention final : public encore_multi_head_attention::AttentionOverSelf {
  public:
   static constexpr const char* summary =
-      "attention without softmax, f(Q) (f(K)^T V) with f(x) = elu(x) + 1: its time grows with the number of "
-      "tokens, not with its square; for encoders only (Katharopoulos et al. 2020)";
+      "attention for encoders only, without softmax, whose time grows with the number of tokens, not with "
+      "its square: f(Q) (f(K)^T V) / (f(Q) z), where Q, K and V are the queries, keys and values of a head, "
+      "f(x) = elu(x) + 1, and z is the sum of f(k) over all keys k (Katharopoulos et al. 2020)";
   static Schema options() { return encore_multi_head_attention::head_schema(); }
 
   LinearAttention(const Options& options, const LayerContext& context)

@@ -17,8 +17,9 @@ using encore_multi_head_attention::MultiHeadAttention;
 class RelativeAttention final : public MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "like `self_attention`, but a learned number for each head and bucket of distances is added to the "
-      "scores; all layers of an encoder or decoder share the table of these numbers (T5, Raffel et al. 2020)";
+      "like `self_attention`, but a learned number is added to each score; the number depends on the head "
+      "and on the bucket (the range of distances) of the two tokens, and all layers of an encoder or decoder "
+      "share the table of these numbers (T5, Raffel et al. 2020)";
   static Schema options() {
     return MultiHeadAttention::options()
         .integer("buckets", 32,

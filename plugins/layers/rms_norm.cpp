@@ -13,8 +13,8 @@ using namespace encore;
 class RmsNorm final : public Layer, public HasOnnxForm {
  public:
   static constexpr const char* summary =
-      "divides the vector x of each token by its root mean square: y = gain * x / sqrt(mean(x^2) + epsilon) "
-      "(Zhang and Sennrich 2019)";
+      "a norm, for `model.norm`, that divides by the root mean square: y = gain * x / sqrt(mean(x^2) + "
+      "epsilon), where x is the vector of a token; the gain is learned (Zhang and Sennrich 2019)";
   static Schema options() {
     return Schema().number("epsilon", 1e-5,
                            {.help = "added to the mean square of each vector", .min = 0.0, .max = 1.0});

@@ -11,8 +11,8 @@ using namespace encore;
 class SelfAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "multi-head attention over the tokens of each sequence: softmax(Q K^T / sqrt(D)) V (Vaswani et al. "
-      "2017)";
+      "multi-head attention over the tokens of each sequence: softmax(Q K^T / sqrt(D)) V, where Q, K and V "
+      "are the queries, keys and values of a head, vectors of size D (Vaswani et al. 2017)";
   SelfAttention(const Options& options, const LayerContext& context) : MultiHeadAttention(options, context) {}
 };
 

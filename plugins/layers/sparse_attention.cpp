@@ -15,8 +15,8 @@ using namespace encore;
 class SparseAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "like `self_attention`, but a token attends only to nearby tokens and to every `stride`-th token; for "
-      "T tokens the time grows with T sqrt(T) (Child et al. 2019)";
+      "like `self_attention`, but a token attends only to nearby tokens and to every `stride`-th token; with "
+      "the default options and sequences of T tokens, the time grows with T sqrt(T) (Child et al. 2019)";
   static Schema options() {
     return MultiHeadAttention::options()
         .optional("stride", OptionType::integer,

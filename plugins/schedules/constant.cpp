@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedule "constant": the factor on the learning rate rises over warmup_steps, then stays 1 to the end. The
-// trainer asks for it before each update. Equal steps must give equal factors, because a resumed run computes
-// them again.
+// trainer calls factor() before each update. Equal steps must give equal factors, because a resumed run
+// computes them again.
 #include <algorithm>
 
 #include <encore/plugin.hpp>

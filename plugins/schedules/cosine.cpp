@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedule "cosine": the factor on the learning rate rises over warmup_steps, then falls along half a cosine
-// to `floor` at the last step (Loshchilov and Hutter 2017). The trainer asks for it before each update. Equal
-// steps must give equal factors, because a resumed run computes them again.
+// to `floor` at the last step (Loshchilov and Hutter 2017). The trainer calls factor() before each update.
+// Equal steps must give equal factors, because a resumed run computes them again.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

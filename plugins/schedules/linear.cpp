@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedule "linear": the factor on the learning rate rises over warmup_steps, then falls in a straight line
-// that reaches zero one step after the last. The trainer asks for it before each update. Equal steps must
-// give equal factors, because a resumed run computes them again.
+// that reaches zero one step after the last. The trainer calls factor() before each update. Equal steps
+// must give equal factors, because a resumed run computes them again.
 #include <algorithm>
 
 #include <encore/plugin.hpp>

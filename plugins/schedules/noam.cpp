@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedule "noam", that of the first Transformer (Vaswani et al. 2017, section 5.3): width^-0.5 *
 // min(step^-0.5, step * warmup_steps^-1.5). This is the whole learning rate, so optimizer.learning_rate is
-// usually 1. The trainer asks for it before each update. Equal steps must give equal factors, because a
+// usually 1. The trainer calls factor() before each update. Equal steps must give equal factors, because a
 // resumed run computes them again.
 #include <algorithm>
 #include <cmath>

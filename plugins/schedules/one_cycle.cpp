@@ -2,8 +2,8 @@
 // Schedule "one_cycle" (Smith and Topin 2018): the learning rate rises from peak / initial_divisor over the
 // first warmup_share of the steps, then falls to peak / (initial_divisor final_divisor) at the last step; the
 // peak is optimizer.learning_rate. It equals PyTorch's OneCycleLR with two phases, which counts steps from 0,
-// so the peak is at warmup_share * total_steps - 1. The trainer asks for it before each update. Equal steps
-// must give equal factors, because a resumed run computes them again.
+// so the peak is at warmup_share * total_steps - 1. The trainer calls factor() before each update. Equal
+// steps must give equal factors, because a resumed run computes them again.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

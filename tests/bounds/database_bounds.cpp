@@ -135,7 +135,7 @@ TEST(OpenBounds, OneLongView) {
       20000, [](std::size_t n) { return "CREATE VIEW a AS SELECT '" + repeated(n, "--b") + "'; "; });
 }
 
-/// Ten rows that are joined with themselves nine times give more rows than any program can read.
+/// Nine copies of a table of ten rows, joined without a condition, give 10^9 rows: far more than the budget.
 TEST(StepBudget, EndsAStatementThatNeverEnds) {
   store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)");

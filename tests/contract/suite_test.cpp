@@ -33,7 +33,7 @@ TEST_P(Shipped, PassesTheSuite) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Shipped,
                          ::testing::Values(Kind::layer, Kind::head, Kind::tokenizer, Kind::optimizer,
-                                           Kind::schedule, Kind::task, Kind::reader),
+                                           Kind::schedule, Kind::task, Kind::reader, Kind::step),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 // --- layers with one mistake each ---

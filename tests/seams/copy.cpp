@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "copy" of the plugin "seams", for a model with an encoder and a decoder: the model reads the first
-// text and writes the second, word by word. seams_test.cpp trains it. Read next: parts.hpp.
+// The task "copy" of the plugin "seams", which exists for the tests of this folder. It shows that a task of a
+// plugin can use a model with an encoder and a decoder: the model reads the first text and must write the
+// second, word by word. seams_test.cpp trains it with the head "tied_words", whose output "words" it measures
+// as "right"; these names must stay. Read next: parts.hpp.
 #include <algorithm>
 
 #include <encore/plugin.hpp>
@@ -62,6 +64,7 @@ class Copy final : public Task {
       statistics.add("right", right);
     }
   }
+  /// Returns the input and not what the model wrote: no test compares the labels.
   Records label(const Records& records, const ExampleSet&, const Outputs&) const override {
     Records labelled;
     labelled.add("text2", records.texts("text"));

@@ -34,7 +34,7 @@ const Names control_folders = {"plan",   "store",  "monitor", "runner", "analysi
                                "report", "bundle", "serve",   "app",    "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels",     "onnx_graph", "contract",
                               "model",       "tasks",  "distributed", "infer",      "library",
-                              "onnx",        "train",  "bench",       "worker"};
+                              "onnx",        "train",  "apply",       "bench",      "worker"};
 
 // Headers of the SDK that any file may include; all others need Kokkos and belong to the worker half and the
 // plugins.
@@ -55,6 +55,7 @@ const std::set<std::string> declaring_tier = {"error",
                                               "outputs",
                                               "task",
                                               "reader",
+                                              "step",
                                               "decoding",
                                               "base64",
                                               "target_tokenizer",

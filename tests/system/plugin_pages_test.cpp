@@ -51,7 +51,10 @@ std::string read_next(const config::Manifest& manifest) {
        "- [Measures](../measures.md): how measures are computed and compared\n"},
       {Kind::reader,
        "- [Data files](../data_files.md): what all readers share: fields, splits, bad rows\n"
-       "- [Adding a reader](../../guides/adding_a_reader.md): to write one\n"}};
+       "- [Adding a reader](../../guides/adding_a_reader.md): to write one\n"},
+      {Kind::step,
+       "- [Adding a step](../../guides/adding_a_step.md): fields, fit and measures of a step; to write "
+       "one\n"}};
   std::string text = "\n## Read next\n\n";
   std::set<Kind> kinds;
   for (const config::ManifestOffer& offer : manifest.offers) kinds.insert(offer.kind);

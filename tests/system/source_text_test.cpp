@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests rules about names in the source of the whole tree: each type has a unique name, and comments name
-// only existing files. Part of the program layout_test. A rule may be added; a file of another project that a
-// comment names goes into the list `foreign`.
+// Tests rules about names in the source of the whole tree: each type has a unique name, each folder has its
+// namespace, and comments name only existing files. Part of the program layout_test. A rule may be added; a
+// file of another project that a comment names goes into the list `foreign`.
 #include <gtest/gtest.h>
 
 #include <algorithm>

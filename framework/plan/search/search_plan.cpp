@@ -83,9 +83,20 @@ void SearchPlan::look_at_first_trials(config::Problems& problems) {
 }
 
 void SearchPlan::read_length(const RunPoint& run, config::Problems& problems) {
-  const nlohmann::json& train = run.config.at("train");
-  select_ = train.at("select").get<std::string>();
+  const bool is_application = run.config.contains("app");
+  const nlohmann::json nothing = nlohmann::json::object();
+  const nlohmann::json& train = is_application ? nothing : run.config.at("train");
+  select_ = (is_application ? run.config.at("app") : train).value("select", "");
   SearchOptions& options = search_.options;
+  const config::Value::Member* table = document_.root.find("search");
+  const config::Place search = table == nullptr ? config::Place() : table->key_origin.place;
+  if (options.objectives.empty() && select_.empty())
+    return problems.add(search, "search.objective",
+                        "no step of the application has a measure to search by; give [search] an objective");
+  if (is_application && options.pruning != Pruning::none)
+    return problems.add(
+        search, "search.pruning",
+        "an application has no steps of training at which it could be pruned; remove pruning");
   if (options.objectives.empty()) {
     const config::Selection selection = config::parse_selection(select_);
     options.objectives.push_back({selection.metric, selection.maximize});

@@ -89,8 +89,7 @@ bool SlurmRunner::begin(std::size_t task) {
   now.from_start = now.from_start && retried_[task] == 0;
   std::optional<store::Lease> lease;
   try {
-    now.parent = take_parent(store_, now.specification, now.from_start);
-    now.teacher = take_teacher(store_, now.specification, now.from_start);
+    now.weights = take_weights(store_, now.specification, now.from_start);
     lease = store_.begin_attempt(now.run, holder_of(submitter_.next_job()), now.seen_attempts, code_);
     if (!lease) {
       leave_or_adopt(task);

@@ -39,8 +39,11 @@ enum class Reducer : std::uint8_t {
                     ///< smoothed as sacreBLEU's "exp" does (Post 2018)
   ngram_f_score,  ///< {written 1, reference 1, matches 1, written 2, ...}: chrF, F with beta = 2 of the means
                   ///< of precision and recall over the orders that both sides have (Popovic 2015)
-  matrix,         ///< {counts} with two keys, truth and prediction: a table, no number
-  opaque,         ///< the task gives a value that nothing here follows
+  absolute_difference,  ///< {part, other, whole}: the sum over keys of |sum(part) - sum(other)|, divided by
+                        ///< sum(whole). The expected calibration error of {right, confidence, answers}, where
+                        ///< the keys are bins of the confidence (Naeini et al. 2015)
+  matrix,               ///< {counts} with two keys, truth and prediction: a table, no number
+  opaque,               ///< the task gives a value that nothing here follows
 };
 
 struct Measure {

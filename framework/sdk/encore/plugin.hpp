@@ -15,18 +15,20 @@
 #include <encore/optimizer.hpp>
 #include <encore/reader.hpp>
 #include <encore/schedule.hpp>
+#include <encore/step.hpp>
 #include <encore/task.hpp>
 #include <encore/tokenizer.hpp>
 
 /// The SDK's version; part of every fingerprint.
-#define ENCORE_SDK_VERSION 18
+#define ENCORE_SDK_VERSION 19
 
 namespace encore {
 
-enum class Kind : std::uint8_t { layer, head, tokenizer, optimizer, schedule, task, reader };
+enum class Kind : std::uint8_t { layer, head, tokenizer, optimizer, schedule, task, reader, step };
 
 constexpr const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"layer", "head", "tokenizer", "optimizer", "schedule", "task", "reader"};
+  constexpr const char* names[] = {"layer",    "head", "tokenizer", "optimizer",
+                                   "schedule", "task", "reader",    "step"};
   return names[static_cast<int>(kind)];
 }
 
@@ -55,6 +57,8 @@ template <>
 struct KindTraits<Kind::task> : KindTypes<Task, TaskContext> {};
 template <>
 struct KindTraits<Kind::reader> : KindTypes<Reader, ReaderContext> {};
+template <>
+struct KindTraits<Kind::step> : KindTypes<AppStep, StepContext> {};
 
 /// One thing a plugin offers. `make` is a function `Base*(const Options&, const Context&)` of its kind,
 /// passed as a plain function pointer; the host casts it back by `kind`.
@@ -66,11 +70,12 @@ struct Offer {
   void (*make)() = nullptr;
   std::string summary = {};
   TaskFields needs = {};                   ///< of a task: the fields of records that it reads
-  std::vector<Measure> measures = {};      ///< of a task
-  std::string select = {};                 ///< of a task: the default of train.select
+  std::vector<Measure> measures = {};      ///< of a task or a step
+  std::string select = {};                 ///< of a task: the default of train.select; of a step: app.select
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
   std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
+  bool asks_model = false;                 ///< of a step: its table names a run with the option `model`
 };
 
 namespace detail {
@@ -102,11 +107,11 @@ typename KindTraits<K>::Base* make(const Options& options, const typename KindTr
 ///   }
 ///
 /// T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is
-/// that of its kind: LayerContext ... ReaderContext; a task and a reader need more (task.hpp, reader.hpp).
-/// `T::version` (optional, default 1) is the version of the type's meaning: raise it when equal options give
-/// other numbers; it counts in a run's identity. `T::summary` (optional, a `const char*`) is one line: the
-/// formula or what it does, and its source; help and pages begin with it. A plugin never prints, aborts or
-/// exits; it throws encore::Error. Its code lives in its own namespace.
+/// that of its kind: LayerContext ... StepContext; a task, a reader and a step need more (task.hpp,
+/// reader.hpp, step.hpp). `T::version` (optional, default 1) is the version of the type's meaning: raise it
+/// when equal options give other numbers; it counts in a run's identity. `T::summary` (optional, a `const
+/// char*`) is one line: the formula or what it does, and its source; help and pages begin with it. A plugin
+/// never prints, aborts or exits; it throws encore::Error. Its code lives in its own namespace.
 class Registrar {
  public:
   template <Kind K, class T>
@@ -127,6 +132,10 @@ class Registrar {
     } else if constexpr (K == Kind::reader) {
       offer.gives = T::fields();
       if constexpr (requires { T::optional_fields(); }) offer.may_give = T::optional_fields();
+    } else if constexpr (K == Kind::step) {
+      if constexpr (requires { T::measures(); }) offer.measures = T::measures();
+      if constexpr (requires { T::select; }) offer.select = T::select;
+      if constexpr (requires { T::asks_model; }) offer.asks_model = T::asks_model;
     }
     offers_.push_back(std::move(offer));
   }

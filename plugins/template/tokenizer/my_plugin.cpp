@@ -53,8 +53,8 @@ class MyPluginTokenizer final : public Tokenizer {
       else if (role != Special::mask)
         throw Error("the vocabulary lacks " + token);
     }
-    for (const Special role : all_specials)
-      numbers.erase(std::string(usual_token(role)));  // text cannot become one
+    // Without this, the text "[SEP]" would become the special token.
+    for (const Special role : all_specials) numbers.erase(std::string(usual_token(role)));
     special_ = std::move(special);
     tokens_ = std::move(vocabulary);
     numbers_ = std::move(numbers);

@@ -231,6 +231,29 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
   EXPECT_EQ(list[0].at("offers").at(1).at("gives"), (nlohmann::json{"text", "label"}));
 }
 
+TEST(PluginInfo, ShowsTheMeasuresOfAStepAndThatItAsksAModel) {
+  const Sandbox sandbox;
+  add_plugin(sandbox, "mine", "sorter", [](config::Manifest& manifest) {
+    manifest.offers = {{.kind = Kind::step,
+                        .name = "sorter",
+                        .measures = {{.name = "share",
+                                      .help = "a share",
+                                      .fraction = true,
+                                      .reducer = Reducer::ratio,
+                                      .columns = {"right", "all"}}},
+                        .select = "max dev/share",
+                        .asks_model = true}};
+  });
+  const runner::ProgramOutput text = sandbox.exp({"plugin", "info", "sorter", "--plugin-path", "mine"});
+  ASSERT_EQ(text.end.exit_code, 0) << text.errors;
+  for (const char* part : {"step sorter  version 1, in [app.step.NAME]", "It asks the model of a run",
+                           "share    higher  a share", "without app.select, applications are compared by"})
+    EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
+  const std::string listed =
+      sandbox.exp({"plugin", "ls", "--kind", "step", "--plugin-path", "mine", "--csv"}).output;
+  EXPECT_TRUE(contains(listed, "sorter_plugin")) << listed;
+}
+
 TEST(PluginInfo, OneNameMayMeanSeveralTypes) {
   const std::string text = Sandbox().exp({"plugin", "info", "linear"}).output;
   EXPECT_TRUE(contains(text, "head linear") && contains(text, "schedule linear")) << text;

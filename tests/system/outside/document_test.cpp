@@ -71,6 +71,11 @@ TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {
   expect_shows("guides/adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
 }
 
+TEST(AddingAStep, ShowsTheSourcesAsTheyAre) {
+  expect_shows("guides/adding_a_step.md",
+               {"template/step/my_plugin.cpp", "template/step/my_plugin_test.cpp", "steps/predict.cpp"}, 40);
+}
+
 /// Expects that the page has the whole source, line by line in its order, and that the test code it shows
 /// exists.
 void expect_shows_whole(const std::string& page, const std::string& kind, int least) {

@@ -212,6 +212,34 @@ TEST_F(Outside, AReaderByItsReadme) {
       << plan.errors;
 }
 
+TEST_F(Outside, AStepByItsReadme) {
+  const Readme readme = build_by_the_readme("listed", "step");
+  shop_.write("app.toml", readme.files[0]);
+  for (const char* file : {"dev.tsv", "test.tsv"}) {
+    std::string lines;
+    for (int i = 0; i < 8; ++i) {
+      const std::string rest = " day " + std::to_string(i);
+      lines += "a fine" + rest + "\tgood\n" + "an awful" + rest + "\tbad\n";
+    }
+    shop_.write(file, lines);
+  }
+  const runner::ProgramOutput all = must(readme.commands[1]);
+  EXPECT_TRUE(contains(all.output, "find completed")) << all.output;
+  EXPECT_TRUE(contains(all.output, "good (words: 1)")) << "the line of exp predict: " << all.output;
+  const runner::ProgramOutput scored = must("exp evaluate find test.tsv --json");
+  EXPECT_TRUE(contains(scored.output, "\"route.f1\": 1.0")) << "a word decides: " << scored.output;
+
+  // A field that no step gives is rejected before anything starts.
+  must(
+      "sed -i 's/.reads = {\"text\"}/.reads = {\"topic.label\"}/' listed/listed.cpp; "
+      "cmake --build listed/build/" ENCORE_BACKEND_NAME " --target listed");
+  const runner::ProgramOutput refused = shop_.shell("exp run app.toml --fresh");
+  EXPECT_EQ(refused.end.exit_code, 2);
+  EXPECT_TRUE(
+      contains(refused.errors, "step \"route\" reads the field \"topic.label\", but no step \"topic\""))
+      << refused.errors;
+}
+
 TEST_F(Outside, ByTheReadmeAgainstAnInstallation) {
   install();
   follow_the_readme("my_layers", "layer", "self_attention");

@@ -43,8 +43,8 @@ TEST(PluginNew, RefusesKindsWithoutATemplate) {
   for (const std::string kind : {"norm", ""})
     expect_refused(shop, "exp plugin new a --kind '" + kind + "'", 2,
                    "invalid --kind \"" + kind +
-                       "\": expected \"head\", \"layer\", \"optimizer\", \"reader\", \"schedule\", \"task\", "
-                       "\"tokenizer\"");
+                       "\": expected \"head\", \"layer\", \"optimizer\", \"reader\", \"schedule\", \"step\", "
+                       "\"task\", \"tokenizer\"");
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 

@@ -27,7 +27,8 @@ end_process() { # the file with its id
   wait_for 50 is_gone "$id" || kill -KILL "$id" 2>/dev/null || true
 }
 
-# A number of jobs and of slurmstepd outlives its slurmd: each has the folder in its environment or on its command line.
+# Jobs and slurmstepd processes may outlive their slurmd. A job has the folder in its environment; a slurmstepd has a folder of it as its
+# working directory.
 end_leftovers() {
   local process
   for process in /proc/[0-9]*; do

@@ -108,6 +108,11 @@ TEST(DefinedMeasure, SharesNeedSomethingToDivideBy) {
   const auto counts = [](double pieces) { return Fill([=](Statistics& to) { to.add("pieces", pieces); }); };
   EXPECT_FALSE(is_defined(share, "accuracy", {counts(0.0)}));
   EXPECT_TRUE(is_defined(share, "accuracy", {counts(0.0), counts(1.0)}));
+  const Measure difference{.name = "calibration_error",
+                           .reducer = Reducer::absolute_difference,
+                           .columns = {"right", "confidence", "pieces"}};
+  EXPECT_FALSE(is_defined(difference, "calibration_error", {counts(0.0)}));
+  EXPECT_TRUE(is_defined(difference, "calibration_error", {counts(0.0), counts(1.0)}));
   EXPECT_TRUE(is_defined(share, "loss", {counts(0.0)})) << "not a measure of the task";
 }
 

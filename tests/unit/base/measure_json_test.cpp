@@ -62,7 +62,7 @@ TEST(MeasureJson, AnInvalidMeasureIsRejected) {
       "measure \"f1\": unknown reducer \"mean\": expected one of ratio, harmonic_mean, macro_harmonic_mean, "
       "exponential, area_under_ranks, macro_area_under_ranks, rank_correlation, correlation, "
       "quadratic_kappa, matthews, "
-      "ngram_precision, ngram_f_score, matrix, opaque");
+      "ngram_precision, ngram_f_score, absolute_difference, matrix, opaque");
   EXPECT_EQ(refused(R"({"name": "f1", "reducer": "ratio", "columns": ["correct"]})"),
             "measure \"f1\": reducer ratio: expected 2 columns, found 1");
   EXPECT_EQ(refused(R"({"name": "bleu", "reducer": "ngram_precision", "columns": ["a", "b", "c"]})"),

@@ -110,6 +110,38 @@ TEST(Measures, PerplexityIsTheExponentialOfTheMean) {
   expect_same_bits(measure_value(perplexity, statistics), std::exp((10.5 + 3.25 + 8.0) / 12.0));
 }
 
+const Measure calibration = {.name = "calibration_error",
+                             .better = Better::lower,
+                             .reducer = Reducer::absolute_difference,
+                             .columns = {"right", "confidence", "answers"}};
+
+/// Adds an answer whose confidence lies in the bin `key`.
+void add_answer(Statistics& statistics, const char* key, bool is_right, double confidence) {
+  statistics.begin_example();
+  statistics.add("right", is_right ? 1.0 : 0.0, key);
+  statistics.add("confidence", confidence, key);
+  statistics.add("answers", 1.0, key);
+}
+
+/// In bin 09 two of three answers are right at a mean confidence of 0.75; in bin 02 none at 0.25. The bins do
+/// not cancel each other out.
+TEST(Measures, TheAbsoluteDifferenceIsTakenUnderEachKey) {
+  Statistics statistics;
+  add_answer(statistics, "09", true, 0.75);
+  add_answer(statistics, "02", false, 0.25);
+  add_answer(statistics, "09", true, 0.75);
+  add_answer(statistics, "09", false, 0.75);
+  expect_same_bits(measure_value(calibration, statistics), (0.25 + 0.25) / 4.0);
+  EXPECT_EQ(measure_value(calibration, Statistics()), 0.0);
+  MeasureCells cells(calibration);
+  const ExampleSums sums = cells.sums_of(statistics);
+  EXPECT_EQ(cells.size(), 6u);
+  std::vector<double> total(cells.size(), 0.0);
+  for (const std::size_t example : {0, 0, 1})
+    for (const auto& entry : sums.of(example)) total[entry.cell] += entry.value;
+  expect_same_bits(cells.value(total), (0.5 + 0.25) / 3.0);
+}
+
 TEST(Measures, CellsOfSeveralSetsAddUpToThoseOfAllExamples) {
   Statistics first = sample(), second;
   add(second, {{"ALBUM", 1, 1, 1}, {"PER", 0, 1, 1}});

@@ -39,7 +39,8 @@ TEST(OptionPages, HaveTheTablesOfTheSchemas) {
 TEST(OptionPages, HaveATableForEveryCoreSchema) {
   std::string text;
   for (const std::string& page : pages) text += read_page(page);
-  for (const char* name : {"experiment", "data", "model", "train", "sweep", "search"})
+  for (const char* name :
+       {"experiment", "data", "model", "train", "sweep", "search", "app", "app.step.model"})
     EXPECT_NE(text.find("<!-- options of " + std::string(name) + " -->"), std::string::npos) << name;
 }
 
@@ -83,6 +84,28 @@ TEST(Markdown, ShowsFieldsAndMeasures) {
   EXPECT_NE(page.find(reader), std::string::npos) << page;
   EXPECT_NE(page.find("| `f1/{label}` | higher | a share; not every run has it |\n"), std::string::npos)
       << page;
+}
+
+TEST(Markdown, ShowsHowAStepIsSelectedAndWhatItAsks) {
+  const Manifest manifest = {.name = "sorting",
+                             .version = "1",
+                             .fingerprint = "",
+                             .library = "",
+                             .offers = {{.kind = Kind::step,
+                                         .name = "sorter",
+                                         .measures = {{.name = "share", .help = "a share"}},
+                                         .select = "max dev/share",
+                                         .asks_model = true}}};
+  EXPECT_EQ(
+      markdown_plugin(manifest),
+      "# Plugin `sorting` 1\n\n## step `sorter`\n"
+      "An experiment file selects it with these lines. NAME is a name of your choice, which `app.steps` "
+      "lists:\n\n```toml\n[app.step.NAME]\ntype = \"sorter\"\n```\n\nIt has no options.\n"
+      "\nIt asks the model of a run, which `model` in its table names: { run = \"NAME\" }, or { "
+      "experiment = \"FILE.toml\" } for one that is trained first.\n"
+      "\n| measure | better | meaning |\n|---|---|---|\n| `share` | higher | a share |\n"
+      "\nWithout `app.select`, applications are compared by the highest share on the development set, if "
+      "this is the last step with such a measure.\n");
 }
 
 TEST(Markdown, RefusesAMarkWithoutASchemaOrAnEnd) {

@@ -97,6 +97,13 @@ inline config::Catalogue catalogue() {
                       .text("separator", "tab", rule("between columns"))
                       .optional("names", OptionType::path, rule("a file of labels")),
        .gives = {"text", "label"}},
+      {.kind = Kind::step, .name = "ask", .summary = "asks a model", .asks_model = true},
+      {.kind = Kind::step,
+       .name = "judge",
+       .version = 3,
+       .options = Schema().number("error", 0.1, share),
+       .measures = {fraction("error_rate")},
+       .select = "max dev/error_rate"},
   };
   config::Catalogue catalogue;
   catalogue.add(std::move(manifest));

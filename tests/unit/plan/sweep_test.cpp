@@ -180,7 +180,7 @@ TEST(Sweep, NamesTheTablesOfAnOptionThatIsVariedWithoutOne) {
             "\"model.layer.attention.heads\" or \"model.layer.other.heads\"?");
   EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\ndraws = [1, 2]\n"),
             "dir/a.toml:33:1: [sweep.grid] cannot vary \"draws\"; it varies options of \"task\", \"data\", "
-            "\"tokenizer\", \"model\", \"optimizer\", \"schedule\", \"train\", \"distil\"");
+            "\"tokenizer\", \"model\", \"optimizer\", \"schedule\", \"train\", \"distil\", \"app\"");
 }
 
 TEST(Sweep, PointsAtTheValueThatIsWrong) {

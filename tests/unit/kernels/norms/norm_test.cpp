@@ -120,7 +120,8 @@ TEST_P(RmsNorm, ForwardAndBackwardOfOddShapes) {
       }
       kernels::rms_norm(device(), x, gain, epsilon, y, rrms);
       kernels::rms_norm_backward(device(), x, gain, rrms, dy, dx, dgain);
-      // With one channel y is the sign of x, and everything in dx cancels.
+      // With one channel y is the gain with the sign of x, and the terms of dx cancel; with two channels they
+      // nearly can. Rounding errors then dominate dx.
       const double allowed = width <= 2 ? 100 * tolerance : tolerance;
       const std::string what = std::to_string(rows) + " x " + std::to_string(width);
       expect_close(y, expected, tolerance, what + " y");

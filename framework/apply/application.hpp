@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Application: the steps of an experiment with [app], with the models that they ask. Place in the flow:
+// application_run.cpp makes one and fits it (worker verb train); the verbs predict, evaluate and serve open a
+// fitted one from its run's folder and apply it. Fields and measures of a step have the step's name in front,
+// "decide.band"; experiments, databases and users have these names, so they do not change.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/device.hpp>
+#include <encore/step.hpp>
+
+#include "apply/asked_run.hpp"
+#include "config/experiment.hpp"
+#include "plugin_host/registry.hpp"
+#include "record/specification.hpp"
+
+namespace encore::apply {
+
+/// What the steps gave for some records.
+struct Applied {
+  Records given;  ///< the fields of every step but vectors, with the step's name in front
+  Records shown;  ///< the field `shown` of the last step that gives one, a line for people; or no field
+};
+
+/// Called while a set passes through the steps: the step's name, and how many of how many records are done.
+using ApplyWatch = std::function<void(const std::string& step, std::size_t done, std::size_t all)>;
+
+/// Not for use by several threads at once.
+class Application {
+ public:
+  /// Loads the models and makes the steps, which are not fitted yet. Throws Error if a run cannot be loaded;
+  /// ConfigError with the key of a step whose options are wrong or that reads a field which nothing gives.
+  Application(record::Specification specification, const std::filesystem::path& run_folder,
+              const Device& device);
+  /// Opens the fitted application of a run. Plugins are searched in `plugin_folders`. Throws Error if the run
+  /// was not completed, or if the file with its knowledge is damaged or of another run.
+  static Application open(const std::filesystem::path& run_folder,
+                          const std::vector<std::string>& plugin_folders, const Device& device);
+
+  const config::Application& description() const { return description_; }
+  const record::Specification& specification() const { return specification_; }
+  const plugin_host::Registry& registry() const { return registry_; }
+  const Reader& reader() const { return *reader_; }
+  /// Returns the fields of the reader that the steps read, and their truth.
+  const TaskFields& fields() const { return fields_; }
+  /// Returns the measures of all steps.
+  const std::vector<Measure>& measures() const { return measures_; }
+  /// Returns the models that steps ask, by the names of the steps.
+  std::vector<std::pair<std::string, const AskedRun*>> models() const;
+  /// Returns whether a step learns from the training set.
+  bool learns() const;
+  bool is_fitted() const;
+
+  /// Fits the steps in their order. Returns their notes, each with the name of its step in front.
+  std::vector<std::string> fit(const Records* train, const Records& dev, const ApplyWatch& watch = {});
+  /// Returns what fit() found and the question of the run, as JSON, and reads it back. restore() throws Error
+  /// for another text.
+  std::string knowledge() const;
+  void restore(std::string_view knowledge);
+  /// Returns the knowledge of each fitted step, by its name.
+  std::vector<std::pair<std::string, std::string>> knowledge_of_steps() const;
+
+  /// Returns what the steps give for records with the reader's fields. The answer to a record depends on this
+  /// record alone.
+  Applied apply(const Records& records, const ApplyWatch& watch = {});
+  /// Returns for each record what its models did not read because it is too long (Task::left_out), or "".
+  std::vector<std::string> left_out(const Records& records) const;
+  /// Returns what each record, which has its truth, contributes to the measures.
+  Statistics measure(const Records& records, const Records& given) const;
+  /// Returns one record per line that a user typed: as the first model reads it or, without a model, in the
+  /// field "text". Throws Error if that model takes no lines.
+  Records from_text(std::span<const std::string> lines) const;
+
+ private:
+  struct Part {
+    config::StepTable table;
+    std::unique_ptr<AskedRun> model;  ///< must outlive the step
+    std::unique_ptr<AppStep> step;
+    StepFields fields;
+  };
+
+  Applied apply_to(Part& part, const Records& records, const ApplyWatch& watch);
+
+  record::Specification specification_;
+  plugin_host::Registry registry_;
+  config::Application description_;
+  std::unique_ptr<Reader> reader_;
+  std::vector<Part> parts_;
+  TaskFields fields_;
+  std::vector<Measure> measures_;
+};
+
+/// Says whether answers have the fields with a number for every class (`scores`).
+enum class ClassScores : std::uint8_t { without, with };
+/// Returns the answers to records for programs: what the steps gave.
+Records answers_of(const Records& given, ClassScores scores);
+/// The same after the text fields that the steps read from the records, as other tasks repeat their inputs.
+Records answers_with_inputs(const Application& application, const Records& records, const Records& given,
+                            ClassScores scores);
+
+/// Finds what can be found without the models: options of steps, and fields that nothing gives. Throws
+/// ConfigError with the key of the step.
+void check_application(const config::Application& application, const plugin_host::Registry& registry);
+
+}  // namespace encore::apply

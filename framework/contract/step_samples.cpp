@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the records and the model for the checks of steps (StepTrial). step_checks.cpp calls it. Values
+// follow from hashes, so they are equal on every machine; the label of a classifier is the truth in about 80
+// % of the records, so that a step has something to fit. Read step_samples.hpp first.
+#include "contract/step_samples.hpp"
+
+#include <cstdlib>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "contract/sample_records.hpp"
+#include "contract/task_samples.hpp"
+#include "plugin_host/default_options.hpp"
+#include "plugin_host/make_offer.hpp"
+
+namespace encore::contract {
+namespace {
+
+constexpr const char* step_name = "checked";
+constexpr const char* step_before = "before";
+constexpr std::size_t vector_width = 8;
+/// How often the suite's samples stand in a set, so that a step has enough of them to fit.
+constexpr int sample_repeats = 8;
+
+/// Numbers in [0, 1) that follow from a text.
+class Draws {
+ public:
+  explicit Draws(const std::string& text) {
+    for (const char letter : text)
+      state_ = (state_ ^ static_cast<unsigned char>(letter)) * 1099511628211ULL;  // FNV-1a
+  }
+  double next() {  // SplitMix64
+    state_ += 0x9E3779B97F4A7C15ULL;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
+    return static_cast<double>((z ^ (z >> 31U)) >> 11U) * 0x1.0p-53;
+  }
+  std::size_t below(std::size_t count) {
+    return static_cast<std::size_t>(next() * static_cast<double>(count));
+  }
+
+ private:
+  std::uint64_t state_ = 14695981039346656037ULL;
+};
+
+/// The answer of a classifier: the label is the most probable one, the probabilities sum to 1.
+struct Answer {
+  std::string label;
+  double score = 0.0;
+  std::map<std::string, double> scores;
+  std::vector<double> vector;
+};
+
+Answer answer_with(const std::vector<std::string>& labels, std::size_t number, Draws& draws) {
+  Answer answer{.label = labels[number], .scores = {}, .vector = {}};
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    weights.push_back(i == number ? 1.0 + 6.0 * draws.next() : draws.next());
+  double sum = 0.0;
+  for (const double weight : weights) sum += weight;
+  for (std::size_t i = 0; i < labels.size(); ++i) answer.scores[labels[i]] = weights[i] / sum;
+  answer.score = answer.scores.at(answer.label);
+  for (std::size_t i = 0; i < vector_width; ++i)
+    answer.vector.push_back((i % labels.size() == number ? 1.0 : 0.0) + 0.5 * draws.next());
+  return answer;
+}
+
+/// The records of a set by number, and what a classifier answers to them.
+std::vector<Answer> answers_of(const Records::Texts& truths, const std::vector<std::string>& labels,
+                               const std::string& set) {
+  std::vector<Answer> answers;
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    Draws draws(set + " " + std::to_string(i) + " " + truths[i]);
+    const auto known = std::ranges::find(labels, truths[i]);
+    const bool is_right = draws.next() < 0.8;
+    const std::size_t other = draws.below(labels.size());
+    answers.push_back(answer_with(
+        labels, known != labels.end() && is_right ? static_cast<std::size_t>(known - labels.begin()) : other,
+        draws));
+  }
+  return answers;
+}
+
+template <class Take>
+auto each_of(const std::vector<Answer>& answers, const Take& take) {
+  std::vector<std::decay_t<decltype(take(answers.front(), std::size_t{0}))>> values;
+  for (std::size_t i = 0; i < answers.size(); ++i) values.push_back(take(answers[i], i));
+  return values;
+}
+
+/// Returns the part of "intent.label" behind the name of the step; "" for a field of the reader.
+std::string behind_step(const std::string& field) {
+  const std::size_t point = field.find('.');
+  return point == std::string::npos ? "" : field.substr(point + 1);
+}
+
+/// Returns the values of a shared field (encore/records.hpp), as another step may give them.
+Records::Values shared_values(const std::string& field, const std::string& name, std::size_t count) {
+  Records samples;
+  try {
+    samples = sample_records({name}, SampleSet::train);
+  } catch (const Error&) {
+    throw NotChecked("it reads the field \"" + field +
+                     "\" of another step, for which the suite has no samples: the suite knows label, score, "
+                     "scores, vector, band, confidence, scope and the shared fields of encore/records.hpp; a "
+                     "test of your own can pass such records to apply()");
+  }
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(i % samples.size());
+  return records_at(samples, numbers).fields().front().values;
+}
+
+Records::Values values_of(const std::string& field, const std::vector<Answer>& answers) {
+  const std::string name = behind_step(field);
+  if (name == "label") return each_of(answers, [](const Answer& each, std::size_t) { return each.label; });
+  if (name == "scores") return each_of(answers, [](const Answer& each, std::size_t) { return each.scores; });
+  if (name == "score" || name == "confidence")
+    return each_of(answers, [](const Answer& each, std::size_t) { return each.score; });
+  if (name == "scope")
+    return each_of(answers, [](const Answer& each, std::size_t) { return 1.0 - each.score; });
+  if (name == vector_field)
+    return each_of(answers, [](const Answer& each, std::size_t) { return each.vector; });
+  if (name == "band")
+    return each_of(answers, [](const Answer&, std::size_t i) {
+      return std::string(i % 5 == 4 ? "refuse" : i % 5 == 3 ? "review" : "answer");
+    });
+  return shared_values(field, name, answers.size());
+}
+
+std::vector<std::string> of_reader(const std::vector<std::string>& fields) {
+  std::vector<std::string> own;
+  for (const std::string& field : fields)
+    if (behind_step(field).empty()) own.push_back(field);
+  return own;
+}
+
+/// Returns the first truth with a text for each record, or empty text if there is none.
+Records::Texts truths_in(const Records& records, const StepFields& fields, std::size_t count) {
+  for (const std::string& name : fields.truth)
+    for (const Records::Field& field : records.fields())
+      if (const auto* texts = std::get_if<Records::Texts>(&field.values);
+          texts != nullptr && field.name == name)
+        return *texts;
+  return Records::Texts(count);
+}
+
+std::vector<std::string> labels_in(const Records::Texts& truths) {
+  std::set<std::string> labels(truths.begin(), truths.end());
+  labels.erase("");
+  if (labels.empty()) return {"a", "b", "c"};
+  return {labels.begin(), labels.end()};
+}
+
+Records repeated(const Records& records, int times) {
+  Records all = records;
+  for (int i = 1; i < times; ++i) all = behind_each_other(all, records);
+  return all;
+}
+
+/// Returns records with the fields of the reader that the step reads, and their truth.
+Records read_records(const Offer& step, const CheckData& data, const StepFields& fields, SampleSet set) {
+  // The samples of tasks do the same for the fields of a task.
+  const Offer needs{.kind = Kind::task,
+                    .name = step.name,
+                    .options = {},
+                    .needs = {.structure = of_reader(fields.reads), .truth = of_reader(fields.truth)}};
+  const TaskSamples samples(needs, data);
+  const Records records = set == SampleSet::train ? samples.train() : samples.other();
+  return data.given() || records.size() == 0 ? records : repeated(records, sample_repeats);
+}
+
+OptionValue usable_value(const Option& option) {
+  if (option.type == OptionType::number && option.rule.min && option.rule.max)
+    return 0.5 * (*option.rule.min + *option.rule.max);
+  return plugin_host::smallest_value(option);
+}
+
+}  // namespace
+
+TrialFolder::TrialFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "encore-step-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw Error("cannot make the folder " + pattern);
+  path_ = pattern;
+}
+
+TrialFolder::~TrialFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Records SampleModel::answer(const Records& questions) {
+  std::vector<Answer> answers;
+  for (const std::string& text : questions.texts("text")) {
+    Draws draws(text);
+    const std::size_t number = draws.below(labels_.size());
+    answers.push_back(answer_with(labels_, number, draws));
+  }
+  Records given;
+  for (const char* field : {"label", "score", "scores"})
+    given.add(field, values_of(std::string(step_before) + "." + field, answers));
+  given.add("shown", each_of(answers, [](const Answer& each, std::size_t) { return each.label; }));
+  return given;
+}
+
+Records::NumberLists SampleModel::vectors(const Records::Texts& texts) {
+  Records::NumberLists vectors;
+  for (const std::string& text : texts) {
+    Draws draws(text);
+    std::vector<double> vector(vector_width);
+    for (double& number : vector) number = draws.next() - 0.5;
+    vectors.push_back(std::move(vector));
+  }
+  return vectors;
+}
+
+StepTrial::StepTrial(const Offer& offer, const CheckData& data, const Options& options, OtherFields others)
+    : offer_(offer), options_(options) {
+  StepFields fields = make_only_checked(offer, options)->fields();
+  const auto read = [&](SampleSet set) { return read_records(offer, data, fields, set); };
+  if (offer.asks_model) {
+    const Records records = read(SampleSet::train);
+    model_ = std::make_unique<SampleModel>(labels_in(truths_in(records, fields, 0)));
+    fields = make()->fields();
+  }
+  fields_ = fields;
+  const Records train = read(SampleSet::train), asked = read(SampleSet::other);
+  // A step that reads fields of other steps only gets as many records as there are samples.
+  const auto count_of = [&](const Records& records) {
+    return records.fields().empty() ? std::size_t{80} : records.size();
+  };
+  const Records::Texts truths = truths_in(train, fields, count_of(train));
+  const std::vector<std::string> labels = labels_in(truths);
+  const auto with_steps = [&](const Records& records, const char* set) {
+    Records all = records;
+    const std::vector<Answer> answers =
+        answers_of(truths_in(records, fields, count_of(records)), labels, set);
+    std::vector<std::string> names = fields.reads;
+    names.insert(names.end(), fields.truth.begin(), fields.truth.end());
+    if (others == OtherFields::all)
+      for (const char* name : {"label", "score", "scores", vector_field})
+        names.push_back(std::string(step_before) + "." + name);
+    for (const std::string& name : names)
+      if (!behind_step(name).empty() && !all.has(name)) all.add(name, values_of(name, answers));
+    return all;
+  };
+  train_ = with_steps(train, "train");
+  dev_ = with_steps(train, "dev");
+  asked_ = with_steps(asked, "asked");
+  require(dev_.size() > 0 && asked_.size() > 0,
+          "fields() names no field that the step reads, so there is nothing that it could answer");
+}
+
+std::unique_ptr<AppStep> StepTrial::make(const std::string& folder) const {
+  return plugin_host::make_offer<Kind::step>(offer_, options_,
+                                             {.name = step_name,
+                                              .before = step_before,
+                                              .seed = 1,
+                                              .model = model_.get(),
+                                              .folder = this->folder(folder)});
+}
+
+void StepTrial::fit(AppStep& step) const {
+  step.fit({.train = step.learns() ? &train_ : nullptr, .dev = dev_});
+}
+
+std::unique_ptr<AppStep> StepTrial::fitted(const std::string& folder) const {
+  std::unique_ptr<AppStep> step = make(folder);
+  if (step->is_fitted()) fit(*step);
+  return step;
+}
+
+std::unique_ptr<AppStep> make_only_checked(const Offer& offer, const Options& options) {
+  return plugin_host::make_offer<Kind::step>(offer, options, {.name = step_name, .before = step_before});
+}
+
+std::vector<OptionsVariant> step_variants(const Offer& offer) {
+  std::vector<OptionsVariant> variants = option_variants(offer.options);
+  for (OptionsVariant& variant : variants)
+    for (std::size_t tries = 0; tries <= offer.options.options().size(); ++tries) try {
+        make_only_checked(offer, variant.options);
+        break;
+      } catch (const OptionError& error) {
+        const Option* option = offer.options.find(error.option());
+        if (option == nullptr || variant.options.has(option->name)) break;  // the checks report the refusal
+        variant.options.set(option->name, usable_value(*option));
+        variant.name += ", with a value of " + option->name;
+      } catch (const Error&) {
+        break;
+      }
+  return variants;
+}
+
+Records records_at(const Records& records, const std::vector<std::size_t>& numbers) {
+  Records chosen;
+  for (const Records::Field& field : records.fields())
+    chosen.add(field.name, std::visit(
+                               [&](const auto& values) -> Records::Values {
+                                 std::decay_t<decltype(values)> some;
+                                 for (const std::size_t number : numbers) some.push_back(values[number]);
+                                 return some;
+                               },
+                               field.values));
+  return chosen;
+}
+
+}  // namespace encore::contract

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests an application ([app]; framework/apply) with the real worker, from the experiment file to answers:
+// models are trained first, steps are fitted on a share of the development set and measured on the rest, and
+// predict, evaluate, serve, show, compare, verify, bundle and rm treat it as any run. Also what is refused,
+// with its place. The words of messages may change; names of fields and measures are stored and must stay.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "system/control/serving.hpp"
+
+namespace encore::system_test {
+namespace {
+
+/// Returns lines "text<TAB>label": each text has one word that decides its label, and one in six is out of
+/// scope if `outside`.
+std::string requests(int begin, int end, bool outside) {
+  const char* words[] = {"invoice", "parcel"};
+  const char* labels[] = {"billing", "delivery"};
+  const char* more[] = {"please help with the", "where is my", "a question about the", "the", "now the"};
+  std::string lines;
+  for (int i = begin; i < end; ++i) {
+    const std::string number = " of order " + std::to_string(i);
+    if (outside && i % 6 == 5)
+      lines += "the weather in town" + number + "\tother\n";
+    else
+      lines += std::string(more[i % 5]) + " " + words[i % 2] + number + "\t" + labels[i % 2] + "\n";
+  }
+  return lines;
+}
+
+constexpr const char* application = R"(name = "desk"
+[app]
+steps = ["department", "decide"]
+[app.step.department]
+type = "predict"
+model = { experiment = "departments.toml" }
+vectors = true
+[app.step.decide]
+type = "decide"
+error = 0.3
+out_of_scope = "other"
+[data]
+type = "tsv"
+dev = "decisions.tsv"
+test = "test.tsv"
+)";
+
+class ApplicationTest : public Serve {
+ protected:
+  void SetUp() override { RealWorkerTest::SetUp(); }  // without the run that Serve trains
+
+  ApplicationTest() {
+    std::string departments = tiny_experiment("departments");
+    replace_all(departments, "\"ner\"", "\"classify\"");
+    replace_all(departments, "\"conll\"", "\"tsv\"");
+    replace_all(departments, ".conll", ".tsv");
+    replace_all(departments, "test = \"test.tsv\"\n", "");
+    replace_all(departments, "vocab_size = 60", "vocab_size = 120");
+    sandbox_.write("departments.toml", departments);
+    sandbox_.write("train.tsv", requests(0, 60, false));
+    sandbox_.write("dev.tsv", requests(60, 90, false));
+    sandbox_.write("decisions.tsv", requests(90, 450, true));
+    sandbox_.write("test.tsv", requests(450, 570, true));
+    sandbox_.write("desk.toml", application);
+  }
+
+  json json_of(std::vector<std::string> arguments) const {
+    arguments.emplace_back("--json");
+    return json::parse(output_of(arguments));
+  }
+  void write_changed(const std::string& file, const std::string& from, const std::string& to) const {
+    std::string text = application;
+    replace_all(text, from, to);
+    sandbox_.write(file, text);
+  }
+};
+
+TEST_F(ApplicationTest, TrainsItsModelFitsItsStepsAndAnswers) {
+  const json plan = json_of({"plan", "desk.toml"});
+  ASSERT_EQ(plan.at("runs").size(), 2u);
+  EXPECT_EQ(plan.at("runs")[0].at("name"), "departments");
+  EXPECT_EQ(plan.at("runs")[1].at("asks"), json::array({"departments"}));
+  output_of({"run", "desk.toml"});
+  EXPECT_EQ(sandbox_.one("SELECT state || ' ' || kind FROM run WHERE name = 'desk'"),
+            "completed application");
+  EXPECT_EQ(sandbox_.one("SELECT state || ' ' || kind FROM run WHERE name = 'departments'"),
+            "completed training");
+  const auto measure = [&](const std::string& name) {
+    return std::stod(sandbox_.one("SELECT value FROM curve WHERE run = 'desk' AND metric = '" + name + "'"));
+  };
+  EXPECT_GT(measure("test/decide.accuracy"), 0.9);
+  EXPECT_GT(measure("test/decide.automation"), 0.3) << "the words decide the label, so most can be answered";
+  EXPECT_LE(measure("test/decide.error"), 0.3);
+
+  const std::string again = output_of({"run", "desk.toml"});
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "2") << "a completed application is skipped:\n"
+                                                               << again;
+  const json line = json::parse(output_of({"predict", "desk", "--json", "where is my invoice of order 7"}));
+  EXPECT_EQ(line.at("department.label"), "billing");
+  EXPECT_TRUE(line.at("decide.band") == "answer" || line.at("decide.band") == "review") << line;
+  EXPECT_FALSE(line.contains("department.scores") || line.contains("department.vector")) << line;
+  EXPECT_TRUE(json::parse(output_of({"predict", "desk", "--json", "--scores", "where is my invoice"}))
+                  .contains("department.scores"));
+  EXPECT_FALSE(output_of({"predict", "desk", "where is my invoice of order 7"}).empty());
+}
+
+TEST_F(ApplicationTest, AnswersAloneAsInABatchAndAsAFile) {
+  output_of({"run", "desk.toml", "-q"});
+  std::string lines, alone;
+  for (int i = 600; i < 612; ++i) {
+    std::string line = requests(i, i + 1, true);
+    line.resize(line.find('\t'));
+    lines += line + "\n";
+    alone += output_of({"predict", "desk", "--json", "--scores", line});
+  }
+  sandbox_.write("lines.txt", lines);
+  EXPECT_EQ(output_of({"predict", "desk", "--json", "--scores", "--file", "lines.txt"}), alone);
+
+  sandbox_.write("new.tsv", requests(600, 606, true));
+  const std::string answered = output_of({"predict", "desk", "--file", "new.tsv", "--format", "tsv"});
+  EXPECT_EQ(std::count(answered.begin(), answered.end(), '\n'), 6) << answered;
+  EXPECT_EQ(answered.substr(0, answered.find('\t')), lines.substr(0, lines.find('\n'))) << answered;
+}
+
+TEST_F(ApplicationTest, IsEvaluatedShownComparedAndVerified) {
+  output_of({"run", "desk.toml", "-q"});
+  const json evaluated = json_of({"evaluate", "desk", "test.tsv"});
+  const std::string stored =
+      sandbox_.one("SELECT value FROM curve WHERE run = 'desk' AND metric = 'test/decide.automation'");
+  EXPECT_NEAR(evaluated.at("measures").at("decide.automation").get<double>(), std::stod(stored), 1e-12);
+  const json shown = json_of({"show", "desk"});
+  EXPECT_EQ(shown.at("asks").at("department").at("name"), "departments");
+  EXPECT_TRUE(contains(output_of({"show", "desk"}), "asks"));
+  EXPECT_TRUE(contains(output_of({"ls"}), "desk"));
+
+  const json verdict = json_of({"verify", "desk"});
+  EXPECT_EQ(verdict.at("outcome"), "equal") << verdict;
+
+  write_changed("other.toml", "error = 0.3", "error = 0.4");
+  output_of({"run", "other.toml", "-q", "--name", "other"});
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "3") << "the model is not trained again";
+  EXPECT_TRUE(contains(output_of({"compare", "desk", "other"}), "decide.automation"));
+  const std::string report = output_of({"report", "desk", "other", "--format", "json"});
+  EXPECT_TRUE(contains(report, "decide.automation")) << report;
+
+  const std::string kept = sandbox_.exp({"rm", "departments", "-y"}).errors;
+  EXPECT_TRUE(contains(kept, "desk")) << "a model that an application asks stays: " << kept;
+}
+
+TEST_F(ApplicationTest, ServesTheAnswersOfPredict) {
+  output_of({"run", "desk.toml", "-q"});
+  std::vector<std::string> texts;
+  for (int i = 700; i < 730; ++i) {
+    const std::string line = requests(i, i + 1, true);
+    texts.push_back(line.substr(0, line.find('\t')));
+  }
+  const std::vector<json> expected = predicted(texts, "desk");
+  serve({}, "desk");
+  const HttpResponse response = predict(texts);
+  ASSERT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(json::parse(response.body).at("results"), json(expected));
+  const json scored =
+      json::parse(ask(http_post("/v1/predict", json{{"inputs", texts[0]}, {"scores", true}}.dump())).body);
+  EXPECT_TRUE(scored.at("results")[0].contains("department.scores")) << scored;
+  expect_refused(ask(http_post("/v1/embeddings", json{{"input", texts[0]}}.dump())), 400, "application");
+}
+
+TEST_F(ApplicationTest, IsPackedWithItsModelsAndVerifiedElsewhere) {
+  output_of({"run", "desk.toml", "-q"});
+  output_of({"bundle", "desk", "-o", "desk.tar.zst"});
+  const json shown = json_of({"bundle", "show", "desk.tar.zst"});
+  EXPECT_TRUE(contains(shown.dump(), "departments")) << "the model comes with its application: " << shown;
+  const std::string verdict = output_of({"verify", "desk.tar.zst", "-q"});
+  EXPECT_TRUE(contains(verdict, "desk equal") && contains(verdict, "departments equal")) << verdict;
+}
+
+TEST_F(ApplicationTest, MovesWithItsDatabase) {
+  output_of({"run", "desk.toml", "-q"});
+  const std::string before = output_of({"predict", "desk", "--json", "where is my invoice"});
+  std::filesystem::create_directory(sandbox_.folder() / "moved");
+  for (const char* name : {"encore.db", "encore.db.runs"})
+    std::filesystem::rename(sandbox_.folder() / name, sandbox_.folder() / "moved" / name);
+  EXPECT_EQ(output_of({"predict", "desk", "--json", "where is my invoice", "--db", "moved/encore.db"}),
+            before);
+  EXPECT_TRUE(contains(output_of({"verify", "desk", "-q", "--db", "moved/encore.db"}), "desk equal"));
+}
+
+TEST_F(ApplicationTest, RefusesDamagedKnowledgeAndWhatOnlyAModelDoes) {
+  output_of({"run", "desk.toml", "-q"});
+  for (const std::vector<std::string>& call : {std::vector<std::string>{"embed", "desk", "a text"},
+                                               {"generate", "desk", "a text"},
+                                               {"export", "desk", "-o", "folder"},
+                                               {"retrain", "desk", "--with", "test.tsv"}}) {
+    const runner::ProgramOutput output = sandbox_.exp(call);
+    EXPECT_NE(output.end.exit_code, 0) << call.front();
+    EXPECT_TRUE(contains(output.errors, "is an application")) << call.front() << ": " << output.errors;
+  }
+  const std::string id = sandbox_.one("SELECT id FROM run WHERE name = 'desk'"),
+                    file = "encore.db.runs/" + id + "/application.json";
+  const std::string knowledge = sandbox_.read(file);
+  for (const std::string& damaged :
+       {std::string("{}"), knowledge.substr(0, knowledge.size() / 2), std::string()}) {
+    sandbox_.write(file, damaged);
+    const runner::ProgramOutput output = sandbox_.exp({"predict", "desk", "where is my invoice"});
+    EXPECT_NE(output.end.exit_code, 0) << damaged;
+    EXPECT_TRUE(contains(output.errors, "application.json")) << output.errors;
+  }
+}
+
+TEST_F(ApplicationTest, IsSweptOverTheOptionsOfItsSteps) {
+  sandbox_.write("sweep.toml",
+                 std::string(application) + "[sweep.grid]\n\"app.step.decide.error\" = [0.3, 0.4]\n");
+  output_of({"run", "sweep.toml", "-q", "--name", "bands"});
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE kind = 'application'"), "2");
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE kind = 'training'"), "1");
+  EXPECT_EQ(sandbox_.one("SELECT count(DISTINCT question) FROM run WHERE kind = 'application'"), "2");
+}
+
+TEST_F(ApplicationTest, RefusesWhatCannotWork) {
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    write_changed("refused.toml", from, to);
+    return refusal_of({"run", "refused.toml"});
+  };
+  std::string message = refused("error = 0.3", "error = 0.3\nof = \"departmnt\"");
+  EXPECT_TRUE(contains(message, "refused.toml:") && contains(message, "\"departmnt\"") &&
+              contains(message, "did you mean \"department\"?"))
+      << message;
+  message = refused("\"department\", \"decide\"", "\"decide\", \"department\"");
+  EXPECT_TRUE(contains(message, "step \"decide\" reads the field \"department.label\"") ||
+              contains(message, "app.steps"))
+      << message;
+  message = refused("model = { experiment = \"departments.toml\" }\n", "");
+  EXPECT_TRUE(contains(message, "[app.step.department] names no model")) << message;
+  message = refused("[data]\n", "[train]\nepochs = 1\n[data]\n");
+  EXPECT_TRUE(contains(message, "an experiment with [app] has no [train]")) << message;
+  message = refused("steps = [\"department\", \"decide\"]", "steps = [\"department\"]");
+  EXPECT_TRUE(contains(message, "does not name the step of [app.step.decide]")) << message;
+  message = refused("type = \"decide\"", "type = \"decid\"");
+  EXPECT_TRUE(contains(message, "no plugin offers a step \"decid\"; did you mean \"decide\"?")) << message;
+  message = refused("dev = \"decisions.tsv\"\n", "");
+  EXPECT_TRUE(contains(message, "option \"dev\" of [data] is missing")) << message;
+  message = refused("experiment = \"departments.toml\"", "experiment = \"desk.toml\"");
+  EXPECT_TRUE(contains(message, "is an application; a step asks a trained model")) << message;
+}
+
+}  // namespace
+}  // namespace encore::system_test
