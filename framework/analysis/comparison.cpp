@@ -106,7 +106,7 @@ std::string refusal(const Candidate& a, const Candidate& b, const Pair& pair) {
   for (const Candidate* candidate : {&a, &b})
     if (candidate->values.empty()) return candidate->name + " has no complete run";
   for (const Candidate* candidate : {&a, &b})
-    if (!candidate->runs.empty() && candidate->runs.front().run.kind == "application")
+    if (!candidate->runs.empty() && is_application(candidate->runs.front().run))
       return candidate->name +
              " is an application, which draws nothing, so its seeds show no spread; the test on examples "
              "compares its answers, and models of several seeds would show a spread";

@@ -312,7 +312,7 @@ RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEven
     runner::settle_launched(store);
   }
   const store::RunRow run = selected_run(app, store, selection);
-  if (run.kind == "application")
+  if (is_application(run))
     throw UsageError(run.name + " is an application: retrain the runs that its steps ask (exp show " +
                      run.name + " names them), and run its experiment file again with the new ones");
   return Retrain(request, app, events, store, run).run(session);

@@ -233,7 +233,7 @@ TrainedRun find_trained_run(const store::Store& store, const store::RunRow& run,
                             const std::optional<std::string>& backend, Takes takes) {
   const fs::path folder = store.run_folder(run.id);
   std::error_code ignored;
-  if (run.kind == "application") {
+  if (is_application(run)) {
     if (takes != Takes::applications)
       throw UsageError("run " + run.name +
                        " is an application, which has no model of its own; exp predict, evaluate and serve "
@@ -280,7 +280,7 @@ std::vector<std::string> run_plugin_folders(const App& app, const std::vector<st
 }
 
 void require_own_weights(const store::RunRow& run, const ModelRequest& request) {
-  if (run.kind == "application" && (request.int8 || request.int4))
+  if (is_application(run) && (request.int8 || request.int4))
     throw UsageError("run " + run.name +
                      " is an application, which has no weights of its own: remove --int8 and --int4");
 }

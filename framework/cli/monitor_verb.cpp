@@ -109,7 +109,7 @@ record::TextReference reference_of_run(const Console& console, const store::Stor
                                        const store::RunRow& run) {
   if (std::optional<record::TextReference> reference = record::find_reference(store.run_folder(run.id)))
     return *std::move(reference);
-  if (run.kind == "application")
+  if (is_application(run))
     throw app::UsageError(
         "run " + run.name +
         " is an application, and exp monitor compares the inputs of a model; name a run that its "

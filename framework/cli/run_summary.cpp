@@ -34,8 +34,7 @@ std::string scores_text(store::Store& store, const store::RunRow& run) {
   const std::string test = part("test"), dev = part("dev");
   if (test.empty() && dev.empty()) return "";
   std::string more = test.empty() ? "" : dev;
-  if (run.kind != "application" && run.result.contains("best_step") &&
-      run.result["best_step"].is_number_integer())
+  if (!is_application(run) && run.result.contains("best_step") && run.result["best_step"].is_number_integer())
     more += (more.empty() ? "" : ", ") + std::string("best at step ") +
             std::to_string(run.result["best_step"].get<std::int64_t>());
   return (test.empty() ? dev : test) + (more.empty() ? "" : " (" + more + ")");

@@ -59,10 +59,9 @@ void print_scores(std::ostream& out, const store::RunRow& run, const store::Metr
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
     return;
   print_heading(out, terminal,
-                run.kind == "application"
-                    ? std::string("scores")
-                    : "scores of the best checkpoint (step " +
-                          run.result.value("best_step", nlohmann::json(0)).dump() + ")");
+                is_application(run) ? std::string("scores")
+                                    : "scores of the best checkpoint (step " +
+                                          run.result.value("best_step", nlohmann::json(0)).dump() + ")");
   std::vector<Metric> columns = metrics.in_order(selected, {"dev", "test"});
   std::erase_if(columns, [&](const Metric& metric) { return !store::result_measure(run, metric.name); });
   const std::string leading = Metric{.name = selected}.measure_name();

@@ -17,6 +17,7 @@
 
 #include "base/measures.hpp"
 #include "base/nearest.hpp"
+#include "base/utf8.hpp"
 #include "contract/step_answers.hpp"
 #include "contract/step_damage.hpp"
 #include "contract/step_samples.hpp"
@@ -114,7 +115,8 @@ class StepCheck {
       const std::string known = step->knowledge();
       require(!known.empty(),
               "knowledge() is empty after fit(); expected a text from which restore() makes an equal step");
-      require(is_utf8(known), "knowledge() is not UTF-8; write bytes as base64 (encore/base64.hpp)");
+      require(!find_invalid_utf8(known),
+              "knowledge() is not UTF-8; write bytes as base64 (encore/base64.hpp)");
       require(step->knowledge() == known, "knowledge() called again gives another text");
       const std::vector<std::string> notes = step->notes();
       for (const std::string& note : notes)
@@ -303,15 +305,6 @@ class StepCheck {
   }
 
   // --- knowledge ---
-
-  static bool is_utf8(const std::string& text) {
-    try {
-      static_cast<void>(nlohmann::json(text).dump());
-      return true;
-    } catch (const nlohmann::json::exception&) {
-      return false;
-    }
-  }
 
   static void restore(AppStep& step, const std::string& known) {
     try {

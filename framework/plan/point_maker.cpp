@@ -197,7 +197,7 @@ const config::Value& PointMaker::assigned(const Proposal& proposal, config::Prob
   if (has_parent)
     add_link(record::pretrained_role, fill_from_parent(filled_, parents_, problems));
   else if (has_folder)
-    from_is_usable_ = filler_.fill(filled_, catalogue_, problems);
+    from_is_usable_ = filler_.fill(filled_, catalogue_, problems) && from_is_usable_;
   if (has_teacher) add_link(record::teacher_role, link_teacher(filled_, parents_, problems));
   return filled_;
 }

@@ -13,6 +13,7 @@
 #include "base/json_text.hpp"
 #include "base/limits.hpp"
 #include "config/core_schema.hpp"
+#include "config/experiment.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore::record {
@@ -94,7 +95,7 @@ void require_planned(const DataFile& planned, const std::string& role, const std
 }
 
 bool is_application(const Specification& specification) {
-  return specification.config.is_object() && specification.config.contains("app");
+  return config::is_application(specification.config);
 }
 
 const char* kind_of(const Specification& specification) {

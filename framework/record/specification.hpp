@@ -81,6 +81,7 @@ struct Specification {
 
 /// Returns whether its run takes over the weights of `model.from` and trains nothing (train.epochs = 0).
 bool trains_nothing(const Specification& specification);
+
 /// The file of an application's folder with the knowledge of its steps, in place of weights.
 inline constexpr const char* application_file = "application.json";
 /// Returns whether its run is an application ([app]), which fits steps and trains nothing.

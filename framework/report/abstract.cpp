@@ -200,7 +200,7 @@ std::vector<std::string> trained_texts(const ReportData& data) {
   constexpr std::size_t most = 4;
   std::vector<OriginGroup> groups;
   for (const store::RunRow& run : data.runs) {
-    if (data.started(run) == nullptr || run.kind == "application") continue;
+    if (data.started(run) == nullptr || is_application(run)) continue;
     ModelOrigin origin =
         model_origin(data.store, run, [&](const std::string& key) { return data.setting(run, key); });
     auto group = std::ranges::find_if(
@@ -219,7 +219,7 @@ std::vector<std::string> trained_texts(const ReportData& data) {
                     " were trained: exp show RUN describes each.");
   Runs applications;
   for (const store::RunRow& run : data.runs)
-    if (data.started(run) != nullptr && run.kind == "application") applications.push_back(&run);
+    if (data.started(run) != nullptr && is_application(run)) applications.push_back(&run);
   if (!applications.empty()) texts.push_back(application_text(data, applications));
   return texts;
 }

@@ -184,8 +184,7 @@ document::Section training_section(const ReportData& data) {
 /// differs among the runs has all its values.
 document::Section steps_section(const ReportData& data) {
   document::Section section{"steps", "Steps"};
-  const store::RunRow& run =
-      *std::ranges::find(data.runs, "application", [](const store::RunRow& one) { return one.kind; });
+  const store::RunRow& run = *std::ranges::find_if(data.runs, store::is_application);
   const auto text = [&](const std::string& key) {
     for (const analysis::Factor& factor : data.factors)
       if (std::ranges::find(factor.keys, key) != factor.keys.end()) return levels_text(factor, key, data);
@@ -267,10 +266,9 @@ document::Section settings_section(const ReportData& data) {
 
 document::Section method_section(const ReportData& data) {
   document::Section section{"method", "Method"};
-  const auto is_application = [](const store::RunRow& run) { return run.kind == "application"; };
-  if (!std::ranges::all_of(data.runs, is_application))
+  if (!std::ranges::all_of(data.runs, store::is_application))
     section.sections = {model_section(data), training_section(data)};
-  if (std::ranges::any_of(data.runs, is_application)) section.sections.push_back(steps_section(data));
+  if (std::ranges::any_of(data.runs, store::is_application)) section.sections.push_back(steps_section(data));
   add_section(section.sections, data_section(data));
   section.sections.push_back(settings_section(data));
   return section;

@@ -5,6 +5,7 @@
 // parent_weights.hpp first.
 #include "runner/parent_weights.hpp"
 
+#include "config/core_schema.hpp"
 #include "record/checkpoint.hpp"
 #include "record/run_paths.hpp"
 
@@ -76,14 +77,8 @@ std::vector<TakenWeights> take_weights(store::Store& store, record::Specificatio
     const bool resumes = take_earlier(store, specification, table, from_start);
     if (table == record::pretrained_role && resumes) continue;
     nlohmann::json body = take_present(store, specification, table);
-    if (table == record::pretrained_role) {
-      taken.push_back({store::parent_event, std::move(body)});
-    } else if (table == record::teacher_role) {
-      taken.push_back({store::teacher_event, std::move(body)});
-    } else {
-      body["table"] = table;
-      taken.push_back({store::asked_event, std::move(body)});
-    }
+    if (!config::step_in(table).empty()) body["table"] = table;  // several steps have events of this type
+    taken.push_back({store::event_of(table), std::move(body)});
   }
   return taken;
 }

@@ -20,17 +20,19 @@ std::string setting(Database& database, std::int64_t run, const std::string& key
 
 }  // namespace
 
+const char* event_of(const std::string& table) {
+  if (table == record::pretrained_role) return parent_event;
+  return table == record::teacher_role ? teacher_event : asked_event;
+}
+
 std::optional<ParentRow> Store::read_parent(const RunRow& run, const std::string& table) {
   std::string id = setting(*database_, run.number, table + ".run");
   const std::string question = setting(*database_, run.number, table + ".question");
   if (id.empty() && question.empty()) return std::nullopt;
   ParentRow parent;
   parent.experiment = setting(*database_, run.number, table + ".experiment");
-  const bool starts = table == record::pretrained_role, learns = table == record::teacher_role;
-  for (const EventRow& read : read_events(run.number, starts   ? parent_event
-                                                      : learns ? teacher_event
-                                                               : asked_event)) {
-    if (!read.body.is_object() || (!starts && !learns && read.body.value("table", "") != table)) continue;
+  for (const EventRow& read : read_events(run.number, event_of(table))) {
+    if (!read.body.is_object() || read.body.value("table", table) != table) continue;
     id = read.body.value("run", id);
     parent.sha256 = read.body.value("sha256", "");
     parent.attempt = read.attempt;

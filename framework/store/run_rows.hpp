@@ -69,6 +69,10 @@ struct RunRow {
   std::string kind = "training";               ///< or application, foreign
   std::optional<OriginRow> origin;  ///< nothing: this database planned it and recorded its attempts
 };
+/// Returns whether it is a run of an experiment file with [app] (record::kind_of).
+inline bool is_application(const RunRow& run) {
+  return run.kind == "application";
+}
 
 /// A setting of a run: an option with its value.
 struct ParamRow {
@@ -167,6 +171,8 @@ inline constexpr const char* parent_event = "parent";
 inline constexpr const char* teacher_event = "teacher";
 /// The same for the runs that the steps of an application ask; the body names the table.
 inline constexpr const char* asked_event = "asked";
+/// Returns the one for the run that a table of the settings names (config::names_run). (parents.cpp)
+const char* event_of(const std::string& table);
 
 /// The run that another one needs: it starts from it, learns from it, or asks it.
 struct ParentRow {

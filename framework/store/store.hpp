@@ -219,11 +219,12 @@ class Store {
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
   /// Returns the events of that type, or all if `type` is empty, in the order in which they happened.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
-  /// Returns the run that this one starts or learns from, or nothing if its settings name none. (parents.cpp)
+  /// Returns the run that a table of this one's settings names (config::names_run), or nothing if there is no
+  /// such table. (parents.cpp)
   std::optional<ParentRow> read_parent(const RunRow& run, const std::string& table = "model.from");
   /// Returns all runs that a run needs, by the tables that name them (config::names_run).
   std::map<std::string, ParentRow> read_parents(const RunRow& run);
-  /// Returns the present runs that start or learn from it, the oldest first.
+  /// Returns the present runs that start or learn from it or ask it, the oldest first.
   std::vector<RunRow> list_children(const RunRow& run);
   /// Returns the verifications, oldest first.
   std::vector<VerificationRow> read_verifications(std::int64_t run);

@@ -80,7 +80,7 @@ ReadSet SetFiles::read_whole(data::Split files) const {
 }
 
 void SetFiles::require_none_empty(const std::array<std::size_t, data::all_splits.size()>& counts,
-                                  std::size_t labels) const {
+                                  const Records* stratified) const {
   std::string counted;
   bool empty = false;
   for (const data::Split split : data::all_splits) {
@@ -91,10 +91,12 @@ void SetFiles::require_none_empty(const std::array<std::size_t, data::all_splits
   }
   if (!empty) return;
   std::string remedy = "give it more examples, or the set a larger share";
-  if (labels > 0)
+  if (stratified != nullptr) {
+    const std::size_t labels = count_labels(*stratified, fields_);
     remedy = "data.stratify cuts the examples of each label on their own, and there are " +
              std::to_string(labels) + (labels == 1 ? " label" : " labels") +
              ": check that the labels are read from the right place, or leave data.stratify out";
+  }
   throw Error(text(data::Split::train) + ": data.split leaves a set without examples: " + counted + "; " +
               remedy);
 }
@@ -116,8 +118,7 @@ void SetFiles::read_into(data::Split split, RecordSets& to) const {
   std::array<Records, data::all_splits.size()> sets = data_.stratify
                                                           ? split_each_label(records, fields_, data_.split)
                                                           : split_records(records, fields_, data_.split);
-  require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()},
-                     data_.stratify ? count_labels(records, fields_) : 0);
+  require_none_empty({sets[0].size(), sets[1].size(), sets[2].size()}, data_.stratify ? &records : nullptr);
   const bool train_is_read = to[index_of(data::Split::train)].has_value();
   for (const data::Split one : data::all_splits)
     if (is_share(one) && !to[index_of(one)]) to[index_of(one)] = std::move(sets[index_of(one)]);

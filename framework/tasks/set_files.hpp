@@ -79,9 +79,9 @@ class SetFiles {
   void visit_more(const RecordSets& held, const VisitRecords& visit) const;
   void require_as_planned(const char* role, const std::vector<std::string>& paths,
                           const std::vector<std::string>& hashes) const;
-  /// `labels`: number of different labels if each label is split on its own, else 0; for the message.
+  /// `stratified`: the records, if those of each label were split on their own; for the message.
   void require_none_empty(const std::array<std::size_t, data::all_splits.size()>& counts,
-                          std::size_t labels = 0) const;
+                          const Records* stratified = nullptr) const;
 
   const Reader* reader_;
   TaskFields fields_;

@@ -39,8 +39,7 @@ void write_lines(const std::vector<std::string>& lines, const Records& shown) {
   for (std::size_t i = 0; i < lines.size(); ++i) answer_stream() << answers[i] << '\t' << lines[i] << '\n';
 }
 
-/// Warns once about a record that is longer than a model of the application reads. `before` is the number of
-/// earlier records.
+/// Warns about records that are longer than a model of the application reads. It prints only the first one.
 class TooLong {
  public:
   TooLong(const apply::Application& application, std::string what)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AppStep: the plugin that does one part of an application ([app] in an experiment file): it asks a model,
 // decides, or searches. A step reads fields of records and gives new ones to the steps after it. Host code,
-// in the worker. Place in the flow: Reader or lines of a user -> Records -> the steps in the order of
-// app.steps
-// -> answers. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read
-// next, in the source tree: plugins/steps/predict.cpp (asks a model) and plugins/steps/decide (is fitted).
+// in the worker. Place in the flow: Reader or lines of a user -> Records -> the steps, in the order of
+// app.steps -> answers. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
+// (plugin.hpp). Read next, in the source tree: plugins/steps/predict.cpp (asks a model) and
+// plugins/steps/decide (is fitted).
 #pragma once
 
 #include <cstdint>
