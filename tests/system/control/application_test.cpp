@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
+#include "record/weights_file.hpp"
 #include "system/control/serving.hpp"
 
 namespace encore::system_test {
@@ -121,6 +123,28 @@ TEST_F(ApplicationTest, AnswersAloneAsInABatchAndAsAFile) {
   const std::string answered = output_of({"predict", "desk", "--file", "new.tsv", "--format", "tsv"});
   EXPECT_EQ(std::count(answered.begin(), answered.end(), '\n'), 6) << answered;
   EXPECT_EQ(answered.substr(0, answered.find('\t')), lines.substr(0, lines.find('\n'))) << answered;
+}
+
+TEST_F(ApplicationTest, TracesItsSteps) {
+  output_of({"run", "desk.toml", "-q"});
+  const json line =
+      json::parse(output_of({"predict", "desk", "--json", "--trace", "where is my invoice of order 7"}));
+  ASSERT_EQ(line.at("trace").size(), 2u) << line;
+  const json asks = line.at("trace")[0].at("asks");
+  EXPECT_EQ(asks.at("run"), sandbox_.one("SELECT id FROM run WHERE name = 'departments'"));
+  EXPECT_EQ(asks.at("weights"),
+            sha256_of_file(sandbox_.folder() / ("encore.db.runs/" + asks.at("run").get<std::string>()) /
+                           record::weights_file));
+  EXPECT_FALSE(line.at("trace")[0].contains("knowledge")) << line;
+  EXPECT_EQ(line.at("trace")[1].at("step"), "decide");
+  EXPECT_EQ(line.at("trace")[1].at("knowledge"),
+            sandbox_.one("SELECT value FROM digest WHERE scope = 'steps/decide'"));
+  EXPECT_GT(line.at("trace")[0].at("seconds").get<double>(), 0.0);
+  const std::string text = output_of({"predict", "desk", "--trace", "where is my invoice", "the weather"});
+  EXPECT_TRUE(contains(text, "department  predict, asks departments (")) << text;
+  EXPECT_TRUE(contains(text, " ms for 2 records")) << text;
+  EXPECT_TRUE(contains(refusal_of({"predict", "departments", "--trace", "where is my invoice"}),
+                       "run departments is no application"));
 }
 
 TEST_F(ApplicationTest, IsEvaluatedShownComparedAndVerified) {
