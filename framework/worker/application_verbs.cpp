@@ -18,6 +18,7 @@
 #include "base/readable_text.hpp"
 #include "base/sha256.hpp"
 #include "record/evaluate_answer.hpp"
+#include "tasks/new_examples.hpp"
 #include "tasks/prediction_file.hpp"
 #include "tasks/read_set.hpp"
 #include "worker/answers.hpp"
@@ -145,15 +146,18 @@ int predict_application_file_verb(const TrainedRunArguments& run, const std::str
 
 int evaluate_application_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments) {
   if (arguments.files.empty()) throw Error("evaluate needs --file FILE");
-  if (arguments.beam > 0 || arguments.held_out > 0 || arguments.reference)
+  if (arguments.beam > 0 || arguments.reference)
     throw Error(
-        "an application is evaluated without --beam, --reference and a share that is held out: these "
-        "are for the model of a training; evaluate the runs that its steps ask");
+        "an application is evaluated without --beam and --reference: these are for the model of a training; "
+        "evaluate the runs that its steps ask");
   const Device device;
   apply::Application application = opened(run, device);
-  const tasks::ReadSet read = tasks::read_set(application.reader(), arguments.files, "evaluation set");
-  tasks::with_file(arguments.files.front(),
-                   [&] { tasks::require_fields(read.records, application.fields()); });
+  tasks::ReadSet read = tasks::read_set(application.reader(), arguments.files, "evaluation set");
+  tasks::with_file(arguments.files.front(), [&] {
+    tasks::require_fields(read.records, application.fields());
+    if (arguments.held_out > 0)
+      read.records = tasks::held_out(read.records, application.fields(), arguments.held_out);
+  });
   const apply::Applied applied =
       application.apply(read.records, [](const std::string& step, std::size_t done, std::size_t all) {
         tell_progress({.what = "step " + step, .unit = "records", .done = done, .all = all});
