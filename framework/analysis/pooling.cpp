@@ -3,6 +3,7 @@
 // run. candidates.cpp and report/model_card.cpp call it. Read pooling.hpp first: runs with equal keys are
 // averaged.
 #include "analysis/pooling.hpp"
+#include "base/sha256.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,7 +34,7 @@ std::map<std::string, std::string> fields_of(const std::vector<json>& environmen
         continue;
       }
       for (const auto& [plugin, hash] : value.items())
-        values["plugin " + plugin].insert(hash.is_string() ? hash.get<std::string>().substr(0, 12)
+        values["plugin " + plugin].insert(hash.is_string() ? short_hash(hash.get<std::string>())
                                                            : hash.dump());
     }
   std::map<std::string, std::string> fields;

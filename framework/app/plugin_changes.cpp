@@ -27,10 +27,6 @@ void collect_types(const nlohmann::json& table, std::string& types) {
 
 }  // namespace
 
-std::string short_hash(const std::string& sha256) {
-  return sha256.substr(0, 12);
-}
-
 std::string PluginChange::text() const {
   const std::string was =
       "plugin \"" + before.name + "\" was " + before.version + " (" + short_hash(before.sha256) + ")";

@@ -52,7 +52,4 @@ class PluginFiles {
 std::vector<PluginChange> plugin_changes(const std::vector<store::PluginRow>& recorded,
                                          const std::vector<UsedPlugin>& now);
 
-/// Returns the beginning of a SHA-256, for tables.
-std::string short_hash(const std::string& sha256);
-
 }  // namespace encore::app

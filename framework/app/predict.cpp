@@ -93,6 +93,9 @@ Form<PredictRequest> predict_form() {
       .flag("json", &R::json,
             "short for --format jsonl; FILE is lines of text even if the run's data are jsonl")
       .flag("scores", &R::scores, "add the probability of each answer (score) and of every label (scores)")
+      .flag("trace", &R::trace,
+            "name for each step of an application the run that it asks with its weights, what was fitted, "
+            "and its time")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
@@ -102,6 +105,8 @@ Form<PredictRequest> predict_form() {
           return "--json and --format " + request.format + " exclude each other";
         if (request.scores && request.format != "text" && request.format != "jsonl")
           return "--format " + request.format + " cannot hold --scores; use --format jsonl or text";
+        if (request.trace && request.format != "text" && request.format != "jsonl")
+          return "--format " + request.format + " cannot hold --trace; use --format jsonl or text";
         return "";
       })
       .exclude("file", "text", "a text and --file exclude each other");
@@ -167,11 +172,19 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
     if (is_data && request.scores)
       throw UsageError("a file in the format of the run's data (" + reader +
                        ") cannot hold --scores; use --json for lines of text with scores");
+    if (is_data && request.trace)
+      throw UsageError("a file in the format of the run's data (" + reader +
+                       ") cannot hold --trace; use --json for lines of text with a trace");
+    if (request.trace && !is_application(row))
+      throw UsageError("invalid --trace: run " + row.name +
+                       " is no application, so it has no steps; exp show " + row.name +
+                       " names its data and weights");
     if (is_data) more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
     require_own_weights(row, request.model);
     call.run = find_trained_run(store, row, request.model.backend, Takes::applications);
   }
   if (request.scores) more.emplace_back("--scores");
+  if (request.trace) more.emplace_back("--trace");
   call.arguments = worker_arguments(app, request.model, call.run, "predict", more);
   return call;
 }

@@ -20,6 +20,7 @@ struct PredictRequest {
   std::string format = "text";  ///< "text", "jsonl", or the format of the run's data
   bool json = false;
   bool scores = false;  ///< add probabilities to the answers
+  bool trace = false;   ///< name the steps of an application below its answers
   ModelRequest model;
   SelectionRequest selection;
   std::string run;                ///< the first argument: a word that selects one run

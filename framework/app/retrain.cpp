@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp retrain`: trains a run again on old and new data (retrain(), called by cli/retrain_verb.cpp). The
+// `exp retrain`: trains a run again on old and new data (retrain(), called by cli/retrain_verb.cpp). Before
+// an application the models that its steps ask are retrained, one after the other, by the same class. The
 // flow: the run's experiment as a document (retrained_experiment.hpp) -> planned, checked and trained as `exp
 // run` does -> compared with its parent (retraining_comparison.hpp) -> the rule of promotion
 // (analysis/promotion_rule.hpp) -> recorded (store/lineage.hpp). The order must stay: each step finds what an
@@ -7,6 +8,7 @@
 #include "app/retrain.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +16,7 @@
 #include "app/retrained_experiment.hpp"
 #include "app/run_plugins.hpp"
 #include "base/sha256.hpp"
+#include "config/core_schema.hpp"
 #include "config/value.hpp"
 #include "plan/name_pattern.hpp"
 #include "record/run_paths.hpp"
@@ -50,26 +53,34 @@ std::vector<record::DataFile> files_of(const std::vector<std::string>& names, co
 
 class Retrain {
  public:
+  /// `models`: for each step of an application that asks a run, the id of the run that the new application
+  /// asks.
   Retrain(const RetrainRequest& request, const App& app, RetrainEvents& events, store::Store& store,
-          store::RunRow parent)
+          store::RunRow parent, std::map<std::string, std::string> models = {})
       : request_(request),
         app_(app),
         events_(events),
         store_(store),
         parent_(std::move(parent)),
         rule_(request.promote_if),
+        models_(std::move(models)),
         before_(loaded()),
-        with_(files_of(request.with, "with")) {
+        with_(files_of(request.with, "with")),
+        name_(request.name.value_or(plan::as_name(store::lineage_of(store, parent_).front().name) +
+                                    "-retrained")) {
+    require_name(name_);
     choose_test();
     measure_ = compared_measure(store_, parent_, request_.measure.value_or(""));
     rule_.require_answered_by(measure_);
-    plan();
   }
 
-  RetrainResult run(runner::SessionFile& session) {
+  /// Plans the run, trains it and, if `compare`, compares it with its parent.
+  RetrainResult run(runner::SessionFile& session, bool compare) {
+    plan();
     session.works_on(planned_.plan.name);
     for (const std::string& warning : warnings_) app_.events.noticed(warning);
-    RetrainResult result{.parent = parent_, .plan = plan_of()};
+    RetrainResult result{.parent = parent_, .plan = plan_of(run_to_do().name(), run_to_do().action)};
+    result.run = store_.find_question(run_to_do().specification.question, planned_.backend);
     if (request_.dry_run) {
       require_startable(planned_, app_);
       return result;
@@ -77,14 +88,16 @@ class Retrain {
     if (run_to_do().to_do()) {
       result.session = train(session);
       if (!result.session->is_whole()) return result;
+      result.run = store_.find_question(run_to_do().specification.question, planned_.backend);
     }
-    result.run = store_.find_question(run_to_do().specification.question, planned_.backend);
-    if (result.run && result.run->state == store::RunState::completed)
-      result.retraining = judge(*result.run);
-    else
+    if (!result.run || result.run->state != store::RunState::completed)
       result.state = result.run ? store::name_of(result.run->state) : "not there";
+    else if (compare)
+      result.retraining = judge(*result.run);
     return result;
   }
+  /// Returns the plan of a new application whose models are not trained yet, so that nothing else is known.
+  RetrainPlan rough_plan() { return plan_of(name_, Action::start); }
 
  private:
   /// Returns the parent's specification, after a check that it has weights and scores to compare with.
@@ -101,17 +114,19 @@ class Retrain {
     return specification;
   }
 
-  /// Chooses the new examples that are scored, and the share of them that is held out.
+  /// Chooses the new examples that are scored, and the share of them that is held out. Of an application,
+  /// twice as many are held out, since its steps are fitted on half of them.
   void choose_test() {
-    const double kept = held_out_share(before_);
-    const bool file = !request_.new_test.empty();
+    const bool application = is_application(parent_), file = !request_.new_test.empty();
+    const double kept = held_out_share(before_), times = application ? 2.0 : 1.0;
     const std::optional<double>& share = request_.hold_out;
-    if (share && kept > 0 && *share != kept)
-      throw UsageError("run " + parent_.name + " held out " + config::shortest(kept) +
+    if (share && kept > 0 && times * *share != kept)
+      throw UsageError("run " + parent_.name + " held out " + config::shortest(kept / times) +
                        " of its new examples, which must stay the same, so that held-out examples are never "
                        "trained on; remove --hold-out");
-    held_out_ = kept > 0 ? kept : file ? 0.0 : share.value_or(usual_share);
-    test_ = file ? NewTest{files_of(request_.new_test, "new-test")} : NewTest{with_, held_out_};
+    held_out_ = kept > 0 ? kept : file ? 0.0 : times * share.value_or(usual_share);
+    const double compared = application ? config::compared_share(held_out_) : held_out_;
+    test_ = file ? NewTest{files_of(request_.new_test, "new-test")} : NewTest{with_, compared};
     for (const record::DataFile& one : test_.files)
       if (file && std::ranges::find(with_, one.sha256, &record::DataFile::sha256) != with_.end())
         throw UsageError(
@@ -125,13 +140,11 @@ class Retrain {
     const std::vector<std::string> folders =
         run_plugin_folders(app_, plugin_path, store_, parent_, before_,
                            backend);  // asks about a plugin that is not trusted
-    RetrainWishes wishes{.name = request_.name.value_or(""),
+    RetrainWishes wishes{.name = name_,
                          .with = {},
                          .held_out = held_out_,
-                         .from_scratch = request_.from_scratch};
-    if (wishes.name.empty())
-      wishes.name = plan::as_name(store::lineage_of(store_, parent_).front().name) + "-retrained";
-    require_name(wishes.name);
+                         .from_scratch = request_.from_scratch,
+                         .models = models_};
     for (const record::DataFile& file : with_) wishes.with.push_back(file.path);
     if (plugin_path.empty())
       for (const std::string& folder : folders)
@@ -158,7 +171,8 @@ class Retrain {
   /// Checks that the old sets are those that the parent was trained and scored on.
   void require_old_data() {
     for (const auto& [role, file] : run_to_do().specification.data) {
-      if (role == record::pretrained_role || role.starts_with("vocab")) continue;
+      if (role == record::pretrained_role || role.starts_with("vocab") || !config::step_in(role).empty())
+        continue;
       const auto before = before_.data.find(role);
       if (before != before_.data.end() && before->second.sha256 != file.sha256)
         throw Error(file.path + " (" + role + ") has changed since " + parent_.name +
@@ -217,9 +231,9 @@ class Retrain {
             .threads = request_.session.threads};
   }
 
-  RetrainPlan plan_of() {
-    RetrainPlan plan{.run = run_to_do().name(),
-                     .action = run_to_do().action,
+  RetrainPlan plan_of(const std::string& name, Action action) const {
+    RetrainPlan plan{.run = name,
+                     .action = action,
                      .from_scratch = request_.from_scratch,
                      .with = {},
                      .held_out = held_out_,
@@ -236,14 +250,99 @@ class Retrain {
   store::Store& store_;
   store::RunRow parent_;
   analysis::PromotionRule rule_;
+  std::map<std::string, std::string> models_;
   record::Specification before_;
   std::vector<record::DataFile> with_;
+  std::string name_;
   double held_out_ = 0.0;
   NewTest test_;
   Metric measure_;
   PlannedRuns planned_;
   std::vector<std::string> warnings_;
 };
+
+/// The runs that the steps of an application ask, and what they held out of new examples before.
+struct AskedModels {
+  std::map<std::string, store::RunRow> of_steps;  ///< by the names of the steps
+  std::vector<store::RunRow> to_train;            ///< each once; runs that were imported stay as they are
+  double held_out = 0.0;                          ///< 0: no run was retrained yet
+};
+
+AskedModels asked_models(store::Store& store, const store::RunRow& application) {
+  AskedModels asked;
+  for (const auto& [table, parent] : store.read_parents(application)) {
+    if (!parent.run)
+      throw Error("the run that " + application.name + " asks as " + table +
+                  " is no longer in the database, so it cannot be retrained; run the application's file "
+                  "again with another model");
+    const store::RunRow& run = *parent.run;
+    asked.of_steps.emplace(config::step_in(table), run);
+    const record::Specification specification = record::Specification::load(store.run_folder(run.id));
+    const bool known =
+        std::ranges::find(asked.to_train, run.number, &store::RunRow::number) != asked.to_train.end();
+    if (known || record::trains_nothing(specification)) continue;
+    asked.to_train.push_back(run);
+    const double held_out = held_out_share(specification);
+    if (held_out > 0 && asked.held_out > 0 && held_out != asked.held_out)
+      throw UsageError("the models of " + application.name + " held out " + config::shortest(held_out) +
+                       " and " + config::shortest(asked.held_out) +
+                       " of their new examples; only if all hold out the same share can the application be "
+                       "fitted on it");
+    asked.held_out = std::max(asked.held_out, held_out);
+  }
+  return asked;
+}
+
+/// Returns the settings (key=value) of the application, or those of its models.
+std::vector<std::string> settings_of(const std::vector<std::string>& all, bool application) {
+  std::vector<std::string> chosen;
+  for (const std::string& setting : all)
+    if (setting.starts_with("app.") == application) chosen.push_back(setting);
+  return chosen;
+}
+
+/// Retrains the models that the application asks, then the application, which asks the new ones.
+RetrainResult retrain_application(RetrainRequest request, const App& app, RetrainEvents& events,
+                                  store::Store& store, const store::RunRow& application,
+                                  runner::SessionFile& session) {
+  if (!request.new_test.empty())
+    throw UsageError("invalid --new-test: " + application.name +
+                     " is an application, whose steps are fitted on a part of the new examples that its "
+                     "models do not learn from; use --hold-out, which also chooses what is compared");
+  const AskedModels asked = asked_models(store, application);
+  RetrainRequest of_models = request;
+  request.set = settings_of(request.set, true);
+  if (!request.hold_out && asked.held_out > 0) request.hold_out = config::compared_share(asked.held_out);
+  of_models.hold_out = 2.0 * request.hold_out.value_or(usual_share);
+  if (*of_models.hold_out >= 1.0)
+    throw UsageError("invalid --hold-out: expected less than 0.5, because " + application.name +
+                     " is an application, which is fitted on as many examples as it is compared on");
+  of_models.set = settings_of(of_models.set, false);
+  of_models.name = {};
+  of_models.measure = {};
+  of_models.promote_if = analysis::default_promotion_rule;
+
+  std::vector<RetrainPlan> plans;
+  std::map<std::int64_t, std::string> new_ids;  // by the number of the old run
+  for (const store::RunRow& model : asked.to_train) {
+    RetrainResult result = Retrain(of_models, app, events, store, model).run(session, false);
+    const bool complete = result.run && result.run->state == store::RunState::completed;
+    if (!complete && !request.dry_run) return result;
+    if (complete) new_ids[model.number] = result.run->id;
+    plans.push_back(std::move(result.plan));
+  }
+  std::map<std::string, std::string> models;
+  for (const auto& [step, model] : asked.of_steps) {
+    const auto trained = new_ids.find(model.number);
+    models[step] = trained == new_ids.end() ? model.id : trained->second;
+  }
+  Retrain retraining(request, app, events, store, application, std::move(models));
+  RetrainResult result = new_ids.size() == plans.size()
+                             ? retraining.run(session, true)
+                             : RetrainResult{.parent = application, .plan = retraining.rough_plan()};
+  result.plan.models = std::move(plans);
+  return result;
+}
 
 }  // namespace
 
@@ -253,7 +352,10 @@ Form<RetrainRequest> retrain_form() {
              "retrain",
              {"retrain RUN --with FILE... [--new-test FILE] [--promote-if RULE] [options]",
               "Trains a complete run again with the same settings, on its data and new data, starting from "
-              "its weights. Compares the new run and its parent on the old test set and on new examples: a "
+              "its weights. Of an application, the models that its steps ask are trained again first, and "
+              "its "
+              "steps are fitted to their answers. Compares the new run and its parent on the old test set "
+              "and on new examples: a "
               "held-out share, or --new-test. If the rule holds, the new run is promoted and replaces its "
               "parent wherever --promoted is given. Running the same command again does only what is "
               "missing. Exit code 0: promoted, 4: not promoted.",
@@ -312,10 +414,8 @@ RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEven
     runner::settle_launched(store);
   }
   const store::RunRow run = selected_run(app, store, selection);
-  if (is_application(run))
-    throw UsageError(run.name + " is an application: retrain the runs that its steps ask (exp show " +
-                     run.name + " names them), and run its experiment file again with the new ones");
-  return Retrain(request, app, events, store, run).run(session);
+  if (is_application(run)) return retrain_application(request, app, events, store, run, session);
+  return Retrain(request, app, events, store, run).run(session, true);
 }
 
 }  // namespace encore::app

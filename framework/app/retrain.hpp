@@ -40,11 +40,12 @@ struct RetrainPlan {
   std::string run;                ///< name of the new run
   Action action = Action::start;  ///< of the new run, as in `exp plan`
   bool from_scratch = false;
-  std::vector<std::string> with;  ///< files with new examples
-  double held_out = 0.0;          ///< share of the new examples that is not trained on
-  NewTest test;                   ///< examples on which both runs are scored now
-  Metric measure;                 ///< by which both runs are compared
-  std::string rule;               ///< decides about the promotion, as the user gave it
+  std::vector<std::string> with;         ///< files with new examples
+  double held_out = 0.0;                 ///< share of the new examples that is not trained on
+  NewTest test;                          ///< examples on which both runs are scored now
+  Metric measure;                        ///< by which both runs are compared
+  std::string rule;                      ///< decides about the promotion, as the user gave it
+  std::vector<RetrainPlan> models = {};  ///< of an application: the models that are retrained before it
 };
 
 /// What `exp retrain` did. With --dry-run only parent and plan are set.
@@ -65,6 +66,7 @@ class RetrainEvents : public SessionEvents {
   virtual void retrains(const std::string& run, const store::RunRow& parent, bool from_scratch) = 0;
 };
 
+/// Of an application, the models that its steps ask are retrained first.
 /// Trains the new run unless it is complete, compares it unless that comparison is stored, and stores the
 /// result. Throws ConfigErrors, UsageError and Error before anything is started, WorkError later.
 RetrainResult retrain(const RetrainRequest& request, const App& app, RetrainEvents& events);

@@ -41,7 +41,7 @@ class Tables {
     std::string lines;
     std::vector<std::string> inner;
     for (const auto& [key, value] : table.items()) {
-      if (value.is_object() && key != "from")
+      if (value.is_object() && !names_run(path, key))
         inner.push_back(key);
       else if (key == "type" || value.is_object() || is_set(path + "." + key))
         lines += key_text(key) + " = " + toml_text(value) + "\n";
@@ -52,6 +52,10 @@ class Tables {
   const std::string& text() const { return text_; }
 
  private:
+  /// Returns whether the value of a key names a run, and is written on one line.
+  static bool names_run(const std::string& path, const std::string& key) {
+    return key == "from" || (key == "model" && path.starts_with("app.step."));
+  }
   bool is_set(const std::string& key) const {
     const auto origin = origins_.find(key);
     return origin != origins_.end() && origin->second.source != config::Source::fallback;
@@ -110,16 +114,21 @@ std::string retrained_text(store::Store& store, const store::RunRow& run,
   config["data"].erase("root");  // the paths are absolute
   put_option(config, origins, "data", "more", more);
   if (wishes.held_out > 0) put_option(config, origins, "data", "held_out", wishes.held_out);
-  put_option(config, origins, "train", "retrains", run.id);
-  const json model = model_table(store, run, config.at("model"), wishes.from_scratch);
-  if (!wishes.from_scratch) {
-    config.erase("tokenizer");  // the tokenizer comes with the weights, as the model does
-    if (const auto started = store::last_started(store.read_attempts(run.number));
-        started && started->max_length)
-      put_option(config, origins, "data", "max_length", *started->max_length);
+  if (record::is_application(specification)) {
+    put_option(config, origins, "app", "retrains", run.id);
+    for (const auto& [step, model] : wishes.models) config["app"]["step"][step]["model"] = {{"run", model}};
+  } else {
+    put_option(config, origins, "train", "retrains", run.id);
+    const json model = model_table(store, run, config.at("model"), wishes.from_scratch);
+    if (!wishes.from_scratch) {
+      config.erase("tokenizer");  // the tokenizer comes with the weights, as the model does
+      if (const auto started = store::last_started(store.read_attempts(run.number));
+          started && started->max_length)
+        put_option(config, origins, "data", "max_length", *started->max_length);
+    }
+    if (model.contains("from")) origins["model.from"] = {config::Source::file, {}};
+    config["model"] = model;
   }
-  if (model.contains("from")) origins["model.from"] = {config::Source::file, {}};
-  config["model"] = model;
 
   std::string text = "# Written by exp retrain: " + run.name + " (" + run.id +
                      ") with more data.\nname = " + json(wishes.name).dump() +

@@ -5,6 +5,7 @@
 // question of the new run: after a change, old retrainings are not found again.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@ namespace encore::app {
 
 /// What the new run has in place of the old run's settings.
 struct RetrainWishes {
-  std::string name;                           ///< of the new run
-  std::vector<std::string> with;              ///< absolute paths
-  double held_out = 0.0;                      ///< data.held_out; 0: none
-  bool from_scratch = false;                  ///< do not start from the run's weights
+  std::string name;               ///< of the new run
+  std::vector<std::string> with;  ///< absolute paths
+  double held_out = 0.0;          ///< data.held_out; 0: none
+  bool from_scratch = false;      ///< do not start from the run's weights
+  std::map<std::string, std::string> models =
+      {};                                     ///< of an application: the run's id for each step that asks
   std::vector<std::string> plugin_path = {};  ///< absolute; empty: no such line
 };
 

@@ -35,7 +35,7 @@ ScoredSet score_now(const ModelRequest& request, const App& app, store::Store& s
   std::vector<std::string> more = {"--statistics", "--threads", std::to_string(request.threads)};
   for (const record::DataFile& file : test.files) more.insert(more.end(), {"--file", file.path});
   if (test.held_out > 0) more.insert(more.end(), {"--held-out", nlohmann::json(test.held_out).dump()});
-  const TrainedRun trained = find_trained_run(store, run, request.backend);
+  const TrainedRun trained = find_trained_run(store, run, request.backend, Takes::applications);
   const auto answer = worker_answer<record::EvaluateAnswer>(
       app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
   for (std::size_t i = 0; i < test.files.size(); ++i)

@@ -5,6 +5,7 @@
 #include "apply/application.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include <nlohmann/json.hpp>
 
@@ -309,13 +310,35 @@ Applied Application::apply(const Records& records, const ApplyWatch& watch) {
   if (records.size() == 0) return applied;
   Records known = part_of(records, 0, records.size());
   for (Part& part : parts_) {
+    const auto start = std::chrono::steady_clock::now();
     Applied of_step = apply_to(part, known, watch);
+    applied.seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     add_fields(known, of_step.given);
     for (const Records::Field& field : of_step.given.fields())
       if (field.name != full_name(part.table.name, vector_field)) applied.given.add(field.name, field.values);
     if (!of_step.shown.fields().empty()) applied.shown = std::move(of_step.shown);
   }
   return applied;
+}
+
+std::vector<StepTrace> Application::trace(const Applied& applied) const {
+  std::vector<StepTrace> steps;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    StepTrace step;
+    step.step = part.table.name;
+    step.type = part.table.type;
+    step.seconds = applied.seconds.at(i);
+    if (part.model) {
+      step.run_name = part.model->specification().name;
+      step.run = part.model->specification().run;
+      step.weights = specification_.data.at(config::step_model_key(part.table.name)).sha256;
+    }
+    if (part.step->is_fitted()) step.knowledge = sha256(part.step->knowledge());
+    steps.push_back(std::move(step));
+  }
+  return steps;
 }
 
 std::vector<std::string> Application::left_out(const Records& records) const {

@@ -28,6 +28,15 @@ namespace encore::apply {
 struct Applied {
   Records given;  ///< the fields of every step but vectors, with the step's name in front
   Records shown;  ///< the field `shown` of the last step that gives one, a line for people; or no field
+  std::vector<double> seconds = {};  ///< the time of each step for all records
+};
+
+/// What decides the answers of one step, and its time for some records.
+struct StepTrace {
+  std::string step, type;
+  std::string run_name, run, weights;  ///< the run that it asks: name, id, SHA-256 of the weights; else empty
+  std::string knowledge;               ///< SHA-256 of what fit() found; empty if there is nothing to fit
+  double seconds = 0.0;
 };
 
 /// Called while a set passes through the steps: the step's name, and how many of how many records are done.
@@ -71,6 +80,8 @@ class Application {
   /// Returns what the steps give for records with the reader's fields. The answer to a record depends on this
   /// record alone.
   Applied apply(const Records& records, const ApplyWatch& watch = {});
+  /// Returns for each step what decided its answers in `applied`, which apply() returned.
+  std::vector<StepTrace> trace(const Applied& applied) const;
   /// Returns for each record what its models did not read because it is too long (Task::left_out), or "".
   std::vector<std::string> left_out(const Records& records) const;
   /// Returns what each record, which has its truth, contributes to the measures.

@@ -14,11 +14,14 @@
 
 #include "base/measure_json.hpp"
 #include "base/measures.hpp"
+#include "base/nearest.hpp"
 #include "base/sha256.hpp"
 #include "infer/setup.hpp"
 #include "plugin_host/reader_settings.hpp"
 #include "tasks/data_split.hpp"
+#include "tasks/new_examples.hpp"
 #include "tasks/prediction_file.hpp"
+#include "tasks/read_set.hpp"
 
 namespace encore::apply {
 namespace {
@@ -47,6 +50,40 @@ tasks::RecordSets read_sets(const Application& application) {
   }
   if (!application.learns()) sets[tasks::index_of(data::Split::train)].reset();
   return sets;
+}
+
+/// Adds to the development set the new examples from which the models did not learn, except for those by
+/// which `exp retrain` compares applications. Returns the notes.
+std::vector<std::string> add_new_examples(const Application& application, tasks::RecordSets& sets) {
+  const config::DataTable& data = application.description().data;
+  if (data.more.empty()) return {};
+  for (const auto& [step, model] : application.models())
+    if (model->fields().structure != application.fields().structure)
+      throw config::ConfigError(
+          "data.more", "the application reads the fields " + quoted_list(application.fields().structure) +
+                           ", and the model of step \"" + step + "\" " +
+                           quoted_list(model->fields().structure) +
+                           "; only if both read the same fields do they hold out the same examples");
+  const tasks::ReadSet added = tasks::read_set(application.reader(), data.more, "new examples");
+  for (std::size_t i = 0; i < data.more.size(); ++i) {
+    const std::string role = record::numbered_file(record::added_role, i);
+    record::require_planned(application.specification().data.at(role), role, added.sha256.at(i));
+  }
+  tasks::NewExamples examples(application.fields(), data.held_out);
+  for (const data::Split split : tasks::held_out_splits)
+    if (const std::optional<Records>& set = sets[tasks::index_of(split)]) examples.score(*set);
+  Records& dev = *sets[tasks::index_of(data::Split::dev)];
+  return tasks::with_file(data.more.front(), [&] {
+    tasks::require_fields(added.records, application.fields());
+    Records more = examples.fitted_on(added.records, config::compared_share(data.held_out));
+    if (more.size() > 0) tasks::require_same_fields(dev, more);
+    std::vector<std::string> notes = std::move(more.notes);
+    std::vector<Records> both;
+    both.push_back(std::move(dev));
+    if (more.size() > 0) both.push_back(std::move(more));
+    dev = tasks::joined(both);
+    return notes;
+  });
 }
 
 /// Returns the label of each record, if the truth is one text per record; otherwise null.
@@ -144,7 +181,7 @@ std::string seen_by(const AskedRun& model, const std::set<std::string>& files, c
       return "chose its checkpoint by " + std::to_string(chosen) + " of its " + all + " examples";
     return "";
   }
-  if (shares_file("train")) return "was trained on the same file";
+  if (shares_file("train") || shares_file(record::added_role)) return "was trained on the same file";
   if (shares_file("dev")) return "chose its checkpoint by the same file";
   return "";
 }
@@ -189,6 +226,7 @@ ApplicationRun::ApplicationRun(record::Specification specification, std::filesys
       application_(train::require_unchanged(specification, run_folder_), run_folder_, device),
       sets_(read_sets(application_)),
       snapshots_(run_folder_, application_.specification().question, attempt, distributed::only_rank()) {
+  notes_ = add_new_examples(application_, sets_);
   const Records& dev = *sets_[tasks::index_of(data::Split::dev)];
   const double share = application_.is_fitted() ? application_.description().fit : 0.0;
   const std::vector<bool> is_fit = fit_share(dev, application_.fields(), share);
@@ -246,6 +284,7 @@ record::Ending ApplicationRun::conclude(train::Observer& observer, train::Contro
   const std::size_t sets = 2 + (records(data::Split::test) != nullptr ? 1 : 0) + (learns ? 1 : 0);
   const Watch watch(observer, control, sets * application_.description().steps.size());
   try {
+    for (const std::string& note : notes_) observer.happened(record::Logged{.text = note});
     name_shared_sets(observer);
     if (application_.is_fitted()) fit(observer, watch);
     const std::string knowledge = application_.knowledge();

@@ -49,6 +49,7 @@ class ApplicationRun {
   std::filesystem::path run_folder_;
   Application application_;
   tasks::RecordSets sets_;
+  std::vector<std::string> notes_;   ///< about the new examples, for the log
   Records fitted_on_, measured_on_;  ///< the shares of the development set
   train::Snapshots snapshots_;
 };

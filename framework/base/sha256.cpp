@@ -63,6 +63,10 @@ std::string sha256(std::string_view bytes) {
   return hash.hex();
 }
 
+std::string short_hash(const std::string& sha256) {
+  return sha256.substr(0, 12);
+}
+
 std::string sha256_of_file(const std::filesystem::path& path) {
   InputFile file(path);
   Sha256 hash;

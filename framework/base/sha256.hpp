@@ -33,6 +33,9 @@ class Sha256 {
 /// Returns the hash as 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
+/// Returns the first 12 digits of a hash, for tables and messages.
+std::string short_hash(const std::string& sha256);
+
 /// Returns the hash of a file, which is read in parts. Throws Error if it is not a regular file or cannot be
 /// read.
 std::string sha256_of_file(const std::filesystem::path& path);

@@ -37,8 +37,10 @@ constexpr const char* attempt_of_run =
 constexpr const char* metric_name = "(SELECT name FROM metric WHERE metric.number = t.metric)";
 constexpr const char* sweep_name = "(SELECT name FROM sweep WHERE sweep.number = t.sweep)";
 constexpr const char* search_name = "(SELECT name FROM search WHERE search.number = t.search)";
-constexpr const char* describes = "key IN ('data.private', 'train.recompute', 'train.retrains')";
-constexpr const char* decides = "key NOT IN ('data.private', 'train.recompute', 'train.retrains')";
+constexpr const char* describes =
+    "key IN ('data.private', 'train.recompute', 'train.retrains', 'app.retrains')";
+constexpr const char* decides =
+    "key NOT IN ('data.private', 'train.recompute', 'train.retrains', 'app.retrains')";
 constexpr const char* compared_event = "type IN ('checkpoint', 'artifact', 'result')";
 constexpr const char* other_event = "type NOT IN ('started', 'checkpoint', 'artifact', 'result')";
 

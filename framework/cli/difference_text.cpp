@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/sha256.hpp"
 #include "cli/table.hpp"
 #include "config/value.hpp"
 
@@ -24,7 +25,7 @@ std::string side_text(const analysis::Difference& difference, const nlohmann::js
   std::string text = value.is_string()         ? value.get<std::string>()
                      : value.is_number_float() ? config::shortest(value.get<double>())
                                                : value.dump();
-  if (difference.section == "data") return text.substr(0, 12);
+  if (difference.section == "data") return short_hash(text);
   if (difference.section == "plugins") {
     const std::size_t hash = text.find('(');
     return hash == std::string::npos ? text : text.substr(0, hash + 13) + ")";

@@ -33,10 +33,17 @@ Json name_json(const store::RunRow& run) {
 void print_retrain_plan(std::ostream& out, const app::RetrainPlan& plan, const store::RunRow& parent) {
   std::vector<std::string> names;
   for (const std::string& file : plan.with) names.push_back(std::filesystem::path(file).filename().string());
+  std::vector<std::string> models;
+  for (const app::RetrainPlan& model : plan.models)
+    models.push_back(model.run + " (" + app::name_of(model.action) + ")");
   out << plan.run << ": " << app::name_of(plan.action) << '\n'
-      << "  retrains  " << parent.name << " (" << parent.id << "), "
-      << (plan.from_scratch ? "from the start" : "from its weights") << '\n'
-      << "  with      " << listed(names) << '\n'
+      << "  retrains  " << parent.name << " (" << parent.id << ")"
+      << (store::is_application(parent) ? ""
+          : plan.from_scratch           ? ", from the start"
+                                        : ", from its weights")
+      << '\n';
+  if (!models.empty()) out << "  asks      " << listed(models) << '\n';
+  out << "  with      " << listed(names) << '\n'
       << "  old set   " << plan.measure.split() << " set of " << parent.name << '\n'
       << "  new set   " << plan.test.text() << '\n'
       << "  measure   " << plan.measure.measure_name() << '\n'
@@ -46,6 +53,9 @@ void print_retrain_plan(std::ostream& out, const app::RetrainPlan& plan, const s
 Json json_of(const app::RetrainPlan& plan, const store::RunRow& parent) {
   Json files = Json::array();
   for (const record::DataFile& file : plan.test.files) files.push_back(file.path);
+  Json models = Json::array();
+  for (const app::RetrainPlan& model : plan.models)
+    models.push_back({{"run", model.run}, {"action", app::name_of(model.action)}});
   return {{"run", plan.run},
           {"parent", name_json(parent)},
           {"action", app::name_of(plan.action)},
@@ -54,7 +64,8 @@ Json json_of(const app::RetrainPlan& plan, const store::RunRow& parent) {
           {"held_out", plan.held_out},
           {"new_test", files},
           {"measure", plan.measure.name},
-          {"rule", plan.rule}};
+          {"rule", plan.rule},
+          {"models", models}};
 }
 
 void print_outcome(std::ostream& out, const Terminal& terminal, const store::RunRow& run,

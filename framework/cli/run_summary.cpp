@@ -14,6 +14,7 @@
 #include "analysis/predictions.hpp"
 #include "analysis/selection_notice.hpp"
 #include "app/run_selection.hpp"
+#include "base/sha256.hpp"
 #include "base/shell_word.hpp"
 #include "cli/run_list.hpp"
 #include "cli/table.hpp"
@@ -222,7 +223,7 @@ void print_nothing_to_do(std::ostream& out, const Console& console, store::Store
 }
 
 std::string warning_text(const app::UsedPlugin& plugin) {
-  return "warning: plugin \"" + plugin.name + "\" (" + app::short_hash(plugin.sha256) +
+  return "warning: plugin \"" + plugin.name + "\" (" + short_hash(plugin.sha256) +
          ") has not passed its checks on this machine; run " + command_name() + " " +
          shell_command({"plugin", "check", plugin.file.string()});
 }

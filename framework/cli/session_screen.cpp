@@ -53,8 +53,10 @@ void SessionScreen::unchecked(const app::UsedPlugin& plugin) {
 }
 
 void SessionScreen::retrains(const std::string& run, const store::RunRow& parent, bool from_scratch) {
-  say(run + " retrains " + parent.name + " (" + parent.id + "), " +
-      (from_scratch ? "from the start" : "from its weights"));
+  say(run + " retrains " + parent.name + " (" + parent.id + ")" +
+      (store::is_application(parent) ? ", with retrained models"
+       : from_scratch                ? ", from the start"
+                                     : ", from its weights"));
 }
 
 void SessionScreen::placed(const std::vector<runner::WorkerPlace>& places) {

@@ -11,7 +11,7 @@
 
 #include "analysis/comparison.hpp"
 #include "analysis/retraining.hpp"
-#include "app/plugin_changes.hpp"
+#include "base/sha256.hpp"
 #include "cli/run_list.hpp"
 #include "cli/table.hpp"
 #include "cli/verify_screen.hpp"
@@ -48,7 +48,7 @@ std::string value_text(const nlohmann::json& value) {
 std::string parent_text(const store::ParentRow& parent) {
   const std::string name = parent.run ? parent.run->name + " (" + parent.run->id + ")" : parent.experiment;
   if (parent.sha256.empty()) return name + ", whose weights have not been read yet";
-  return name + ", weights " + app::short_hash(parent.sha256) + " read by attempt " +
+  return name + ", weights " + short_hash(parent.sha256) + " read by attempt " +
          std::to_string(parent.attempt);
 }
 
@@ -56,7 +56,7 @@ std::string parent_text(const store::ParentRow& parent) {
 std::string origin_text(const store::OriginRow& origin) {
   const std::string from =
       origin.kind == "merge" ? "database " + origin.name : origin.kind + " " + origin.name;
-  return from + (origin.sha256.empty() ? "" : " (SHA-256 " + app::short_hash(origin.sha256) + ")") + ", " +
+  return from + (origin.sha256.empty() ? "" : " (SHA-256 " + short_hash(origin.sha256) + ")") + ", " +
          time_text(origin.time);
 }
 
@@ -116,7 +116,7 @@ void print_data(std::ostream& out, store::Store& store, const store::RunRow& run
   for (const store::DatasetRow& set : store.read_datasets(run.number)) {
     const auto facts = unnamed.find(set.role);
     table.add({set.role, facts == unnamed.end() ? "" : thousands(facts->second.examples),
-               set.sha256.substr(0, 12), set.path});
+               short_hash(set.sha256), set.path});
     unnamed.erase(set.role);
   }
   for (const auto& [split, facts] : unnamed)  // a share of the training files
@@ -182,9 +182,9 @@ void print_attempts(std::ostream& out, store::Store& store, const store::RunRow&
     for (const nlohmann::json& change : event.body.value("plugins", nlohmann::json::array()))
       out << "  attempt " << event.attempt << " resumed with a changed plugin: "
           << printable(change.value("name", "") + " " + change.value("old_version", "") + " (" +
-                       app::short_hash(change.value("old_sha256", "")) + ") -> " +
-                       change.value("new_version", "") + " (" +
-                       app::short_hash(change.value("new_sha256", "")) + ")")
+                       short_hash(change.value("old_sha256", "")) + ") -> " +
+                       change.value("new_version", "") + " (" + short_hash(change.value("new_sha256", "")) +
+                       ")")
           << '\n';
 
   const store::AttemptRow& last = attempts.back();
@@ -192,7 +192,7 @@ void print_attempts(std::ostream& out, store::Store& store, const store::RunRow&
     print_heading(out, terminal, "plugins (attempt " + std::to_string(last.ordinal) + ")");
     Table plugins({{"NAME"}, {"VERSION"}, {"SHA-256"}});
     for (const store::PluginRow& plugin : last.plugins)
-      plugins.add({plugin.name, plugin.version, app::short_hash(plugin.sha256)});
+      plugins.add({plugin.name, plugin.version, short_hash(plugin.sha256)});
     plugins.print(out, terminal, 2);
   }
   if (!last.environment.is_object()) return;
@@ -213,7 +213,7 @@ void print_checkpoints(std::ostream& out, store::Store& store, const store::RunR
   Table table({{"STEP", Align::right}, {"KIND"}, {"SIZE", Align::right}, {"SHA-256"}, {"FILE"}});
   for (const store::CheckpointRow& checkpoint : checkpoints)
     table.add({std::to_string(checkpoint.step), checkpoint.kind,
-               bytes_text(static_cast<std::uint64_t>(checkpoint.bytes)), checkpoint.sha256.substr(0, 12),
+               bytes_text(static_cast<std::uint64_t>(checkpoint.bytes)), short_hash(checkpoint.sha256),
                checkpoint.path});
   table.print(out, terminal, 2);
   if (written > checkpoints.size())

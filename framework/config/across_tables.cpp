@@ -41,8 +41,11 @@ class AcrossTables {
     check_sets();
     if (const auto data = resolved_.tables.find("data"); data != resolved_.tables.end()) {
       const Options& options = data->second.options;
-      if (options.has("more"))
-        refuse("data.more", "option \"more\" of [data] is for trainings; an application learns nothing more");
+      if (options.has("more") && !options.paths("more").empty() && !options.has("held_out"))
+        refuse("data.more",
+               "option \"more\" of [data] names examples from which the models of the application learn, "
+               "except for the share \"held_out\", on which its steps are fitted; add held_out, the same "
+               "share as in the files of the models");
       if (options.has("split") && !options.has("train"))
         refuse("data.split",
                "option \"split\" of [data] divides the examples of \"train\", and there is no "

@@ -84,7 +84,7 @@ const Schema& data_schema() {
                        "divide them, and examples that are also in the development or test set are left out"})
           .optional("held_out", OptionType::number,
                     {.help = "share of the examples of `more`, chosen by their content, that is not trained "
-                             "on (`exp retrain` scores them)",
+                             "on (`exp retrain` scores them; an application is fitted on half of them)",
                      .min = 0.0,
                      .max = 1.0,
                      .exclusive_min = true,
@@ -204,7 +204,10 @@ const Schema& app_schema() {
                    .exclusive_min = true})
           .optional("select", OptionType::text,
                     {.help = "measure by which applications are compared, such as `max "
-                             "dev/decide.automation`; default: that of the last step that has one"});
+                             "dev/decide.automation`; default: that of the last step that has one"})
+          .optional("retrains", OptionType::text,
+                    {.help = "id of the application that this one retrains, written by `exp retrain`; not a "
+                             "part of a run's identity"});
   return schema;
 }
 
@@ -411,7 +414,8 @@ std::string table_of(Kind kind) {
 }
 
 bool only_describes(const std::string& key) {
-  return key == "data.private" || key == "train.recompute" || key == "train.retrains";
+  return key == "data.private" || key == "train.recompute" || key == "train.retrains" ||
+         key == "app.retrains";
 }
 
 const std::vector<std::string>& top_tables() {

@@ -195,6 +195,12 @@ struct Application {
   std::string select;            ///< "max dev/decide.automation"; empty: no step has a measure to select by
 };
 
+/// Returns the share of the examples of `more` by which `exp retrain` compares applications. The other half
+/// of `held_out` belongs to the development set, and the models learn from the rest.
+inline double compared_share(double held_out) {
+  return held_out / 2;
+}
+
 /// Returns whether a resolved experiment, or a document, describes an application.
 bool is_application(const nlohmann::json& config);
 /// Works like make_experiment() for an application.

@@ -77,8 +77,8 @@ bool is_commit_hash(const std::string& text) {
 
 std::string source_text(const SourceVersion& source) {
   const std::string text = source.commit.empty()
-                               ? "folder " + source.archive + " (SHA-256 " + source.sha256.substr(0, 12) + ")"
-                               : "commit " + source.commit.substr(0, 12);
+                               ? "folder " + source.archive + " (SHA-256 " + short_hash(source.sha256) + ")"
+                               : "commit " + short_hash(source.commit);
   return text + (source.diff.empty() ? "" : " with changes");
 }
 

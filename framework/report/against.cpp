@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/difference.hpp"
+#include "base/sha256.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 
@@ -33,7 +34,7 @@ ValueSets facts_of(const ReportData& data) {
           add("configuration", param.key, config::setting_text(param.value));
     if (const auto files = data.datasets.find(run.number); files != data.datasets.end())
       for (const store::DatasetRow& file : files->second)
-        add("data", file.role, config::setting_text(file.path) + " " + file.sha256.substr(0, 12));
+        add("data", file.role, config::setting_text(file.path) + " " + short_hash(file.sha256));
     const store::AttemptRow* told = data.told(run);
     if (told == nullptr) continue;
     for (const auto& [section, object] :
@@ -44,10 +45,10 @@ ValueSets facts_of(const ReportData& data) {
         for (const auto& [name, value] : object->items())
           if (!value.is_structured()) add(section, name, config::setting_text(value));
     for (const store::PluginRow& plugin : told->plugins)
-      add("plugins", plugin.name, plugin.version + " " + plugin.sha256.substr(0, 12));
+      add("plugins", plugin.name, plugin.version + " " + short_hash(plugin.sha256));
     add("code", "source of Encore", told->source ? record::source_text(*told->source) : "not recorded");
     add("code", "commit of the experiment's repository",
-        told->commit_hash.empty() ? "in none" : told->commit_hash.substr(0, 12));
+        told->commit_hash.empty() ? "in none" : short_hash(told->commit_hash));
     add("code", "uncommitted changes in it", told->diff.empty() ? "none" : "some");
   }
   return values;

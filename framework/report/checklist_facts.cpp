@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/sha256.hpp"
 #include "document/quantity.hpp"
 #include "report/compute.hpp"
 #include "report/model_card.hpp"
@@ -244,7 +245,7 @@ std::optional<ChecklistFact> code_fact(const ReportData& data) {
       sources.insert(record::source_text(*attempt->source));
     else
       ++none;
-    if (!attempt->commit_hash.empty()) commits.insert(attempt->commit_hash.substr(0, 12));
+    if (!attempt->commit_hash.empty()) commits.insert(short_hash(attempt->commit_hash));
     if (!attempt->diff.empty() || (attempt->source && !attempt->source->diff.empty())) ++changed;
   }
   if (sources.empty() && commits.empty()) return std::nullopt;

@@ -102,11 +102,11 @@ std::optional<document::Block> retraining_block(const ReportData& data) {
   document::ItemList list;
   for (const store::RunRow& run : data.runs) {
     if (list.items.size() == most) break;
-    if (data.setting(run, "train.retrains").is_null()) continue;
+    const nlohmann::json retrained = data.setting(run, store::retrains_key(run));
+    if (retrained.is_null()) continue;
     const std::optional<store::RunRow> before = store::retrained_by(data.store, run);
     std::string text = run.name + " retrains " +
-                       (before ? before->name + " (" + before->id + ")"
-                               : data.setting(run, "train.retrains").get<std::string>());
+                       (before ? before->name + " (" + before->id + ")" : retrained.get<std::string>());
     const nlohmann::json recorded = store::read_retraining(data.store, run);
     if (recorded.is_null())
       text += "; it was not compared with it yet";

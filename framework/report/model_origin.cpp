@@ -94,7 +94,7 @@ ModelOrigin model_origin(store::Store& store, const store::RunRow& run, const Se
     if (!origin.start.empty()) origin.source = "runs";
   }
   origin.teacher = named_run(store, run, setting, "distil.teacher");
-  if (const std::string id = text_setting(setting, "train.retrains"); !id.empty()) {
+  if (const std::string id = text_setting(setting, store::retrains_key(run)); !id.empty()) {
     const std::optional<store::RunRow> before = store::retrained_by(store, run);
     origin.predecessor = before ? before->name : id;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queries about lineage: they follow the setting train.retrains from a run to the run that it replaces and
-// back, and record the result of `exp retrain` with the tag "promoted". `exp retrain`, `exp show`, reports,
-// JSON output and `--promoted` (selection.cpp) use them. Event type and tag are stored and do not change.
-// Read lineage.hpp first.
+// Queries about lineage: they follow the setting train.retrains (of an application app.retrains) from a run
+// to the run that it replaces and back, and record the result of `exp retrain` with the tag "promoted". `exp
+// retrain`, `exp show`, reports, JSON output and `--promoted` (selection.cpp) use them. Event type and tag
+// are stored and do not change. Read lineage.hpp first.
 #include "store/lineage.hpp"
 
 #include <algorithm>
@@ -38,7 +38,8 @@ std::set<std::int64_t> lineage_numbers(Store& store, const RunRow& run) {
     const RunRow row = store.read_run(number);
     if (const auto before = retrained_by(store, row)) open.push_back(before->number);
     for (const std::int64_t next :
-         numbers(store, "SELECT run FROM param WHERE key = 'train.retrains' AND value = ?", row.id))
+         numbers(store, "SELECT run FROM param WHERE key IN ('train.retrains', 'app.retrains') AND value = ?",
+                 row.id))
       open.push_back(next);
   }
   return seen;
@@ -50,9 +51,14 @@ bool has_tag(Store& store, const RunRow& run) {
 
 }  // namespace
 
+std::string retrains_key(const RunRow& run) {
+  return is_application(run) ? "app.retrains" : "train.retrains";
+}
+
 std::optional<RunRow> retrained_by(Store& store, const RunRow& run) {
   Statement& find = store.database().cached(
-      "SELECT number FROM run WHERE id = (SELECT value FROM param WHERE run = ? AND key = 'train.retrains')");
+      "SELECT number FROM run WHERE id = (SELECT value FROM param WHERE run = ? AND key IN "
+      "('train.retrains', 'app.retrains'))");
   const bool found = find.with(run.number).step();
   const std::int64_t number = found ? find.integer(0) : 0;
   find.reset();

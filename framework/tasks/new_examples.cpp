@@ -56,6 +56,26 @@ void NewExamples::score(const Records& set) {
   for (std::size_t i = 0; i < set.size(); ++i) scored_.insert(content_hash(set, i, fields_));
 }
 
+Records NewExamples::fitted_on(const Records& added, double compared) const {
+  std::vector<std::size_t> numbers;
+  std::size_t scored = 0;
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const std::uint64_t hash = content_hash(added, i, fields_);
+    if (!is_held_out(hash, share_) || is_held_out(hash, compared)) continue;
+    if (scored_.contains(hash))
+      ++scored;
+    else
+      numbers.push_back(i);
+  }
+  Records chosen = selected(added, numbers);
+  chosen.notes = added.notes;
+  std::string note = "data.more: " + std::to_string(added.size()) + " examples, " +
+                     std::to_string(numbers.size()) + " of them in the development set";
+  if (scored > 0) note += ", " + std::to_string(scored) + " left out, which it or the test set has already";
+  chosen.notes.push_back(std::move(note));
+  return chosen;
+}
+
 Records NewExamples::learned(const Records& added, const Records* train) const {
   std::unordered_set<std::uint64_t> known;
   for (std::size_t i = 0; train != nullptr && i < train->size(); ++i)

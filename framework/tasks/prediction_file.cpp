@@ -64,7 +64,11 @@ json field_json(const Records::Field& field, std::size_t record) {
 }
 
 std::string answer_json(const Records& answers, std::size_t record) {
-  json object = json::object();
+  return answer_json(answers, record, json::object());
+}
+
+std::string answer_json(const Records& answers, std::size_t record, const json& more) {
+  json object = more;
   for (const Records::Field& field : answers.fields())
     if (field.name != shown_field) object[field.name] = field_json(field, record);
   return object.dump(-1, ' ', false, json::error_handler_t::replace);

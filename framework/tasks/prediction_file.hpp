@@ -24,8 +24,9 @@ nlohmann::json field_json(const Records::Field& field, std::size_t record);
 /// The field of a task's answers that is a line for people; all other fields are for programs.
 inline constexpr const char* shown_field = "shown";
 
-/// Returns the answer to one record, for programs: an object on one line.
+/// Returns the answer to one record, for programs: an object on one line, with the members of `more`.
 std::string answer_json(const Records& answers, std::size_t record);
+std::string answer_json(const Records& answers, std::size_t record, const nlohmann::json& more);
 
 /// Writes lines {"example": i, FIELD: value of each structure or optional field, "truth", "predicted",
 /// "statistics"}. Truth and prediction are the value of the truth field, or an object if the task has

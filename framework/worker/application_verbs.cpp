@@ -15,7 +15,10 @@
 #include "base/load_file.hpp"
 #include "base/measure_json.hpp"
 #include "base/measures.hpp"
+#include "base/readable_text.hpp"
+#include "base/sha256.hpp"
 #include "record/evaluate_answer.hpp"
+#include "tasks/new_examples.hpp"
 #include "tasks/prediction_file.hpp"
 #include "tasks/read_set.hpp"
 #include "worker/answers.hpp"
@@ -39,56 +42,79 @@ void write_lines(const std::vector<std::string>& lines, const Records& shown) {
   for (std::size_t i = 0; i < lines.size(); ++i) answer_stream() << answers[i] << '\t' << lines[i] << '\n';
 }
 
-/// Warns about records that are longer than a model of the application reads. It prints only the first one.
-class TooLong {
- public:
-  TooLong(const apply::Application& application, std::string what)
-      : application_(application), what_(std::move(what)) {}
-
-  void look_at(const Records& records) {
-    if (found_) return;
-    for (const std::string& left_out : application_.left_out(records)) {
-      ++number_;
-      if (left_out.empty() || found_) continue;
-      found_ = true;
-      std::cerr << "encore-worker: " << what_ << ' ' << number_
-                << " is longer than a model of the application "
-                << "reads: " << left_out << "; cut the text into shorter " << what_
-                << "s (only the first such " << what_ << " is named)\n";
-    }
+/// Returns a JSON array with an object for each step: its type, what decides its answers, and its time for
+/// the records that were answered together.
+nlohmann::json json_of(const std::vector<apply::StepTrace>& steps, std::size_t records) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const apply::StepTrace& step : steps) {
+    nlohmann::json entry = {
+        {"step", step.step}, {"type", step.type}, {"seconds", step.seconds}, {"records", records}};
+    if (!step.run.empty())
+      entry["asks"] = {{"name", step.run_name}, {"run", step.run}, {"weights", step.weights}};
+    if (!step.knowledge.empty()) entry["knowledge"] = step.knowledge;
+    list.push_back(std::move(entry));
   }
+  return list;
+}
 
- private:
-  const apply::Application& application_;
-  std::string what_;
-  std::int64_t number_ = 0;
-  bool found_ = false;
-};
+/// Writes a line for people for each step, below the answers to `records` records.
+void write_trace(const std::vector<apply::StepTrace>& steps, std::size_t records) {
+  std::size_t width = 0;
+  for (const apply::StepTrace& step : steps) width = std::max(width, step.step.size());
+  for (const apply::StepTrace& step : steps) {
+    answer_stream() << "  " << step.step << std::string(width - step.step.size(), ' ') << "  " << step.type;
+    if (!step.run.empty())
+      answer_stream() << ", asks " << step.run_name << " (" << step.run << "), weights "
+                      << short_hash(step.weights);
+    if (!step.knowledge.empty()) answer_stream() << ", knowledge " << short_hash(step.knowledge);
+    answer_stream() << ", " << fixed_text(step.seconds * 1e3, 2) << " ms for " << counted(records, "record")
+                    << '\n';
+  }
+}
+
+/// The limit in warnings about inputs that are too long (LeftOut).
+constexpr const char* limit_of_models = "a model of the application reads";
+
+/// Returns left_out() of each record for LeftOut::look_at, which may need none of them.
+auto left_out_of(const apply::Application& application, const Records& records) {
+  return [&application, &records, parts = std::vector<std::string>()](std::size_t i) mutable {
+    if (parts.empty()) parts = application.left_out(records);
+    return parts[i];
+  };
+}
 
 }  // namespace
 
-int predict_application_verb(const TrainedRunArguments& run, const std::string& format,
-                             infer::Scores scores) {
+int predict_application_verb(const TrainedRunArguments& run, const PredictArguments& arguments) {
+  const std::string& format = arguments.format;
   if (format != "text" && format != "jsonl")
     throw Error("--format is \"" + format +
                 "\"; lines of text are answered as text or jsonl, since an application gives more than the "
                 "format of its data has room for");
   const Device device;
   apply::Application application = opened(run, device);
-  TooLong too_long(application, "line");
+  LeftOut too_long("line", limit_of_models);
   InputLines input(std::cin);
   for (;;) {
     const std::vector<std::string> lines = input.next();
     if (lines.empty()) return 0;
     const Records records = application.from_text(lines);
     const apply::Applied applied = application.apply(records);
-    too_long.look_at(records);
-    if (format == "text" && !applied.shown.fields().empty())
+    const std::vector<apply::StepTrace> trace =
+        arguments.trace ? application.trace(applied) : std::vector<apply::StepTrace>();
+    too_long.look_at(records.size(), left_out_of(application, records));
+    if (format == "text" && !applied.shown.fields().empty()) {
       write_lines(lines, applied.shown);
-    else
-      write_json_answers(apply::answers_with_inputs(
-          application, records, applied.given,
-          scores == infer::Scores::with ? apply::ClassScores::with : apply::ClassScores::without));
+      write_trace(trace, lines.size());
+    } else {
+      const auto scores =
+          arguments.scores == infer::Scores::with ? apply::ClassScores::with : apply::ClassScores::without;
+      const Records answers = apply::answers_with_inputs(application, records, applied.given, scores);
+      nlohmann::json more = nlohmann::json::object();
+      if (arguments.trace) more["trace"] = json_of(trace, lines.size());
+      for (std::size_t i = 0; i < answers.size(); ++i)
+        answer_stream() << tasks::answer_json(answers, i, more) << '\n';
+    }
     require_answers_written();
   }
 }
@@ -110,7 +136,7 @@ int predict_application_file_verb(const TrainedRunArguments& run, const std::str
   Records answers;
   if (records->size() > 0) {
     tasks::with_file(file, [&] { tasks::require_fields(*records, {application.fields().structure, {}}); });
-    TooLong(application, "record").look_at(*records);
+    LeftOut("record", limit_of_models).look_at(records->size(), left_out_of(application, *records));
     answers = apply::answers_of(application.apply(*records).given, apply::ClassScores::without);
   }
   answer_stream() << application.reader().write_answers(input, answers);
@@ -120,15 +146,18 @@ int predict_application_file_verb(const TrainedRunArguments& run, const std::str
 
 int evaluate_application_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments) {
   if (arguments.files.empty()) throw Error("evaluate needs --file FILE");
-  if (arguments.beam > 0 || arguments.held_out > 0 || arguments.reference)
+  if (arguments.beam > 0 || arguments.reference)
     throw Error(
-        "an application is evaluated without --beam, --reference and a share that is held out: these "
-        "are for the model of a training; evaluate the runs that its steps ask");
+        "an application is evaluated without --beam and --reference: these are for the model of a training; "
+        "evaluate the runs that its steps ask");
   const Device device;
   apply::Application application = opened(run, device);
-  const tasks::ReadSet read = tasks::read_set(application.reader(), arguments.files, "evaluation set");
-  tasks::with_file(arguments.files.front(),
-                   [&] { tasks::require_fields(read.records, application.fields()); });
+  tasks::ReadSet read = tasks::read_set(application.reader(), arguments.files, "evaluation set");
+  tasks::with_file(arguments.files.front(), [&] {
+    tasks::require_fields(read.records, application.fields());
+    if (arguments.held_out > 0)
+      read.records = tasks::held_out(read.records, application.fields(), arguments.held_out);
+  });
   const apply::Applied applied =
       application.apply(read.records, [](const std::string& step, std::size_t done, std::size_t all) {
         tell_progress({.what = "step " + step, .unit = "records", .done = done, .all = all});

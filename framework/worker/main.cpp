@@ -79,7 +79,9 @@ int predict(const WorkerCall& call) {
   if (!file.empty())
     return (application ? predict_application_file_verb : predict_file_verb)(run, file.front());
   return (application ? predict_application_verb : predict_verb)(
-      run, call.text("format"), call.flag("scores") ? infer::Scores::with : infer::Scores::without);
+      run, {.format = call.text("format"),
+            .scores = call.flag("scores") ? infer::Scores::with : infer::Scores::without,
+            .trace = call.flag("trace")});
 }
 
 int evaluate(const WorkerCall& call) {

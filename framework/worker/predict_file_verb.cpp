@@ -51,7 +51,9 @@ int predict_file_verb(const TrainedRunArguments& run, const std::string& file) {
   if (records.size() > 0) {
     const tasks::EncodedSet set = tasks::with_file(file, [&] { return model.encode(records); });
     const Outputs outputs = model.run(set).outputs;
-    LeftOut(model, "record").look_at(set.set);
+    LeftOut("record", model).look_at(set.set.size(), [&](std::size_t i) {
+      return model.task().left_out(set.set, i);
+    });
     answers = model.task().label(records, set.set, outputs);
   }
   answer_stream() << model.reader().write_answers(input, answers);

@@ -27,7 +27,10 @@ Records labelled(const TaskFields& fields, const Records& records, Records predi
 
 }  // namespace
 
-int predict_verb(const TrainedRunArguments& run, const std::string& format, infer::Scores scores) {
+int predict_verb(const TrainedRunArguments& run, const PredictArguments& arguments) {
+  const std::string& format = arguments.format;
+  const infer::Scores scores = arguments.scores;
+  if (arguments.trace) throw Error("--trace names the steps of an application, and this run has none");
   const Device device;
   infer::Engine model(run.folder, run.plugin_folders, device, run.weights);
   model.make_batch_invariant();
@@ -38,20 +41,19 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, infe
                 ", the format of the data that this run was trained with");
   if (const std::string none = model.no_scores(); scores == infer::Scores::with && !none.empty())
     throw Error(none);
-  LeftOut left_out(model, "line");
+  LeftOut too_long("line", model);
   InputLines input(std::cin);
   for (FilePart part = FilePart::first;; part = FilePart::later) {
     const std::vector<std::string> lines = input.next();
     if (lines.empty()) return 0;
     const Records records = model.task().from_text(lines);
     const tasks::EncodedSet set = model.encode(records);
+    too_long.look_at(set.set.size(), [&](std::size_t i) { return model.task().left_out(set.set, i); });
     if (format == "text" || format == "jsonl") {  // also if the reader has that name
       const Records answers = model.answer(records, set, scores).answers;
-      left_out.look_at(set.set);
       format == "text" ? write_text_answers(answers) : write_json_answers(answers);
     } else {
       const Outputs outputs = model.run(set).outputs;
-      left_out.look_at(set.set);
       answer_stream() << model.reader().write(
           labelled(model.fields(), records, model.task().label(records, set.set, outputs)), part);
     }

@@ -35,9 +35,8 @@ constexpr const char* usage =
     "  check     < specifications.json\n"
     "  size      [--length T] [--batch B] [--vocabulary V] [--labels K] [--picked SHARE]    < "
     "specifications.json\n"
-    "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--scores] [--threads "
-    "T]   "
-    " < text\n"
+    "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--scores] [--trace]\n"
+    "            [--threads T]    < text\n"
     "            [--file NAME: what comes is a file of this name in the format of the run's data]\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] "
     "[--held-out SHARE]\n"
@@ -104,7 +103,7 @@ po::variables_map parse(int argc, char** argv) {
       "held-out", po::value<double>()->default_value(0.0))("statistics", po::bool_switch())(
       "texts", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
       "int4", po::bool_switch())("reference", po::bool_switch())("scores", po::bool_switch())(
-      "bits", po::value<std::int64_t>()->default_value(8))(
+      "trace", po::bool_switch())("bits", po::value<std::int64_t>()->default_value(8))(
       "keep", po::value<std::vector<std::string>>()->default_value({}, ""));
   po::variables_map values;
   po::store(po::command_line_parser(argc - 1, argv + 1).options(options).run(), values);

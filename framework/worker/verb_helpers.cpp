@@ -5,7 +5,7 @@
 #include "worker/verb_helpers.hpp"
 
 #include <chrono>
-#include <ostream>
+#include <iostream>
 #include <string_view>
 
 #include <encore/error.hpp>
@@ -76,6 +76,22 @@ void write_text_answers(const Records& answers) {
 
 void write_json_answers(const Records& answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) answer_stream() << tasks::answer_json(answers, i) << '\n';
+}
+
+LeftOut::LeftOut(std::string what, const infer::Engine& model)
+    : LeftOut(std::move(what),
+              "data.max_length = " + std::to_string(model.experiment().data.max_length) + " of the model") {}
+
+void LeftOut::look_at(std::size_t count, const std::function<std::string(std::size_t)>& left_out) {
+  for (std::size_t i = 0; i < count && !found_; ++i) {
+    ++number_;
+    const std::string part = left_out(i);
+    if (part.empty()) continue;
+    found_ = true;
+    std::cerr << "encore-worker: " << what_ << ' ' << number_ << " is longer than " << limit_ << ": " << part
+              << "; cut the text into shorter " << what_ << "s (only the first such " << what_
+              << " is named)\n";
+  }
 }
 
 // --- prompts ---

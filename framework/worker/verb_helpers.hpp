@@ -7,7 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iostream>
+#include <functional>
+#include <istream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,30 +50,20 @@ class InputLines {
 void write_text_answers(const Records& answers);
 void write_json_answers(const Records& answers);
 
-/// Warns about inputs that are longer than the model reads. It prints only the first one, because a user does
+/// Warns about inputs that are longer than a model reads. It prints only the first one, because a user does
 /// not read a thousand warnings.
 class LeftOut {
  public:
-  /// `what`: the word for an input in messages, such as "line" or "record".
-  LeftOut(const infer::Engine& model, std::string what) : model_(model), what_(std::move(what)) {}
+  /// `what`: the word for an input, such as "line" or "record"; `limit`: what it is longer than.
+  LeftOut(std::string what, std::string limit) : what_(std::move(what)), limit_(std::move(limit)) {}
+  /// The limit of one model: "data.max_length = 32 of the model".
+  LeftOut(std::string what, const infer::Engine& model);
 
-  /// Counts the examples of a set and prints the warning at the first one that the task cuts.
-  void look_at(const ExampleSet& set) {
-    for (std::size_t i = 0; i < set.size() && !found_; ++i) {
-      ++number_;
-      const std::string left_out = model_.task().left_out(set, i);
-      if (left_out.empty()) continue;
-      found_ = true;
-      std::cerr << "encore-worker: " << what_ << ' ' << number_
-                << " is longer than data.max_length = " << model_.experiment().data.max_length
-                << " of the model: " << left_out << "; cut the text into shorter " << what_
-                << "s (only the first such " << what_ << " is named)\n";
-    }
-  }
+  /// Looks at the next `count` inputs; left_out(i) says what is not read of the i-th of them, or "".
+  void look_at(std::size_t count, const std::function<std::string(std::size_t)>& left_out);
 
  private:
-  const infer::Engine& model_;
-  std::string what_;
+  std::string what_, limit_;
   std::int64_t number_ = 0;
   bool found_ = false;
 };

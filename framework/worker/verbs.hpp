@@ -75,9 +75,14 @@ int check_verb();
 /// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} if it is invalid
 /// (record/size_answer.hpp). Returns 0.
 int size_verb(const SizeArguments& arguments);
-/// Reads lines of text from standard input, writes the task's answers to standard output; format: text,
-/// jsonl, or the type of the reader with which the run was trained. Scores go with text and jsonl.
-int predict_verb(const TrainedRunArguments& run, const std::string& format, infer::Scores scores);
+struct PredictArguments {
+  std::string format;    ///< text, jsonl, or the type of the reader with which the run was trained
+  infer::Scores scores;  ///< with text and jsonl only
+  bool trace = false;    ///< also write what each step of an application did (apply::StepTrace)
+};
+
+/// Reads lines of text from standard input, writes the task's answers to standard output.
+int predict_verb(const TrainedRunArguments& run, const PredictArguments& arguments);
 /// Reads a file in the format of the run's data from standard input, and writes the same file with what the
 /// task predicts to standard output. `file` names it in messages.
 int predict_file_verb(const TrainedRunArguments& run, const std::string& file);
@@ -95,7 +100,7 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
 
 /// Do the same for the run of an application ([app]), which has no model of its own but steps that ask
 /// models.
-int predict_application_verb(const TrainedRunArguments& run, const std::string& format, infer::Scores scores);
+int predict_application_verb(const TrainedRunArguments& run, const PredictArguments& arguments);
 int predict_application_file_verb(const TrainedRunArguments& run, const std::string& file);
 int evaluate_application_verb(const TrainedRunArguments& run, const EvaluateArguments& arguments);
 

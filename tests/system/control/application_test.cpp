@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
+#include "record/weights_file.hpp"
 #include "system/control/serving.hpp"
 
 namespace encore::system_test {
@@ -123,6 +125,28 @@ TEST_F(ApplicationTest, AnswersAloneAsInABatchAndAsAFile) {
   EXPECT_EQ(answered.substr(0, answered.find('\t')), lines.substr(0, lines.find('\n'))) << answered;
 }
 
+TEST_F(ApplicationTest, TracesItsSteps) {
+  output_of({"run", "desk.toml", "-q"});
+  const json line =
+      json::parse(output_of({"predict", "desk", "--json", "--trace", "where is my invoice of order 7"}));
+  ASSERT_EQ(line.at("trace").size(), 2u) << line;
+  const json asks = line.at("trace")[0].at("asks");
+  EXPECT_EQ(asks.at("run"), sandbox_.one("SELECT id FROM run WHERE name = 'departments'"));
+  EXPECT_EQ(asks.at("weights"),
+            sha256_of_file(sandbox_.folder() / ("encore.db.runs/" + asks.at("run").get<std::string>()) /
+                           record::weights_file));
+  EXPECT_FALSE(line.at("trace")[0].contains("knowledge")) << line;
+  EXPECT_EQ(line.at("trace")[1].at("step"), "decide");
+  EXPECT_EQ(line.at("trace")[1].at("knowledge"),
+            sandbox_.one("SELECT value FROM digest WHERE scope = 'steps/decide'"));
+  EXPECT_GT(line.at("trace")[0].at("seconds").get<double>(), 0.0);
+  const std::string text = output_of({"predict", "desk", "--trace", "where is my invoice", "the weather"});
+  EXPECT_TRUE(contains(text, "department  predict, asks departments (")) << text;
+  EXPECT_TRUE(contains(text, " ms for 2 records")) << text;
+  EXPECT_TRUE(contains(refusal_of({"predict", "departments", "--trace", "where is my invoice"}),
+                       "run departments is no application"));
+}
+
 TEST_F(ApplicationTest, IsEvaluatedShownComparedAndVerified) {
   output_of({"run", "desk.toml", "-q"});
   const json evaluated = json_of({"evaluate", "desk", "test.tsv"});
@@ -188,10 +212,11 @@ TEST_F(ApplicationTest, MovesWithItsDatabase) {
 
 TEST_F(ApplicationTest, RefusesDamagedKnowledgeAndWhatOnlyAModelDoes) {
   output_of({"run", "desk.toml", "-q"});
-  for (const std::vector<std::string>& call : {std::vector<std::string>{"embed", "desk", "a text"},
-                                               {"generate", "desk", "a text"},
-                                               {"export", "desk", "-o", "folder"},
-                                               {"retrain", "desk", "--with", "test.tsv"}}) {
+  for (const std::vector<std::string>& call :
+       {std::vector<std::string>{"embed", "desk", "a text"},
+        {"generate", "desk", "a text"},
+        {"export", "desk", "-o", "folder"},
+        {"retrain", "desk", "--with", "test.tsv", "--new-test", "dev.tsv"}}) {
     const runner::ProgramOutput output = sandbox_.exp(call);
     EXPECT_NE(output.end.exit_code, 0) << call.front();
     EXPECT_TRUE(contains(output.errors, "is an application")) << call.front() << ": " << output.errors;
@@ -206,6 +231,66 @@ TEST_F(ApplicationTest, RefusesDamagedKnowledgeAndWhatOnlyAModelDoes) {
     EXPECT_NE(output.end.exit_code, 0) << damaged;
     EXPECT_TRUE(contains(output.errors, "application.json")) << output.errors;
   }
+}
+
+TEST_F(ApplicationTest, IsRetrainedWithItsModelsAndReplacesItsParent) {
+  output_of({"run", "desk.toml", "-q"});
+  std::string added = requests(600, 840, false);
+  replace_all(added, "invoice", "receipt");  // a word that the model has not seen
+  sandbox_.write("new.tsv", added);
+  const std::vector<std::string> retrain = {"retrain", "desk",         "--with",
+                                            "new.tsv", "--promote-if", "old > -100 and new > -100"};
+  const json plan = [&] {
+    std::vector<std::string> dry = retrain;
+    dry.emplace_back("--dry-run");
+    return json_of(dry);
+  }();
+  EXPECT_EQ(plan.at("run"), "desk-retrained");
+  EXPECT_EQ(plan.at("models"), json::array({{{"run", "departments-retrained"}, {"action", "start"}}}));
+  EXPECT_EQ(plan.at("held_out").get<double>(), 0.4) << "half of it fits the steps, half compares";
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "2") << "a plan writes nothing";
+
+  const json answer = json_of(retrain);
+  EXPECT_EQ(answer.at("run"), "desk-retrained") << answer;
+  EXPECT_EQ(answer.at("promoted"), true);
+  EXPECT_EQ(answer.at("retraining").at("measure"), "test/decide.automation");
+  const int compared = answer.at("retraining").at("new").at("examples").get<int>();
+  EXPECT_TRUE(compared > 24 && compared < 72) << compared << " of 240";
+  const json shown = json_of({"show", "desk-retrained"});
+  EXPECT_EQ(shown.at("asks").at("department").at("name"), "departments-retrained");
+  EXPECT_EQ(shown.at("retrains").at("name"), "desk") << shown.at("retrains");
+  const std::string logs = output_of({"logs", "desk-retrained"});
+  EXPECT_TRUE(contains(logs, "data.more: 240 examples, ")) << logs;
+  EXPECT_FALSE(contains(logs, "its answers may be better than in service")) << logs;
+  EXPECT_EQ(json_of({"show", "desk", "--promoted"}).at("name"), "desk-retrained");
+  EXPECT_TRUE(contains(output_of({"verify", "desk-retrained", "-q"}), "desk-retrained equal"));
+
+  const std::string attempts = sandbox_.one("SELECT count(*) FROM attempt");
+  EXPECT_EQ(json_of(retrain).at("trained"), false);
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), attempts) << "all of it is complete";
+  output_of({"tag", "desk-retrained", "-promoted"});
+  EXPECT_EQ(json_of({"show", "desk", "--promoted"}).at("name"), "desk") << "the parent answers again";
+}
+
+// Counts the texts of new.tsv that each run learns from, is fitted on or is compared on: none has two roles.
+TEST_F(ApplicationTest, NeverFitsOnExamplesThatItsModelsLearnedFrom) {
+  output_of({"run", "desk.toml", "-q"});
+  sandbox_.write("new.tsv", requests(600, 840, false));
+  sandbox_.exp({"retrain", "desk", "--with", "new.tsv", "-q"});
+  const auto number_before = [&](const std::string& run, const std::string& words) {
+    const std::string log = output_of({"logs", run});
+    const std::size_t end = log.find(words);
+    EXPECT_NE(end, std::string::npos) << log;
+    const std::size_t begin = log.rfind(' ', end - 2);
+    return std::stoi(log.substr(begin + 1, end - begin - 1));
+  };
+  const int learned = number_before("departments-retrained", " of them learned from"),
+            held_out = number_before("departments-retrained", " held out"),
+            fitted = number_before("desk-retrained", " of them in the development set");
+  const json retrained = json_of({"show", "desk-retrained"}).at("retrains");
+  const int compared = retrained.at("outcome").at("new").at("examples").get<int>();
+  EXPECT_EQ(learned + held_out, 240);
+  EXPECT_EQ(fitted + compared, held_out);
 }
 
 TEST_F(ApplicationTest, IsSweptOverTheOptionsOfItsSteps) {
