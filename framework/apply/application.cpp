@@ -341,6 +341,13 @@ std::vector<StepTrace> Application::trace(const Applied& applied) const {
   return steps;
 }
 
+Records Application::before_last(const Records& records, const ApplyWatch& watch) {
+  Records known = part_of(records, 0, records.size());
+  for (Part& part : std::span(parts_).first(parts_.size() - 1))
+    add_fields(known, apply_to(part, known, watch).given);
+  return known;
+}
+
 std::vector<std::string> Application::left_out(const Records& records) const {
   std::vector<std::string> parts(records.size());
   for (const Part& part : parts_) {

@@ -82,6 +82,9 @@ class Application {
   Applied apply(const Records& records, const ApplyWatch& watch = {});
   /// Returns for each step what decided its answers in `applied`, which apply() returned.
   std::vector<StepTrace> trace(const Applied& applied) const;
+  /// Returns the records as the last step reads them: with all fields that the steps before it give, vectors
+  /// too.
+  Records before_last(const Records& records, const ApplyWatch& watch = {});
   /// Returns for each record what its models did not read because it is too long (Task::left_out), or "".
   std::vector<std::string> left_out(const Records& records) const;
   /// Returns what each record, which has its truth, contributes to the measures.

@@ -12,16 +12,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apply/application_sets.hpp"
 #include "base/measure_json.hpp"
 #include "base/measures.hpp"
-#include "base/nearest.hpp"
 #include "base/sha256.hpp"
-#include "infer/setup.hpp"
-#include "plugin_host/reader_settings.hpp"
 #include "tasks/data_split.hpp"
-#include "tasks/new_examples.hpp"
 #include "tasks/prediction_file.hpp"
-#include "tasks/read_set.hpp"
 
 namespace encore::apply {
 namespace {
@@ -31,92 +27,6 @@ constexpr double progress_interval = 0.25;
 
 /// Thrown between two parts of the work when the run is to stop.
 struct Interrupted {};
-
-tasks::RecordSets read_sets(const Application& application) {
-  const config::DataTable& data = application.description().data;
-  const config::PluginTable& reader = data.reader;
-  const tasks::FieldRemedy remedy = [&](std::span<const InputText> files,
-                                        const std::vector<std::string>& fields) {
-    const Offer& offer = application.registry().offer(Kind::reader, reader.type);
-    return plugin_host::reader_remedy(offer,
-                                      plugin_host::settings_that_give(offer, reader.options, files, fields));
-  };
-  const tasks::SetFiles files(application.reader(), application.fields(), remedy, data,
-                              infer::content_hashes(application.specification()), {}, false);
-  tasks::RecordSets sets;
-  for (const data::Split split : data::all_splits) {
-    const bool is_needed = split != data::Split::train || application.learns();
-    if (is_needed && files.has(split)) files.read_into(split, sets);
-  }
-  if (!application.learns()) sets[tasks::index_of(data::Split::train)].reset();
-  return sets;
-}
-
-/// Adds to the development set the new examples from which the models did not learn, except for those by
-/// which `exp retrain` compares applications. Returns the notes.
-std::vector<std::string> add_new_examples(const Application& application, tasks::RecordSets& sets) {
-  const config::DataTable& data = application.description().data;
-  if (data.more.empty()) return {};
-  for (const auto& [step, model] : application.models())
-    if (model->fields().structure != application.fields().structure)
-      throw config::ConfigError(
-          "data.more", "the application reads the fields " + quoted_list(application.fields().structure) +
-                           ", and the model of step \"" + step + "\" " +
-                           quoted_list(model->fields().structure) +
-                           "; only if both read the same fields do they hold out the same examples");
-  const tasks::ReadSet added = tasks::read_set(application.reader(), data.more, "new examples");
-  for (std::size_t i = 0; i < data.more.size(); ++i) {
-    const std::string role = record::numbered_file(record::added_role, i);
-    record::require_planned(application.specification().data.at(role), role, added.sha256.at(i));
-  }
-  tasks::NewExamples examples(application.fields(), data.held_out);
-  for (const data::Split split : tasks::held_out_splits)
-    if (const std::optional<Records>& set = sets[tasks::index_of(split)]) examples.score(*set);
-  Records& dev = *sets[tasks::index_of(data::Split::dev)];
-  return tasks::with_file(data.more.front(), [&] {
-    tasks::require_fields(added.records, application.fields());
-    Records more = examples.fitted_on(added.records, config::compared_share(data.held_out));
-    if (more.size() > 0) tasks::require_same_fields(dev, more);
-    std::vector<std::string> notes = std::move(more.notes);
-    std::vector<Records> both;
-    both.push_back(std::move(dev));
-    if (more.size() > 0) both.push_back(std::move(more));
-    dev = tasks::joined(both);
-    return notes;
-  });
-}
-
-/// Returns the label of each record, if the truth is one text per record; otherwise null.
-const Records::Texts* labels_in(const Records& records, const TaskFields& fields) {
-  if (fields.truth.size() != 1) return nullptr;
-  for (const Records::Field& field : records.fields())
-    if (field.name == fields.truth.front()) return std::get_if<Records::Texts>(&field.values);
-  return nullptr;
-}
-
-/// Returns whether each record belongs to the share of the development set that steps are fitted on: of the
-/// records of each label (of all records, if the truth is not one text) the first `share` in the order of
-/// their content hashes. Equal records stay together, and the hash ranges of data.split have no influence.
-std::vector<bool> fit_share(const Records& records, const TaskFields& fields, double share) {
-  const Records::Texts* labels = labels_in(records, fields);
-  std::vector<std::uint64_t> hashes;
-  std::map<std::uint64_t, std::string> label_of_hash;  // of equal records the first label by bytes
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    hashes.push_back(tasks::content_hash(records, i, fields));
-    const std::string label = labels == nullptr ? "" : (*labels)[i];
-    const auto [known, is_new] = label_of_hash.emplace(hashes.back(), label);
-    if (!is_new) known->second = std::min(known->second, label);
-  }
-  std::map<std::string, std::vector<std::uint64_t>> by_label;  // each list ascends
-  for (const auto& [hash, label] : label_of_hash) by_label[label].push_back(hash);
-  std::map<std::uint64_t, bool> is_fit;
-  for (const auto& [label, list] : by_label)
-    for (std::size_t i = 0; i < list.size(); ++i)
-      is_fit[list[i]] = (static_cast<double>(i) + 0.5) / static_cast<double>(list.size()) < share;
-  std::vector<bool> result;
-  for (const std::uint64_t hash : hashes) result.push_back(is_fit.at(hash));
-  return result;
-}
 
 Records chosen(const Records& records, const std::vector<bool>& is_fit, bool fit) {
   std::vector<std::size_t> numbers;
@@ -229,7 +139,8 @@ ApplicationRun::ApplicationRun(record::Specification specification, std::filesys
   notes_ = add_new_examples(application_, sets_);
   const Records& dev = *sets_[tasks::index_of(data::Split::dev)];
   const double share = application_.is_fitted() ? application_.description().fit : 0.0;
-  const std::vector<bool> is_fit = fit_share(dev, application_.fields(), share);
+  const TaskFields& fields = application_.fields();
+  const std::vector<bool> is_fit = fit_share(content_hashes(dev, fields), labels_in(dev, fields), share);
   fitted_on_ = chosen(dev, is_fit, true);
   measured_on_ = share < 1.0 ? chosen(dev, is_fit, false) : chosen(dev, is_fit, true);
   if (application_.is_fitted() && fitted_on_.size() == 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // share_of(): a number in [0, 1) from a text, which looks like a random draw. serve/serve_monitor.cpp chooses
-// by it the requests whose content is kept, and monitor/shift_test.cpp breaks ties by it, equally on every
-// machine and in every replay. It never changes, because stored samples depend on it.
+// by it the requests whose content is kept, monitor/shift_test.cpp breaks ties by it, and
+// apply/application_sets.cpp rounds by it, equally on every machine and in every replay. It never changes,
+// because stored samples depend on it.
 #pragma once
 
 #include <cstdint>
