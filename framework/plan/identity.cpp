@@ -23,6 +23,9 @@ using nlohmann::json;
 
 // Raise this when the rules below change. Equal experiments then get other identities, on purpose.
 constexpr int identity_format = 1;
+// Raise this when the same application is fitted on other records or measured in another way. 2: records of
+// rare labels are in the fitting share as often as others.
+constexpr int application_version = 2;
 /// The key follows "format" in the order of keys, so that an entry always precedes the seed.
 const std::string seed_key = "seed";
 
@@ -121,6 +124,7 @@ CanonicalText::CanonicalText(const config::Resolved& resolved,
                              const std::map<std::string, std::string>& files,
                              const std::map<std::string, std::string>& parents) {
   std::vector<std::pair<std::string, std::string>> entries = {{"format", std::to_string(identity_format)}};
+  if (resolved.tables.contains("app")) entries.emplace_back("app", std::to_string(application_version));
   for (const auto& [key, parent] : parents) entries.emplace_back(key, quoted(parent));
   for (const auto& [key, table] : resolved.tables) {
     if (config::names_run(key)) continue;  // a run was found by these names and paths
@@ -163,6 +167,7 @@ std::map<std::string, int> type_versions(const config::Resolved& resolved) {
   std::map<std::string, int> versions;
   for (const auto& [key, table] : resolved.tables)
     if (table.offer != nullptr) versions[key] = table.offer->version;
+  if (resolved.tables.contains("app")) versions["app"] = application_version;
   return versions;
 }
 
