@@ -73,13 +73,17 @@ bool is_application(const TrainedRunArguments& run) {
 }
 
 int predict(const WorkerCall& call) {
+  AnswerFile output(call.text("output"));
   const TrainedRunArguments run = call.trained_run();
   const bool application = is_application(run);
   const std::vector<std::string> file = call.texts("file");
-  if (!file.empty())
-    return (application ? predict_application_file_verb : predict_file_verb)(run, file.front());
-  return (application ? predict_application_verb : predict_verb)(
-      run, call.text("format"), call.flag("scores") ? infer::Scores::with : infer::Scores::without);
+  const infer::Scores scores = call.flag("scores") ? infer::Scores::with : infer::Scores::without;
+  const int code =
+      !file.empty()
+          ? (application ? predict_application_file_verb : predict_file_verb)(run, file.front())
+          : (application ? predict_application_verb : predict_verb)(run, call.text("format"), scores);
+  if (code == 0) output.commit();
+  return code;
 }
 
 int evaluate(const WorkerCall& call) {
