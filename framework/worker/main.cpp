@@ -111,6 +111,7 @@ const WorkerVerbs& verbs() {
           return plugins_verb({call.words.begin(), call.words.end()});
         },
         false}},
+      {"survey", {[](const WorkerCall&) { return survey_verb(); }, false}},
       {"version", {[](const WorkerCall&) { return write_version(); }}},
   };
   return list;

@@ -62,6 +62,7 @@ constexpr const char* usage =
     "  check-plugin  --file PLUGIN.so [--data FILE...] [--reader-plugin READER.so] [--set KEY=VALUE...]\n"
     "            [--width C] [--length T] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
+    "  survey    < request.json\n"
     "  version\n"
     "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
 
