@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers of readers and tasks for lines that a user wrote: trimmed() drops white space at both ends;
-// quoted_line() and counted() word messages about them, such as notes about skipped rows. What trimmed()
-// drops decides the content of records, so it must not change; the words of messages may.
+// Helpers of readers and tasks for lines that a user wrote: quoted_line() and counted() word messages about
+// them, such as notes about skipped rows; trimmed() of encore/lines.hpp drops white space at both ends. The
+// words of messages may change.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace encore {
+#include <encore/lines.hpp>
 
-/// Returns the part of a text from its first to its last character that is not ASCII white space.
-inline std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view white_space = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
-}
+namespace encore {
 
 /// Returns "1 row" or "3 rows".
 inline std::string counted(std::int64_t count, const char* one, const char* several) {

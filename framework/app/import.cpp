@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/planned_runs.hpp"
+#include "app/toml_text.hpp"
 #include "base/nearest.hpp"
 #include "pretrained/family.hpp"
 #include "pretrained/folder_settings.hpp"
@@ -91,10 +92,6 @@ Adopter adopter_of(const pretrained::HuggingFaceFolder& folder, const std::strin
   return found.front();
 }
 
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
-
 /// Returns the folder's name, limited to the characters of run names.
 std::string name_of_folder(const fs::path& folder) {
   std::string name = folder.filename().string();
@@ -108,12 +105,12 @@ std::string experiment_text(const pretrained::HuggingFaceFolder& folder, std::in
                             const Adopter& adopter, const std::string& name) {
   const AdoptedModel& model = adopter.model;
   std::string text =
-      "# Written by exp import: the model as it is, without training.\nname = " + quoted(name) +
-      "\n\n[task]\ntype = " + quoted(adopter.task) + "\n";
+      "# Written by exp import: the model as it is, without training.\nname = " + toml_text(name) +
+      "\n\n[task]\ntype = " + toml_text(adopter.task) + "\n";
   for (const std::string& option : model.task_options) text += option + "\n";
-  text += "\n[data]\ntype = " + quoted(model.reader) + "\nmax_length = " + std::to_string(max_length) +
-          "\n\n[model]\nfrom = " + quoted(folder.path.string()) +
-          "\n\n[model.head]\ntype = " + quoted(model.head) + "\n";
+  text += "\n[data]\ntype = " + toml_text(model.reader) + "\nmax_length = " + std::to_string(max_length) +
+          "\n\n[model]\nfrom = " + toml_text(folder.path.string()) +
+          "\n\n[model.head]\ntype = " + toml_text(model.head) + "\n";
   for (const std::string& option : model.head_options) text += option + "\n";
   return text + "\n[optimizer]\ntype = \"sgd\"\n\n[schedule]\ntype = \"constant\"\n\n[train]\nepochs = 0\n";
 }

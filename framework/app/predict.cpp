@@ -60,6 +60,21 @@ std::string contradiction_of(const record::DecodingWishes& wishes) {
   return "";
 }
 
+/// Throws UsageError if the answers cannot be written to --output, before a model is loaded.
+void require_output(const PredictRequest& request) {
+  namespace fs = std::filesystem;
+  const fs::path output = request.output, folder = output.parent_path();
+  if (output.empty()) return;
+  if (fs::is_directory(output))
+    throw UsageError("invalid -o " + request.output + ": it is a folder; name a file");
+  if (!folder.empty() && !fs::is_directory(folder))
+    throw UsageError("invalid -o " + request.output + ": there is no folder " + folder.string());
+  std::error_code unknown;
+  if (!request.file.empty() && fs::equivalent(output, request.file, unknown))
+    throw UsageError("invalid -o " + request.output + ": the answers would replace the file that is read; " +
+                     "name another file");
+}
+
 std::string threads_of(const ModelRequest& model) {
   return std::to_string(model.threads);
 }
@@ -81,8 +96,9 @@ Form<PredictRequest> predict_form() {
                 "the sweep"},
                {"exp predict quickstart --file notes.txt --format jsonl",
                 "read each line of a file; print JSON lines"},
-               {"exp predict quickstart --file words.conll --format conll",
-                "read a file of tokens, one on each line; add the model's labels as a column"}}})
+               {"exp predict quickstart --file words.conll --format conll -o labelled.conll",
+                "read a file of tokens, one on each line; add the model's labels as a column, and write the "
+                "file labelled.conll"}}})
       .option("file", &R::file, "FILE",
               "read this file, - for standard input: lines of text, or a file in the format of the run's "
               "data if --format names it")
@@ -90,6 +106,8 @@ Form<PredictRequest> predict_form() {
               "text: for reading, such as [Anna Berg PER] met; jsonl: one object on each line; or the format "
               "of the run's data (data.type): FILE with an added column or member (squad: ID to answer); "
               "lines of text become a new file")
+      .option("output,o", &R::output, "FILE",
+              "write the answers to this file, when all are there (default: standard output)")
       .flag("json", &R::json,
             "short for --format jsonl; FILE is lines of text even if the run's data are jsonl")
       .flag("scores", &R::scores, "add the probability of each answer (score) and of every label (scores)")
@@ -158,6 +176,7 @@ Form<GenerateTextRequest> generate_form() {
 }
 
 ModelCall predict_call(const PredictRequest& request, const App& app) {
+  require_output(request);
   const std::string format = request.json ? "jsonl" : request.format;
   const store::RunSelection selection = selection_from(request.selection, {request.run});
   ModelCall call{.run = {}, .arguments = {}, .best_of = selection.best};
@@ -185,6 +204,7 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
   }
   if (request.scores) more.emplace_back("--scores");
   if (request.trace) more.emplace_back("--trace");
+  if (!request.output.empty()) more.insert(more.end(), {"--output", request.output});
   call.arguments = worker_arguments(app, request.model, call.run, "predict", more);
   return call;
 }

@@ -18,6 +18,7 @@ namespace encore::app {
 struct PredictRequest {
   std::string file;             ///< read inputs from it; "-" and empty: standard input
   std::string format = "text";  ///< "text", "jsonl", or the format of the run's data
+  std::string output;           ///< write the answers to this file; empty: standard output
   bool json = false;
   bool scores = false;  ///< add probabilities to the answers
   bool trace = false;   ///< name the steps of an application below its answers

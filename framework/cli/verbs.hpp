@@ -88,7 +88,9 @@ Verb bench_verb();
 Verb query_verb();
 Verb dump_verb();
 Verb plugin_verb();
-// The actions of plugin and db.
+Verb app_verb();
+// The actions of app, plugin and db.
+Verb app_new();
 Verb plugin_ls();
 Verb plugin_info();
 Verb plugin_new();

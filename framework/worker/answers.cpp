@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/terminal_filter.hpp"
+#include "world/atomic_file.hpp"
 #include "world/file_descriptor.hpp"
 
 namespace encore::worker {
@@ -84,6 +85,48 @@ std::ostream& answer_stream() {
 
 void write_answer(const nlohmann::json& answer) {
   answer_stream() << answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+/// A file under its temporary name, and the stream that it replaces.
+struct AnswerFile::Output final : std::streambuf {
+  explicit Output(const std::filesystem::path& path) : file(path), answers(this), before(stream()) {
+    answers.exceptions(std::ios::badbit);  // an Error of the file reaches the verb
+    stream() = &answers;
+  }
+  ~Output() override { stream() = before; }
+
+  int_type overflow(int_type letter) override {
+    if (traits_type::eq_int_type(letter, traits_type::eof())) return traits_type::not_eof(letter);
+    const char byte = traits_type::to_char_type(letter);
+    return xsputn(&byte, 1) == 1 ? letter : traits_type::eof();
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    bytes.append(text, static_cast<std::size_t>(size));
+    if (bytes.size() >= most_bytes) sync();
+    return size;
+  }
+  int sync() override {
+    file.write(bytes);
+    bytes.clear();
+    return 0;
+  }
+
+  static constexpr std::size_t most_bytes = 1 << 16;
+  world::AtomicFile file;
+  std::ostream answers;
+  std::ostream* before;
+  std::string bytes = {};
+};
+
+AnswerFile::AnswerFile(const std::filesystem::path& path)
+    : output_(path.empty() ? nullptr : std::make_unique<Output>(path)) {}
+
+AnswerFile::~AnswerFile() = default;
+
+void AnswerFile::commit() {
+  if (output_ == nullptr) return;
+  output_->answers.flush();
+  output_->file.commit();
 }
 
 void require_answers_written() {

@@ -8,7 +8,9 @@
 //   require_answers_written();  // when the reader waits for the line; program.cpp calls it at the end
 #pragma once
 
+#include <filesystem>
 #include <iosfwd>
+#include <memory>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -26,5 +28,21 @@ void write_answer(const nlohmann::json& answer);
 
 /// Flushes the stream. Throws Error if answers could not be written: the reader is gone, or the disk is full.
 void require_answers_written();
+
+/// While it exists, answers go to a file, which appears whole with commit(), or not at all.
+class AnswerFile {
+ public:
+  /// Throws Error if the file cannot be written there. An empty path leaves the stream as it is.
+  explicit AnswerFile(const std::filesystem::path& path);
+  ~AnswerFile();
+  AnswerFile(const AnswerFile&) = delete;
+  AnswerFile& operator=(const AnswerFile&) = delete;
+
+  void commit();
+
+ private:
+  struct Output;
+  std::unique_ptr<Output> output_;
+};
 
 }  // namespace encore::worker

@@ -73,15 +73,19 @@ bool is_application(const TrainedRunArguments& run) {
 }
 
 int predict(const WorkerCall& call) {
+  AnswerFile output(call.text("output"));
   const TrainedRunArguments run = call.trained_run();
   const bool application = is_application(run);
   const std::vector<std::string> file = call.texts("file");
-  if (!file.empty())
-    return (application ? predict_application_file_verb : predict_file_verb)(run, file.front());
-  return (application ? predict_application_verb : predict_verb)(
-      run, {.format = call.text("format"),
-            .scores = call.flag("scores") ? infer::Scores::with : infer::Scores::without,
-            .trace = call.flag("trace")});
+  const PredictArguments arguments = {
+      .format = call.text("format"),
+      .scores = call.flag("scores") ? infer::Scores::with : infer::Scores::without,
+      .trace = call.flag("trace")};
+  const int code =
+      !file.empty() ? (application ? predict_application_file_verb : predict_file_verb)(run, file.front())
+                    : (application ? predict_application_verb : predict_verb)(run, arguments);
+  if (code == 0) output.commit();
+  return code;
 }
 
 int evaluate(const WorkerCall& call) {
@@ -109,6 +113,7 @@ const WorkerVerbs& verbs() {
           return plugins_verb({call.words.begin(), call.words.end()});
         },
         false}},
+      {"survey", {[](const WorkerCall&) { return survey_verb(); }, false}},
       {"version", {[](const WorkerCall&) { return write_version(); }}},
   };
   return list;

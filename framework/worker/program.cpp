@@ -38,6 +38,7 @@ constexpr const char* usage =
     "  predict   --run-folder DIR --plugin-folder DIR... [--format text|jsonl|READER] [--scores] [--trace]\n"
     "            [--threads T]    < text\n"
     "            [--file NAME: what comes is a file of this name in the format of the run's data]\n"
+    "            [--output FILE: write the answers there]\n"
     "  evaluate  --run-folder DIR --plugin-folder DIR... --file FILE... [--beam N] "
     "[--held-out SHARE]\n"
     "            [--reference] [--statistics] [--threads T]\n"
@@ -60,6 +61,7 @@ constexpr const char* usage =
     "  check-plugin  --file PLUGIN.so [--data FILE...] [--reader-plugin READER.so] [--set KEY=VALUE...]\n"
     "            [--width C] [--length T] [--digests] [--threads T]\n"
     "  plugins   FOLDER...\n"
+    "  survey    < request.json\n"
     "  version\n"
     "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
 
@@ -101,7 +103,8 @@ po::variables_map parse(int argc, char** argv) {
   options.add_options()("picked", po::value<double>()->default_value(0.0))(
       "tolerance", po::value<double>()->default_value(0.0))(
       "held-out", po::value<double>()->default_value(0.0))("statistics", po::bool_switch())(
-      "texts", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
+      "texts", po::value<std::string>()->default_value(""))(
+      "output", po::value<std::string>()->default_value(""))("int8", po::bool_switch())(
       "int4", po::bool_switch())("reference", po::bool_switch())("scores", po::bool_switch())(
       "trace", po::bool_switch())("bits", po::value<std::int64_t>()->default_value(8))(
       "keep", po::value<std::vector<std::string>>()->default_value({}, ""));

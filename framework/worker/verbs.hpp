@@ -152,5 +152,7 @@ int check_plugin_verb(const CheckPluginArguments& arguments);
 /// Loads every plugin of the folders and writes {milliseconds, loaded: [...], refused: [{file, reason}]} as
 /// JSON.
 int plugins_verb(const std::vector<std::filesystem::path>& folders);
+/// Writes what a user's own file holds, as record/survey_answer.hpp; standard input has the request.
+int survey_verb();
 
 }  // namespace encore::worker

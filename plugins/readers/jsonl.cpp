@@ -40,6 +40,18 @@ std::string problem_of_part(std::string_view line) {
   return "";
 }
 
+/// Returns the member with this key, or null. A key that no member has is a path: "fields.body" is the member
+/// "body" of the object "fields". Members come before paths, so files whose keys have dots are read as ever.
+const Json* member_of(const Json& object, std::string_view key) {
+  if (const auto found = object.find(key); found != object.end()) return &*found;
+  for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
+    const auto above = object.find(key.substr(0, dot));
+    if (above == object.end() || !above->is_object()) continue;
+    if (const Json* found = member_of(*above, key.substr(dot + 1)); found != nullptr) return found;
+  }
+  return nullptr;
+}
+
 /// Returns the value as the name of a label, or nothing if it cannot be one.
 std::optional<std::string> name_in(const Json& value) {
   if (value.is_number_integer() || value.is_boolean()) return value.dump();
@@ -126,7 +138,10 @@ struct JsonlReader::Taken {
 
 Schema JsonlReader::options() {
   return Schema()
-      .text("text_key", "text", {.help = "key of the text"})
+      .text("text_key", "text",
+            {.help =
+                 "key of the text; \"fields.body\": the member \"body\" of the object \"fields\", as in all "
+                 "keys"})
       .text("label_key", "label", {.help = "key of the label; \"\": no label"})
       .text("text2_key", "",
             {.help = "key of the second text of a pair, the field \"text2\"; \"\": no second text"})
@@ -192,8 +207,8 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
   std::vector<std::string> texts;
   for (const std::string* key : {&text_key_, &second_key_}) {
     if (key->empty() || (key == &second_key_ && pairs_ && sight == Sight::questions)) continue;
-    const auto found = object.find(*key);
-    if (found == object.end()) return "this object lacks the key " + key_text(*key);
+    const Json* found = member_of(object, *key);
+    if (found == nullptr) return "this object lacks the key " + key_text(*key);
     if (!found->is_string()) return key_text(*key) + " is " + found->type_name() + ", not a text";
     texts.push_back(found->get<std::string>());
     if (is_blank(texts.back())) return "the text of " + key_text(*key) + " is empty";
@@ -204,8 +219,8 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
     texts.front() = marked.text;
   }
   if (!label_key_.empty() && sight == Sight::everything) {
-    const auto found = object.find(label_key_);
-    if (found == object.end()) return "this object lacks the key " + key_text(label_key_);
+    const Json* found = member_of(object, label_key_);
+    if (found == nullptr) return "this object lacks the key " + key_text(label_key_);
     if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
   }
   taken.texts.push_back(std::move(texts.front()));

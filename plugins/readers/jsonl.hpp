@@ -40,7 +40,8 @@ class JsonlReader final : public Reader {
   /// source with options of a single text.
   JsonlReader(const Options& options, const ReaderContext& context);
 
-  /// Accepts a byte order mark, CRLF and empty lines; ignores other keys. If the label is a name, whole
+  /// Accepts a byte order mark, CRLF and empty lines; ignores other keys. A key such as "fields.body" that is
+  /// not a member leads into an object. If the label is a name, whole
   /// numbers and truth values count as names. Throws an Error with file and line for everything that is not a
   /// JSON object, is too deep or too long, lacks a key or a value of its type, or has invalid span marks (all
   /// such lines at once, up to a limit; with bad_rows = "skip" they become a note), and for an empty set.

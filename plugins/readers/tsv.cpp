@@ -9,11 +9,12 @@
 #include <charconv>
 #include <cmath>
 
+#include <encore/separated_rows.hpp>
+
 #include "line_checks.hpp"
 #include "line_text.hpp"
 #include "marked_spans.hpp"
 #include "row_problems.hpp"
-#include "separated_rows.hpp"
 
 namespace encore::tsv {
 namespace {

@@ -3,7 +3,7 @@
 // and selected by number or heading: a text, perhaps a second one, and a label, a list of labels or a number;
 // or a source and its target. The flow is: text of a file -> Records, of which a task makes examples. The
 // worker calls it through Reader (encore/reader.hpp). Equal files must give equal records, or runs do not
-// repeat. Read next: separated_rows.hpp, tsv_columns.hpp.
+// repeat. Read next: encore/separated_rows.hpp, tsv_columns.hpp.
 #pragma once
 
 #include <cstdint>

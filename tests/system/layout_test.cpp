@@ -32,9 +32,9 @@ using Names = std::vector<std::string>;
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
 const Names control_folders = {"plan",   "store",  "monitor", "runner", "analysis", "document",
                                "report", "bundle", "serve",   "app",    "cli"};
-const Names worker_folders = {"plugin_host", "memory", "kernels",     "onnx_graph", "contract",
-                              "model",       "tasks",  "distributed", "infer",      "library",
-                              "onnx",        "train",  "apply",       "bench",      "worker"};
+const Names worker_folders = {"plugin_host", "memory",      "kernels", "onnx_graph", "contract", "model",
+                              "tasks",       "distributed", "infer",   "library",    "onnx",     "train",
+                              "apply",       "survey",      "bench",   "worker"};
 
 // Headers of the SDK that any file may include; all others need Kokkos and belong to the worker half and the
 // plugins.
@@ -58,6 +58,8 @@ const std::set<std::string> declaring_tier = {"error",
                                               "step",
                                               "decoding",
                                               "base64",
+                                              "binomial",
+                                              "separated_rows",
                                               "target_tokenizer",
                                               "vocabulary_lines",
                                               "distillation",

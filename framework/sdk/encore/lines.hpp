@@ -70,6 +70,15 @@ class Lines {
   std::int64_t number_ = 0, lone_returns_ = 0, others_ = 0;
 };
 
+/// Returns the part of a text from its first to its last character that is not ASCII white space. What it
+/// drops decides the content of records, so it must not change.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view white_space = " \t\r\n\v\f";
+  const std::size_t first = text.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
+
 /// Returns the number of line ends in a text.
 inline std::int64_t count_line_ends(std::string_view text) {
   LineEnds ends(text);

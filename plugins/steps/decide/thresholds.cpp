@@ -12,7 +12,7 @@
 #include <numbers>
 #include <vector>
 
-#include "binomial.hpp"
+#include <encore/binomial.hpp>
 
 namespace encore::decide {
 namespace {
@@ -42,22 +42,22 @@ struct Counts {
 /// Returns the upper end of the share of errors among answered requests.
 double answer_bound(const Counts& counts, const Promise& promise) {
   if (!promise.share)
-    return upper_end(counts.wrong_in + counts.taken_out, counts.taken(), promise.confidence);
-  if (*promise.share == 0.0) return upper_end(counts.wrong_in, counts.taken_in, promise.confidence);
+    return binomial::upper_end(counts.wrong_in + counts.taken_out, counts.taken(), promise.confidence);
+  if (*promise.share == 0.0) return binomial::upper_end(counts.wrong_in, counts.taken_in, promise.confidence);
   const double doubt = 1.0 - promise.confidence;
-  const double wrong = upper_end(counts.wrong_in, counts.taken_in, 1.0 - part_of_wrong * doubt),
-               in = lower_end(counts.taken_in, counts.in_scope, 1.0 - part_of_scope * doubt),
-               out = upper_end(counts.taken_out, counts.out_of_scope, 1.0 - part_of_out * doubt);
+  const double wrong = binomial::upper_end(counts.wrong_in, counts.taken_in, 1.0 - part_of_wrong * doubt),
+               in = binomial::lower_end(counts.taken_in, counts.in_scope, 1.0 - part_of_scope * doubt),
+               out = binomial::upper_end(counts.taken_out, counts.out_of_scope, 1.0 - part_of_out * doubt);
   const double from_in = (1.0 - *promise.share) * in, from_out = *promise.share * out;
   return from_in > 0.0 ? (from_in * wrong + from_out) / (from_in + from_out) : 1.0;
 }
 
 /// Returns the upper end of the share of requests in scope among refused ones.
 double refusal_bound(const Counts& counts, const Promise& promise) {
-  if (!promise.share) return upper_end(counts.taken_in, counts.taken(), promise.confidence);
+  if (!promise.share) return binomial::upper_end(counts.taken_in, counts.taken(), promise.confidence);
   const double level = 1.0 - 0.5 * (1.0 - promise.confidence);
-  const double in = upper_end(counts.taken_in, counts.in_scope, level),
-               out = lower_end(counts.taken_out, counts.out_of_scope, level);
+  const double in = binomial::upper_end(counts.taken_in, counts.in_scope, level),
+               out = binomial::lower_end(counts.taken_out, counts.out_of_scope, level);
   const double from_in = (1.0 - *promise.share) * in, from_out = *promise.share * out;
   return from_out > 0.0 ? from_in / (from_in + from_out) : 1.0;
 }

@@ -178,6 +178,13 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   const runner::ProgramOutput taught = sandbox.exp({"run", "shakespeare.toml", "-q"});
   EXPECT_EQ(taught.end.exit_code, 0) << taught.errors;
   sandbox.write("prompts.txt", "mon\ntues\n");
+  std::string tickets = "message,kind\n";
+  for (int i = 0; i < 60; ++i)
+    tickets += "please help with order " + std::to_string(i) +
+               (i % 3 == 0   ? ",billing\n"
+                : i % 3 == 1 ? ",delivery\n"
+                             : ",other\n");
+  sandbox.write("tickets.csv", tickets);
   for (const char* database : {"cluster.db", "a.db", "b.db"}) {
     const runner::ProgramOutput elsewhere = sandbox.exp({"run", "experiments/quickstart.toml", "-q", "--db",
                                                          database, "-S", "name=elsewhere", "-S", "seed=9"});

@@ -54,6 +54,20 @@ TEST(Jsonl, ReadsTheTextAndItsLabel) {
       << "whole numbers and truth values are names";
 }
 
+TEST(Jsonl, FollowsAKeyWithDotsIntoObjects) {
+  const Settings nested = {.text = "fields.body", .label = "fields.kind.name"};
+  const Records records = read(
+      "{\"fields\": {\"body\": \"no parcel\", \"kind\": {\"name\": \"delivery\"}}}\n"
+      "{\"fields.body\": \"no refund\", \"fields\": {\"body\": \"other\", \"kind.name\": \"billing\"}}\n",
+      nested);
+  EXPECT_EQ(records.texts("text"), (Texts{"no parcel", "no refund"})) << "a member comes before a path";
+  EXPECT_EQ(records.texts("label"), (Texts{"delivery", "billing"}));
+  EXPECT_EQ(refusal("{\"fields\": \"body\"}\n", nested),
+            "train.jsonl:1: this object lacks the key \"fields.body\"");
+  EXPECT_EQ(refusal("{\"fields\": {\"body\": 1}}\n", nested),
+            "train.jsonl:1: \"fields.body\" is number, not a text");
+}
+
 TEST(Jsonl, ReadsASourceAndItsTarget) {
   const Settings settings = {.source = "document", .target = "summary"};
   const Records records =

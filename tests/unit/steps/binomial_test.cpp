@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the exact ends of shares (plugins/steps/decide/binomial.hpp) against SciPy 1.17 (scipy.stats.beta.ppf
+// Tests the exact ends of shares (encore/binomial.hpp) against SciPy 1.17 (scipy.stats.beta.ppf
 // and scipy.special.betainc). Promises of stored applications rest on these numbers.
-#include "decide/binomial.hpp"
+#include <encore/binomial.hpp>
 
 #include <gtest/gtest.h>
 
-namespace encore::decide {
+namespace encore::binomial {
 namespace {
 
 TEST(Binomial, TheIncompleteBetaFunctionIsThatOfScipy) {
@@ -42,5 +42,27 @@ TEST(Binomial, NoTrialsSayNothing) {
   EXPECT_EQ(lower_end(0.0, 0.0, 0.95), 0.0);
 }
 
+/// The table of docs/guides/support.md.
+TEST(Binomial, SaysHowManyTrialsABoundNeeds) {
+  struct Case {
+    double share;
+    std::int64_t without, with_one, with_five;
+  };
+  for (const Case& one : {Case{0.1, 29, 46, 103}, Case{0.05, 59, 93, 208}, Case{0.02, 149, 236, 523},
+                          Case{0.01, 299, 473, 1049}}) {
+    EXPECT_EQ(fewest_trials(0, one.share, 0.95), one.without) << one.share;
+    EXPECT_EQ(fewest_trials(1, one.share, 0.95), one.with_one) << one.share;
+    EXPECT_EQ(fewest_trials(5, one.share, 0.95), one.with_five) << one.share;
+  }
+}
+
+TEST(Binomial, SaysHowManyHitsABoundAllows) {
+  EXPECT_EQ(most_hits(58, 0.05, 0.95), -1) << "58 trials without a hit do not bound a share by 5 %";
+  EXPECT_EQ(most_hits(59, 0.05, 0.95), 0);
+  EXPECT_EQ(most_hits(207, 0.05, 0.95), 4);
+  EXPECT_EQ(most_hits(208, 0.05, 0.95), 5);
+  EXPECT_EQ(most_hits(0, 0.05, 0.95), -1);
+}
+
 }  // namespace
-}  // namespace encore::decide
+}  // namespace encore::binomial
