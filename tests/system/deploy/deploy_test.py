@@ -177,6 +177,36 @@ def check_kubernetes(yaml, tree, known, container, routes, metrics):
     return objects + [rules]
 
 
+def options_of(exp, verb):
+    text = subprocess.run([exp, *verb, "-h"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    return set(re.findall(r"(?<![\w-])--?[a-z0-9][a-z0-9-]*", text))
+
+
+def check_systemd(tree, exp):
+    """Each command of a unit has only existing options, each timer has a service of its name, and systemd reads
+    the units, where it is installed."""
+    folder = os.path.join(tree, "deploy", "systemd")
+    units = sorted(os.listdir(folder))
+    for unit in units:
+        text = open(os.path.join(folder, unit), encoding="utf-8").read()
+        if unit.endswith(".timer"):
+            expect(unit.replace(".timer", ".service") in units, f"{unit}: no service of this name")
+        for line in re.findall(r"^Exec\w*=\S*/bin/exp (.*)$", text, flags=re.MULTILINE):
+            words = line.split()
+            verb = words[:2] if words[0] in ("review", "db", "plugin") else words[:1]
+            known = options_of(exp, verb)
+            for option in [word for word in words if word.startswith("-")]:
+                expect(option in known, f"{unit}: exp {' '.join(verb)} has no option {option}")
+    if shutil.which("systemd-analyze"):
+        done = subprocess.run(["systemd-analyze", "verify", *[os.path.join(folder, unit) for unit in units]],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for line in done.stdout.splitlines():
+            # The programs and the user are those of the installation.
+            if any(unit in line for unit in units) and not re.search(r"not executable|No such file|user", line):
+                problems.append(f"systemd: {line}")
+    print(f"systemd: {len(units)} units")
+
+
 def check_schemas(objects):
     try:
         import kubernetes_validate
@@ -204,6 +234,7 @@ def main():
     expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test did not find routes, metrics or options")
     container = check_container(tree, exp, known)
     check_ignore(tree)
+    check_systemd(tree, exp)
     check_schemas(check_kubernetes(yaml, tree, known, container, routes, metrics))
     for problem in problems:
         print(problem)
