@@ -68,9 +68,9 @@ const Schema& data_schema() {
                     {.help = "examples that choose the best checkpoint; required without `split`"})
           .optional("test", OptionType::path_list, {.help = "examples that are scored once, at the end"})
           .optional("split", OptionType::number_list,
-                    {.help = "shares of the training, development and (optional third) test set into which "
-                             "the examples of `train` are split, by their content; replaces `dev`, and with "
-                             "a third share `test`",
+                    {.help = "instead of `dev`: shares in which the examples of `train` are divided, by "
+                             "their content, into training and development set; a third share is the test "
+                             "set",
                      .min = 0.0,
                      .max = 1.0,
                      .exclusive_min = true,
@@ -80,8 +80,8 @@ const Schema& data_schema() {
                             "label for each example"})
           .optional(
               "more", OptionType::path_list,
-              {.help = "further training examples, which are added after those of `train`; `split` does not "
-                       "divide them, and examples that are also in the development or test set are left out"})
+              {.help = "further training examples, which are added after those of `train`; examples that "
+                       "are also in the development or test set are left out"})
           .optional("held_out", OptionType::number,
                     {.help = "share of the examples of `more`, chosen by their content, that is not trained "
                              "on (`exp retrain` scores them; an application is fitted on half of them)",
@@ -92,8 +92,9 @@ const Schema& data_schema() {
           .add({.name = "max_length",
                 .type = OptionType::integer_or_percentage,
                 .fallback = OptionValue(std::int64_t{256}),
-                .rule = {.help = "longest sequence with its markers; longer ones are cut. `\"95%\"`: the "
-                                 "length that 95 % of the training set's sequences do not exceed",
+                .rule = {.help = "most tokens of a sequence, with its markers; longer ones are cut; "
+                                 "`\"95%\"`: the length that 95 % of the training set's sequences do not "
+                                 "exceed",
                          .unit = "tokens",
                          .min = 3,
                          .max = most_tokens}})
@@ -107,9 +108,9 @@ const Schema& model_schema() {
       Schema()
           .optional(
               "from", OptionType::path,
-              {.help = "where the initial weights come from; this table and `[tokenizer]` take their options "
-                       "from there too: the folder of a Hugging Face model (see docs/guides/pretrained.md), "
-                       "or a run, `{ run = \"NAME\" }` or `{ experiment = \"FILE\" }`"})
+              {.help = "source of the initial weights, and of the options of this table and of "
+                       "`[tokenizer]`: the folder of a Hugging Face model, or a run, `{ run = \"NAME\" }` "
+                       "or `{ experiment = \"FILE\" }`"})
           .add(required_integer("width",
                                 {.help = "size of a token's state, C", .min = 1, .max = most_channels}))
           .add(required_integer("layers", {.help = "number of blocks", .min = 1, .max = most_layers}))
@@ -142,12 +143,11 @@ const Schema& model_schema() {
                             "0: no table",
                     .min = 0,
                     .max = most_segments})
-          .integer(
-              "embedding_width", 0,
-              {.help = "size of the vectors in the tables of tokens, positions and segments, and of their "
-                       "norm; a matrix projects them to `width`, as in ALBERT; 0: `width`, without a matrix",
-               .min = 0,
-               .max = most_channels})
+          .integer("embedding_width", 0,
+                   {.help = "size of the vectors in the tables of tokens, positions and segments; a matrix "
+                            "projects their sum to `width`, as in ALBERT; 0: `width`, without a matrix",
+                    .min = 0,
+                    .max = most_channels})
           .boolean(
               "embedding_norm", false,
               {.help = "the norm over the sum of token, position and segment, before dropout, as in BERT"})
@@ -253,19 +253,19 @@ const Schema& distil_schema() {
                    .min = 0.0,
                    .max = 1.0})
           .number("states", 0.0,
-                  {.help = "weight of a loss that compares teacher and student by how similar their rows "
-                           "after the last block are to each other; 0: no such loss",
+                  {.help = "weight of a loss by which the student learns how similar the token states of "
+                           "an input are to each other in the teacher, after the last block; 0: no such "
+                           "loss",
                    .min = 0.0,
                    .max = 1000.0})
           .number("attention", 0.0,
-                  {.help = "weight of the same loss for the queries, keys and values of the last attention; "
-                           "0: no such loss",
+                  {.help = "weight of the same loss for the queries, keys and values of the last attention "
+                           "layer; 0: no such loss",
                    .min = 0.0,
                    .max = 1000.0})
           .integer("relation_heads", 8,
-                   {.help = "number of equal parts of a row that are compared separately, for both of these "
-                            "losses; it must divide the number of channels of the rows in both models, and "
-                            "does not depend on their attention heads",
+                   {.help = "number of equal parts of a state that the losses of `states` and `attention` "
+                            "compare separately; it must divide the number of channels in both models",
                     .min = 1,
                     .max = 65536});
   return schema;
@@ -287,9 +287,7 @@ const Schema& train_schema() {
           .integer("batch_size", 32,
                    {.help = "examples in a step", .unit = "examples", .min = 1, .max = most_sequences})
           .optional("batch_tokens", OptionType::integer,
-                    {.help = "instead of `batch_size`: largest number of tokens in a step, with padding: "
-                             "number of examples times length of the longest one. If examples have a second "
-                             "text, only its tokens count. A longer example is a batch of its own",
+                    {.help = "instead of `batch_size`: at most N tokens in a step, counted with padding",
                      .unit = "tokens",
                      .min = 1,
                      .max = most_batch_tokens})
@@ -304,14 +302,12 @@ const Schema& train_schema() {
                      .min = 1,
                      .max = most_steps})
           .choice("precision", "float32", {"float32", "bfloat16", "float16", "float64"},
-                  {.help = "type of activations and of the weights in products; sums, updates and "
-                           "checkpoints stay float32 with types of 16 bits; `float16` is for GPUs, with a "
-                           "`loss_scale`; `float64` is for checks"})
+                  {.help = "type of activations and of the weights in products; with a type of 16 bits, "
+                           "sums, updates and checkpoints stay float32"})
           .optional(
               "loss_scale", OptionType::number,
               {.help = "factor on the loss in backward passes, a power of two, so that small gradients do "
-                       "not become 0 in 16 bits. If the gradients of a step are not finite, the step makes "
-                       "no update, and the factor is halved. Default: 65536 with `float16`, otherwise none",
+                       "not become 0 in 16 bits; default: 65536 with `float16`, otherwise none",
                .min = 1.0,
                .max = most_loss_scale})
           .integer("loss_scale_steps", 2000,
@@ -322,9 +318,9 @@ const Schema& train_schema() {
           .choice(
               "recompute", "cheap", {"none", "cheap", "blocks"},
               {.help =
-                   "what the backward pass computes again, with the same bits, instead of keeping it: "
-                   "nothing; outputs of norms and other cheap layers; or everything in a block except its "
-                   "input, for far less memory and about a third more time; not a part of a run's identity"})
+                   "what the backward pass computes again instead of keeping it: nothing, the outputs of "
+                   "norms and other cheap layers, or everything in a block except its input; not a part of "
+                   "a run's identity"})
           .number("clip_norm", 1.0,
                   {.help = "largest norm of the gradient of all parameters; 0: no limit", .min = 0.0})
           .optional("select", OptionType::text,
@@ -360,9 +356,9 @@ const Schema& train_schema() {
                      {.help = "parts of the model that are not trained: names of parameters or beginnings of "
                               "them, such as `embedding` or `encoder.0`"})
           .number("layer_decay", 1.0,
-                  {.help = "factor on the learning rate from each level of a stack to the level below: the "
-                           "head learns at the full rate, the last block at layer_decay times that rate, the "
-                           "block below at layer_decay^2 times, and so on; the embedding learns slowest",
+                  {.help = "factor on the learning rate from the head to the last block, from each block "
+                           "to the one below it, and from the first block to the embedding; the head has "
+                           "the full rate",
                    .min = 0.0,
                    .max = 1.0,
                    .exclusive_min = true})
@@ -372,25 +368,25 @@ const Schema& train_schema() {
                        "2022): names of parameters or ends of them, such as `attention.qkv.weight`"})
           .integer("lora_rank", 8, {.help = "rank r of the adapters", .min = 1, .max = most_channels})
           .number("lora_alpha", 16.0,
-                  {.help = "size of the adapters' change, which is multiplied by lora_alpha / lora_rank",
+                  {.help = "the product of the two matrices of an adapter is multiplied by lora_alpha / "
+                           "lora_rank",
                    .min = 0.0,
                    .exclusive_min = true})
-          .integer(
-              "digest_steps", 10,
-              {.help = "first steps whose weights are digested for `exp verify`; after them, every epoch",
-               .unit = "steps",
-               .min = 0,
-               .max = most_steps})
+          .integer("digest_steps", 10,
+                   {.help = "record a digest of the parameters, for `exp verify`, after each of the first N "
+                            "steps; later ones are recorded after each epoch",
+                    .unit = "steps",
+                    .min = 0,
+                    .max = most_steps})
           .integer("show_attention", 0,
-                   {.help = "number of examples, from the beginning of the development set, whose attention "
-                            "weights are stored at the end, in a file of the run that a report draws",
+                   {.help = "store the attention weights of the first N examples of the development set at "
+                            "the end, for reports",
                     .unit = "examples",
                     .min = 0,
                     .max = 100})
           .optional("retrains", OptionType::text,
-                    {.help = "id of the run that this one retrains, written by `exp retrain`; if training "
-                             "starts from the weights of a run, the classes must be those of that run; not a "
-                             "part of a run's identity"});
+                    {.help = "id of the run that this one retrains, written by `exp retrain`; not a part "
+                             "of a run's identity"});
   return schema;
 }
 

@@ -32,14 +32,12 @@ const Schema& search_schema() {
                            "`quasi_random` (a scrambled Halton sequence)"})
           .integer("trials", 20, {.help = "trials of the search", .min = 1, .max = most_draws})
           .text_list("objective", {},
-                     {.help = "measure by which trials are judged, written as in `train.select`, such as "
-                              "`min dev/loss`; its value at the best checkpoint counts, which `train.select` "
-                              "chooses. Default: the measure of `train.select`. With a list, the result is "
-                              "all trials that no other trial beats in every measure"})
+                     {.help = "measures by which trials are judged, written as in `train.select`, such as "
+                              "`min dev/loss`; default: the measure of `train.select`"})
           .integer("seed", 1, {.help = "seed of the proposals; independent of a run's seed", .min = 0})
           .integer("repeats", 1,
-                   {.help = "number of seeds of each trial, beginning with the experiment's `seed`; trials "
-                            "are judged by the mean. To name the seeds, use `seeds`",
+                   {.help = "train each trial with N seeds, beginning with the experiment's `seed`; trials "
+                            "are judged by the mean",
                     .min = 1,
                     .max = 1000})
           .integer("startup", 10,
@@ -62,14 +60,14 @@ const Schema& search_schema() {
                   {.help = "how trials end early: `asha` (at each rung the best 1/eta continue), `median` (a "
                            "trial below the median of earlier ones ends), or `none`"})
           .integer("first_rung", 0,
-                   {.help = "epochs before a trial is judged for the first time, or steps if the experiment "
-                            "sets `train.steps`; 0: one epoch, or `train.evaluate_every` steps",
+                   {.help = "length of a trial at its first judgement, in epochs or steps; 0: one epoch, "
+                            "or `train.evaluate_every` steps",
                     .min = 0})
           .integer("eta", 3,
                    {.help = "`asha`: one of eta trials continues, to eta times the length", .min = 2})
           .integer("interval", 0,
-                   {.help = "`median`: epochs from one judgement of a trial to the next, or steps if the "
-                            "experiment sets `train.steps`; 0: one epoch, or `train.evaluate_every` steps",
+                   {.help = "`median`: length from one judgement of a trial to the next, in epochs or "
+                            "steps; 0: one epoch, or `train.evaluate_every` steps",
                     .min = 0})
           .integer("comparisons", 5,
                    {.help = "`median`: number of trials that must reach a rung before one is pruned there",

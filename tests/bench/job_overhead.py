@@ -6,7 +6,7 @@ after the other.
     python3 tests/bench/job_overhead.py [--runs 100] [--rounds 5] [--folder /dev/shm] [--build build/openmp] \\
         [--out samples.json]
 
-Called by hand; docs/guides/sites.md and docs/internals/testing.md have its results. No Slurm is needed:
+Called by hand; docs/guides/sites.md has its results. No Slurm is needed:
 stand-ins for sbatch, squeue and scontrol let `exp run --launcher slurm --detach` write the orders (one file
 for each run) of one job, and this program then works on them as the job would (`exp job ORDER...`). The
 worker is the scripted one of the tests. A round works on all runs as the job does, and starts the same

@@ -6,8 +6,8 @@
         --texts notes.txt --kills 50
     python3 tests/bench/serve_faults.py ... --connections 10000 --seconds 600
 
-Called by hand; docs/internals/testing.md has its results. Some clients ask as `exp predict` would and compare
-each answer. Meanwhile one worker after the other is killed, and other clients send garbage, halves of
+Called by hand; docs/internals/testing.md says what it checks. Some clients send inputs and compare each answer
+with that of `exp predict`. Meanwhile one worker after the other is killed, and other clients send garbage, halves of
 requests, JSON that is nested too deeply or has numbers out of range, or open connections and leave them.
 Exits with 1 if a request was lost, an answer was wrong, the server ended, or its memory grew beyond --growth
 MiB after the first tenth of the time.

@@ -6,7 +6,7 @@ uvicorn.
     python3 tests/bench/serve_load.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt
     python3 tests/bench/serve_load.py ... --route /v1/embeddings --seconds 600 --peer quickstart-onnx --json figures.json
 
-Called by hand; docs/internals/testing.md has its results; serve_load_test.py tests it without a server. The
+Called by hand; docs/internals/testing.md describes it; serve_load_test.py tests it without a server. The
 figures are the time to the first answer, the capacity, the latency at a share of it, and the throughput of
 the Engine (framework/infer/engine.hpp) without a server. Requests of one text each come at random moments of
 a given mean rate, whether or not earlier ones are answered (an open loop), so that a server that is too slow

@@ -5,7 +5,7 @@
     python3 tests/bench/serve_under_attack.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts dev.conll
     python3 tests/bench/serve_under_attack.py ... --token --rounds 10 --attack 60 --json
 
-Called by hand; docs/internals/testing.md has its results; serve_under_attack_test.py calls it in CTest for
+Called by hand; docs/internals/testing.md says what it measures; serve_under_attack_test.py calls it in CTest for
 seconds. Each round has a quiet part and an attacked part, so that both see the same changes of a machine that
 others use. With --token the server asks for a token, which honest clients have and attackers do not. The
 attackers share one process:

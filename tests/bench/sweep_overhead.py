@@ -5,7 +5,7 @@ worker that does almost nothing.
 
     python3 tests/bench/sweep_overhead.py [--runs 1000] [--jobs 1] [--build build/openmp] [--out samples.json]
 
-Called by hand; docs/internals/testing.md has its results. job_overhead.py imports EXPERIMENT and
+Called by hand; docs/internals/testing.md names it. job_overhead.py imports EXPERIMENT and
 worker_alone(). The worker is the scripted one of the tests (20 steps, 4 checkpoints, digests; no Kokkos), so
 that only the time of the control program is left. The same worker is then started alone on copies of some of
 the run folders; the median of that is the worker's own time. Prints, per run: wall time of the sweep (times
