@@ -177,9 +177,9 @@ void print_watch(Console& console, const std::string& source, const AlertWatch& 
   if (watch.first())
     console.out << " from " << monitor::utc_text(static_cast<std::int64_t>(*watch.first())) << " to "
                 << monitor::utc_text(static_cast<std::int64_t>(*watch.newest()));
-  console.out << skipped_text(watch.late(), "came more than " + std::to_string(watch.rules().late) +
-                                                " s late and do not count")
-              << skipped_text(watch.doubled(), "came twice and count once") << "\n\n";
+  console.out << skipped_text(watch.late(), "late by more than " + std::to_string(watch.rules().late) +
+                                                " s and not counted")
+              << skipped_text(watch.doubled(), "doubled and counted once") << "\n\n";
   print_alert_table(console, watch);
   print_groups(console, watch);
 }
@@ -215,19 +215,21 @@ void notice_unseen(Console& console, const AlertWatch& watch, const monitor::Eve
   const std::vector<std::string> names(reader.names().begin(), reader.names().end());
   for (std::size_t number = 0; number < watch.rules().rules.size(); ++number) {
     const AlertRule& rule = watch.rules().rules[number];
-    const auto notice = [&](const std::string& missing, const std::string& remedy) {
+    const auto notice = [&](const config::Place& place, const std::string& missing,
+                            const std::string& remedy) {
       console.noticed(
-          printable(rule.at.text() + ": [[alert]] \"" + rule.name + "\": no event has " + missing + remedy));
+          printable(place.text() + ": [[alert]] \"" + rule.name + "\": no event has " + missing + remedy));
     };
     if (!rule.by.empty() && !reader.names().contains(rule.by))
-      notice("the member \"" + rule.by + "\"", did_you_mean(rule.by, names));
+      notice(rule.by_at, "the member \"" + rule.by + "\"", did_you_mean(rule.by, names));
     if (rule.kind == monitor::AlertKind::volume) continue;
     if (watch.counted(number).all == 0)
-      notice("the member \"" + rule.field + "\"",
+      notice(rule.field_at, "the member \"" + rule.field + "\"",
              did_you_mean(rule.field, names, "; they have " + quoted_list(names)));
     else if (watch.counted(number).hits == 0)
       for (const std::string& value : rule.values)
-        notice("\"" + value + "\" in \"" + rule.field + "\"", did_you_mean(value, watch.seen_values(number)));
+        notice(rule.values_at, "\"" + value + "\" in \"" + rule.field + "\"",
+               did_you_mean(value, watch.seen_values(number)));
   }
 }
 

@@ -3,6 +3,7 @@
 // are not finite, such as a factor without items in the reference, are null. Read alert_json.hpp first.
 #include "monitor/alert_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -53,6 +54,12 @@ std::string sentence(const AlertRule& rule, const Alert& alert) {
          utc_text(alert.raised);
 }
 
+/// Returns whether both rules divide the events in the same way.
+bool same_shares(const AlertRule& one, const AlertRule& other) {
+  return one.field == other.field && one.values == other.values && one.by == other.by &&
+         one.confidence == other.confidence;
+}
+
 Json skipped_json(const SkippedEvents& skipped) {
   Json json = {{"count", skipped.count}};
   if (skipped.count == 0) return json;
@@ -87,7 +94,7 @@ std::string value_text(const AlertRule& rule, double value) {
     case AlertKind::volume:
       break;
   }
-  return std::isfinite(value) ? rounded("%.3g times", value) : "infinity times";
+  return std::isfinite(value) ? rounded("%.2f times", value) : "infinity times";
 }
 
 std::string interval_text(const AlertRule& rule, const analysis::Interval& interval) {
@@ -125,10 +132,15 @@ std::string reference_text(const AlertRule& rule) {
 }
 
 std::vector<GroupShare> group_shares(const AlertWatch& watch) {
+  const std::vector<AlertRule>& rules = watch.rules().rules;
+  const auto repeats = [&](std::size_t number) {
+    return std::any_of(rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(number),
+                       [&](const AlertRule& other) { return same_shares(other, rules[number]); });
+  };
   std::vector<GroupShare> shares;
   for (const GroupTotals& totals : watch.totals()) {
-    const AlertRule& rule = watch.rules().rules[totals.rule];
-    if (rule.kind == AlertKind::volume || totals.count.all == 0) continue;
+    const AlertRule& rule = rules[totals.rule];
+    if (rule.kind == AlertKind::volume || totals.count.all == 0 || repeats(totals.rule)) continue;
     const EventCount& all = watch.counted(totals.rule);
     const analysis::ShareCount own = {.part = static_cast<double>(totals.count.hits),
                                       .all = static_cast<double>(totals.count.all)},

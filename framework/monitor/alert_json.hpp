@@ -27,10 +27,11 @@ struct GroupShare {
   std::optional<double> difference = {};  ///< nothing if no other group has items
   analysis::Interval interval = {};       ///< of the difference
 };
-/// Returns the groups of all rules with `by` that count a label, over all events.
+/// Returns the groups of all rules with `by` that count a label, over all events. Of rules that count the
+/// same in the same groups only the first one is named.
 std::vector<GroupShare> group_shares(const AlertWatch& watch);
 
-/// Returns a value of the rule: "47.1 %", "+23.4 points", "3.4 times".
+/// Returns a value of the rule: "47.1 %", "+23.4 points", "3.40 times".
 std::string value_text(const AlertRule& rule, double value);
 /// Returns an interval of such values without their unit: "40.0 to 45.2".
 std::string interval_text(const AlertRule& rule, const analysis::Interval& interval);

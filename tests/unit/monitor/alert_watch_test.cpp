@@ -293,6 +293,9 @@ TEST(AlertGroups, EachGroupHasItsAlerts) {
   EXPECT_NEAR(*shares[1].difference, -0.7, 1e-12);
   EXPECT_GT(shares[0].interval.low, 0.65);
   EXPECT_LT(shares[0].interval.high, 0.75);
+  const std::string rule = "label = \"bad\"\nabove = 0.6\nwindow = \"5m\"\nby = \"brand\"\n";
+  EXPECT_EQ(group_shares(watched(rules_of(rule + "[[alert]]\nname = \"b\"\n" + rule), events)).size(), 2U)
+      << "the second rule counts the same";
 }
 
 TEST(AlertGroups, EventsWithoutAGroupAndBeyondTheMostAreNamed) {
