@@ -85,27 +85,44 @@ Form<MonitorRequest> monitor_form() {
   using R = MonitorRequest;
   return Form<R>(
              "monitor",
-             {"monitor RUN [options]",
+             {"monitor [RUN] [options]",
               "Compares the inputs that exp serve --monitor has answered with the development set of the "
               "run: length, unknown tokens, confidence, labels, distance of embeddings. PSI and JS measure "
               "the differences; the evidence shows whether they are more than chance, and may be checked at "
               "any time. Exit code 3: the inputs have changed, with a probability of a false alarm of at "
-              "most --alpha.",
+              "most --alpha.\nWith --alerts, evaluates your own rules over the answers: shares of labels, "
+              "their changes "
+              "and the number of items in windows of time, for each group, with intervals. --replay does so "
+              "for "
+              "a file of events; it needs neither run nor database. Exit code 3: an alert is raised.",
               {{"exp monitor quickstart", "print a table, and whether the inputs have changed"},
                {"exp monitor quickstart --json --window 200", "describe the last 200 inputs, for a program"},
                {"exp monitor quickstart --on-alert ./tell.sh",
                 "pass the numbers to a command as JSON on its standard input"},
-               {"exp monitor quickstart --alpha 0.01", "alert only with more evidence"}}})
+               {"exp monitor quickstart --alpha 0.01", "alert only with more evidence"},
+               {"exp monitor --replay events.jsonl --alerts alerts.toml",
+                "apply your own alerts to a file of events"}}})
       .option("window", &R::window, "N", "describe the last N inputs; the test uses all inputs")
       .option("alpha", &R::alpha, "P", "largest probability of a false alarm, over all checks together")
       .option("on-alert", &R::on_alert, "CMD",
               "a command for /bin/sh to run at an alert, with the numbers as JSON on its standard input")
       .option("alert-timeout", &R::alert_timeout, "S", "stop the command after S seconds without output")
+      .option("alerts", &R::alerts, "FILE",
+              "evaluate the alerts of this TOML file instead (docs/guides/alerts.md describes them)")
+      .option("replay", &R::replay, "FILE",
+              "apply --alerts to events from this file, an object of JSON with time, id and fields on each "
+              "line; -: from standard input")
       .option("forget", &R::forget, "REQUEST", "only remove the stored data of this request (X-Request-Id)")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the table as CSV")
       .include(&R::selection, run_arguments())
       .exclude("json", "csv")
+      .needs("replay", "alerts", "--replay needs --alerts, the file with the rules to apply")
+      .exclude("forget", "alerts")
+      .exclude("window", "alerts",
+               "--window and --alerts exclude each other: each alert has the option window in its file")
+      .exclude("alpha", "alerts",
+               "--alpha and --alerts exclude each other: each alert has the option confidence in its file")
       .refuse([](const R& request) -> std::string {
         return request.alpha > 0.0 && request.alpha < 1.0
                    ? ""

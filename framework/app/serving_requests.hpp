@@ -36,6 +36,8 @@ struct MonitorRequest {
   double alpha = 0.001;                 ///< largest probability of a false alarm
   std::optional<std::string> on_alert;  ///< command for /bin/sh
   int alert_timeout = 60;               ///< seconds without output after which the command is stopped
+  std::optional<std::string> alerts;    ///< file with rules of the user (monitor/alert_rules.hpp)
+  std::optional<std::string> replay;    ///< file with events to which they apply; "-": standard input
   std::optional<std::string> forget;    ///< id of a request whose data are removed
   bool json = false;
   bool csv = false;

@@ -8,14 +8,17 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <iterator>
 
 #include <nlohmann/json.hpp>
 
 #include "app/form.hpp"
+#include "base/input_file.hpp"
 #include "base/shell_word.hpp"
 #include "cli/table.hpp"
 #include "world/lease_clock.hpp"
@@ -52,6 +55,15 @@ namespace {
 std::atomic<int> stops{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may raise it");
 
+/// Returns the number of bytes that are there, as soon as there are some; 0 at the end.
+std::size_t read_standard_input(char* to, std::size_t size) {
+  ssize_t count = 0;
+  do count = ::read(STDIN_FILENO, to, size);
+  while (count < 0 && errno == EINTR);
+  if (count < 0) throw Error("cannot read standard input: " + std::string(std::strerror(errno)));
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace
 
 const std::atomic<int>& stop_requests() {
@@ -81,6 +93,37 @@ void Console::print(const nlohmann::ordered_json& answer) {
 
 std::string Console::input() const {
   return {std::istreambuf_iterator<char>(std::cin), {}};
+}
+
+void Console::each_line(const std::string& file, const std::function<void(std::string_view line)>& seen) {
+  constexpr std::size_t block = std::size_t{1} << 16, most_bytes_in_line = std::size_t{1} << 24;
+  constexpr std::size_t megabyte = 1'000'000;
+  const bool is_standard = file == "-";
+  std::optional<InputFile> input;
+  if (!is_standard) input.emplace(file);
+  std::string text;  // the lines that are not yet passed on, the last one perhaps not complete
+  std::size_t done = 0;
+  for (;;) {
+    const std::size_t kept = text.size();
+    text.resize(kept + block);
+    const std::size_t count =
+        input ? input->read(text.data() + kept, block) : read_standard_input(text.data() + kept, block);
+    text.resize(kept + count);
+    done += count;
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n', kept); end != std::string::npos; end = text.find('\n', begin)) {
+      seen(std::string_view(text).substr(begin, end - begin));
+      begin = end + 1;
+    }
+    text.erase(0, begin);
+    if (text.size() > most_bytes_in_line)
+      throw Error((is_standard ? std::string("standard input") : file) + ": a line has more than " +
+                  std::to_string(most_bytes_in_line) + " bytes");
+    if (count == 0) break;
+    if (input) progressed("read", done / megabyte, input->size() / megabyte + 1, "MB");
+  }
+  progress_.reset();
+  if (!text.empty()) seen(text);
 }
 
 void flush_standard_output() {

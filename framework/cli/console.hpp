@@ -4,10 +4,12 @@
 // and progress to `err`, so that scripts can read answers.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -39,6 +41,9 @@ class Console final : public app::Events {
   void print(const nlohmann::ordered_json& answer);
   /// Returns all of the standard input.
   std::string input() const;
+  /// Calls `seen` with each line of a file, or of the standard input ("-") as soon as it is there. Reports
+  /// the progress of a file. Throws UnreadableFile.
+  void each_line(const std::string& file, const std::function<void(std::string_view line)>& seen);
   /// Returns a command such as "exp show tiny", with the user's --db, for copying into a shell: each word is
   /// quoted where a shell would take it for something else.
   std::string suggestion(std::vector<std::string> words) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp monitor: compares the numbers that servers stored about the inputs of a run's model with the
-// development set (monitor/). exp-serve calls it (serve_main.cpp). An alert sets exit code 3 and runs the
+// development set (monitor/), or evaluates alerts of the user (monitor_alerts.cpp). exp-serve calls it
+// (serve_main.cpp). An alert sets exit code 3 and runs the
 // user's command with the JSON as its input; scripts depend on both, so members keep their names.
 #include <cmath>
 
@@ -8,9 +9,9 @@
 
 #include "app/serving_requests.hpp"
 #include "cli/components.hpp"
+#include "cli/monitor_alerts.hpp"
 #include "cli/table.hpp"
 #include "monitor/monitoring.hpp"
-#include "runner/worker_process.hpp"
 #include "world/lease_clock.hpp"
 
 namespace encore::cli {
@@ -64,7 +65,7 @@ void print_texts(Console& console, const std::string& run, const monitor::Monito
     out << "none: the evidence never reached " << evidence_text(-std::log10(said.alpha)) << " (--alpha "
         << said.alpha << ")\n";
   if (said.verdicts.all > 0) {
-    const monitor::ShareInterval interval = monitor::interval_of(said.verdicts);
+    const analysis::Interval interval = monitor::interval_of(said.verdicts);
     out << "  right     "
         << percent(static_cast<double>(said.verdicts.correct) / static_cast<double>(said.verdicts.all))
         << " % of " << said.verdicts.all << " inputs with feedback (95 %: " << percent(interval.low) << " to "
@@ -74,19 +75,6 @@ void print_texts(Console& console, const std::string& run, const monitor::Monito
   }
   out << "  latency   median " << milliseconds(said.seconds_median) << ", p95 "
       << milliseconds(said.seconds_95) << ", p99 " << milliseconds(said.seconds_99) << '\n';
-}
-
-/// Runs the user's command with the numbers on its standard input, not in its command line. Throws Error if
-/// it fails or prints nothing for too long.
-void call_hook(Console& console, const std::string& command, const Json& json,
-               std::chrono::seconds patience) {
-  const runner::ProgramOutput output =
-      runner::run_program("/bin/sh", {"-c", command}, json.dump() + "\n", {.timeout = patience});
-  console.relayed(output.output + output.errors);
-  if (output.silent)
-    throw Error("the command of --on-alert was stopped: it printed nothing for " +
-                std::to_string(patience.count()) + " s (--alert-timeout)");
-  if (!output.end.success()) throw Error("the command of --on-alert ended with " + output.end.text());
 }
 
 int forget(const app::MonitorRequest& wanted, Console& console, store::Store& store, const store::RunRow& run,
@@ -123,6 +111,7 @@ record::TextReference reference_of_run(const Console& console, const store::Stor
 }
 
 int monitor_run(const app::MonitorRequest& request, app::App& app, Console& console) {
+  if (request.alerts) return watch_alerts(request, app, console);
   store::Store store(app.database, store::OpenMode::write);
   const store::RunRow run = app::selected_run(app, store, app::selection_from(request.selection));
   const store::ServedMerge merge = store::merge_served(store, run, world::now_seconds());

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/shares.hpp"
 #include "monitor/shift_test.hpp"
 
 namespace encore::monitor {
@@ -133,14 +134,10 @@ Monitoring monitor(const record::TextReference& reference, const std::vector<sto
   return said;
 }
 
-ShareInterval interval_of(const store::ServedVerdicts& verdicts) {
-  if (verdicts.all == 0) return {};
-  constexpr double z = 1.959963984540054;
-  const auto n = static_cast<double>(verdicts.all);
-  const double p = static_cast<double>(verdicts.correct) / n, scale = 1.0 / (1.0 + z * z / n);
-  const double middle = scale * (p + z * z / (2.0 * n)),
-               half = scale * z * std::sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+analysis::Interval interval_of(const store::ServedVerdicts& verdicts) {
+  if (verdicts.all == 0) return {.low = 0.0, .high = 1.0};
+  return analysis::share_interval(
+      {.part = static_cast<double>(verdicts.correct), .all = static_cast<double>(verdicts.all)});
 }
 
 Json json_of(const Monitoring& monitoring) {
@@ -154,7 +151,7 @@ Json json_of(const Monitoring& monitoring) {
                         {"log10_evidence", each.log10_evidence}});
   for (const LabelShares& each : monitoring.labels)
     labels.push_back({{"label", each.label}, {"reference", each.reference}, {"live", each.live}});
-  const ShareInterval interval = interval_of(monitoring.verdicts);
+  const analysis::Interval interval = interval_of(monitoring.verdicts);
   Json verdicts = {{"correct", monitoring.verdicts.correct}, {"texts", monitoring.verdicts.all}};
   if (monitoring.verdicts.all > 0) {
     verdicts["low"] = interval.low;

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "analysis/statistics.hpp"
 #include "monitor/shift_measures.hpp"
 #include "record/text_reference.hpp"
 #include "store/served.hpp"
@@ -63,11 +64,9 @@ struct Monitoring {
 Monitoring monitor(const record::TextReference& reference, const std::vector<store::ServedText>& texts,
                    const store::ServedVerdicts& verdicts, const MonitorOptions& options);
 
-/// The interval of the true share of right answers at 95 % (Wilson 1927).
-struct ShareInterval {
-  double low = 0.0, high = 1.0;
-};
-ShareInterval interval_of(const store::ServedVerdicts& verdicts);
+/// Returns the interval of the true share of right answers at 95 % (analysis::share_interval); [0, 1] without
+/// feedback.
+analysis::Interval interval_of(const store::ServedVerdicts& verdicts);
 
 nlohmann::ordered_json json_of(const Monitoring& monitoring);
 

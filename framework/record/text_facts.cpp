@@ -39,6 +39,12 @@ std::optional<double> number_in(const Json& json, const char* name, double most)
   return value;
 }
 
+const Json& object_in(const Json& json, const char* name) {
+  const Json& object = json.at(name);
+  if (!object.is_object()) throw Error(std::string("\"") + name + "\" is not an object");
+  return object;
+}
+
 }  // namespace
 
 std::string TextFacts::json() const {
@@ -46,6 +52,7 @@ std::string TextFacts::json() const {
   if (confidence) json["confidence"] = *confidence;
   if (distance) json["distance"] = *distance;
   if (!labels.empty()) json["labels"] = labels;
+  if (!fields.empty()) json["fields"] = fields;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -56,10 +63,12 @@ TextFacts TextFacts::parse(std::string_view text) try {
                   .confidence = number_in(json, "confidence", 1.0),
                   .distance = number_in(json, "distance", HUGE_VAL)};
   if (facts.unknown > facts.tokens) throw Error("more tokens are unknown than there are");
-  if (!json.contains("labels")) return facts;
-  const Json& labels = json.at("labels");
-  if (!labels.is_object()) throw Error("\"labels\" is not an object");
-  for (const auto& [label, count] : labels.items()) facts.labels[label] = count_of(count, label);
+  if (json.contains("fields"))
+    for (const auto& [name, value] : object_in(json, "fields").items())
+      facts.fields[name] = value.get<std::string>();
+  if (json.contains("labels"))
+    for (const auto& [label, count] : object_in(json, "labels").items())
+      facts.labels[label] = count_of(count, label);
   return facts;
 } catch (const nlohmann::json::exception& error) {
   throw Error(std::string("no facts of a text: ") + error.what());

@@ -22,6 +22,7 @@ struct TextFacts {
   std::optional<double> confidence = {};            ///< mean probability of what was chosen, in [0, 1]
   std::optional<double> distance = {};              ///< of its embedding from those of the development set
   std::map<std::string, std::int64_t> labels = {};  ///< how often the answer has each
+  std::map<std::string, std::string> fields = {};   ///< the class in each field of an application's answer
 
   /// Returns one line of JSON.
   std::string json() const;

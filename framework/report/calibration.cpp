@@ -3,10 +3,10 @@
 // by bin (Reducer::absolute_difference), a reliability picture and its table, from the stored predictions of
 // the best candidate. report.cpp calls it. Ids of figure and table are names in JSON and CSV, so they stay.
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "analysis/predictions.hpp"
+#include "analysis/shares.hpp"
 #include "base/measures.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"
@@ -37,22 +37,13 @@ void add_bins(const Statistics& statistics, const Measure& measure, Bins& bins) 
   std::erase_if(bins, [](const auto& entry) { return entry.second.examples <= 0.0; });
 }
 
-/// The 95 % interval of a share by Wilson's method, which stays within 0 and 1 (Wilson 1927).
-std::pair<double, double> wilson(double part, double whole) {
-  constexpr double z = 1.959963984540054;
-  const double share = part / whole, square = z * z / whole;
-  const double center = (share + square / 2.0) / (1.0 + square),
-               half = z * std::sqrt(share * (1.0 - share) / whole + square / (4.0 * whole)) / (1.0 + square);
-  return {std::max(0.0, center - half), std::min(1.0, center + half)};
-}
-
 document::Figure picture_of(const Bins& bins, const std::string& id, const std::string& caption) {
   document::ScatterChart chart{.x = {.label = "mean confidence", .unit = "%", .low = 0.0, .high = 100.0},
                                .y = {.label = "right answers", .unit = "%", .low = 0.0, .high = 100.0},
                                .groups = {{"a bin of the confidence, with its 95 % interval", {}},
                                           {"confidence equal to the share of right answers", {}}}};
   for (const auto& [name, bin] : bins) {
-    const auto [low, high] = wilson(bin.right, bin.examples);
+    const auto [low, high] = analysis::share_interval({.part = bin.right, .all = bin.examples});
     chart.groups[0].points.push_back({.x = 100.0 * bin.stated / bin.examples,
                                       .y = 100.0 * bin.right / bin.examples,
                                       .low = 100.0 * low,
@@ -84,7 +75,7 @@ document::TableBlock table_of(const Bins& bins, const std::string& id, const std
     return document::TableCell(fixed_text(100.0 * share, 1), 100.0 * share);
   };
   for (const auto& [name, bin] : bins) {
-    const auto [low, high] = wilson(bin.right, bin.examples);
+    const auto [low, high] = analysis::share_interval({.part = bin.right, .all = bin.examples});
     table.rows.push_back({count_cell(static_cast<std::int64_t>(bin.examples)),
                           percent(bin.stated / bin.examples), percent(bin.right / bin.examples), percent(low),
                           percent(high)});

@@ -56,7 +56,7 @@ document::Block verdict_on_change(const monitor::Monitoring& said) {
 document::Paragraph verdict_on_answers(const monitor::Monitoring& said) {
   const store::ServedVerdicts& verdicts = said.verdicts;
   if (verdicts.all == 0) return {"The share of right answers is unknown: no feedback was sent."};
-  const monitor::ShareInterval interval = monitor::interval_of(verdicts);
+  const analysis::Interval interval = monitor::interval_of(verdicts);
   return {"Of " + counted(static_cast<std::size_t>(verdicts.all), "input") + " with feedback " +
           document::number_text(100.0 * static_cast<double>(verdicts.correct) /
                                 static_cast<double>(verdicts.all)) +

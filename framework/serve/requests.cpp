@@ -185,6 +185,19 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
   return request.text();
 }
 
+/// Returns the group of a request. It is a name such as a brand, which tables show, and not a text of users.
+std::string group_in(const Body& body) {
+  constexpr std::size_t most_bytes = 64;
+  std::string group = body.text("group");
+  if (!body.has("group")) return group;
+  const bool is_plain = std::ranges::none_of(
+      group, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; });
+  if (group.empty() || group.size() > most_bytes || !is_plain)
+    refuse("invalid \"group\": expected a name of 1 to " + std::to_string(most_bytes) +
+           " bytes without control characters, such as that of a brand");
+  return group;
+}
+
 const char* texts_field(RouteWork work) {
   return work == RouteWork::predict ? "inputs" : work == RouteWork::embeddings ? "input" : "prompt";
 }
@@ -223,6 +236,7 @@ ServeRequest parse_request(const Route& route, const std::string& text, const Re
   if (!format.empty() && format != "float" && format != "base64")
     refuse("invalid \"encoding_format\" \"" + format + "\": expected \"float\" or \"base64\"");
   request.base64 = format == "base64";
+  if (request.work == record::ServeWork::answer) request.group = group_in(body);
   if (request.work == record::ServeWork::vector) request.dimensions = body.integer("dimensions", 1);
   if (request.work != record::ServeWork::writing) return request;
   request.writing = writing_of(body, request.texts, limits);

@@ -20,6 +20,7 @@ struct ServeRequest {
   record::ServeWork work = record::ServeWork::answer;  ///< what is computed for each input
   bool truncates = false;                       ///< inputs that are too long are cut instead of refused
   bool scored = false;                          ///< answers have probabilities
+  std::string group = {};                       ///< stored with the numbers of --monitor; "": none
   std::vector<std::string> texts = {};          ///< inputs, or prompts
   bool base64 = false;                          ///< vectors are sent as base64 of their bytes
   std::optional<std::int64_t> dimensions = {};  ///< length that vectors must have

@@ -180,7 +180,10 @@ const std::vector<Route>& routes() {
                   truncate_field,
                   {"scores", FieldType::flag, false,
                    "true: add the probability of each answer (`score`) and those of all labels (`scores`); a "
-                   "model whose task has no probabilities refuses the request with 400"}},
+                   "model whose task has no probabilities refuses the request with 400"},
+                  {"group", FieldType::text, false,
+                   "a name of at most 64 bytes, such as a brand, that `--monitor` stores with the numbers of "
+                   "the request, so that alerts and tables can divide the inputs by it"}},
        .answer = "`results` has an object for each input, the same that `exp predict --json` prints, or with "
                  "`scores` the same that `exp predict --json --scores` prints"},
       {.method = "POST",

@@ -48,7 +48,8 @@ ServeMonitor::~ServeMonitor() {
   flush();
 }
 
-void ServeMonitor::add(const std::string& id, const std::string& digest, const Job& job, double seconds) {
+void ServeMonitor::add(const std::string& id, const std::string& digest, const Job& job, double seconds,
+                       const std::string& group) {
   const double now = world::now_seconds();
   std::vector<std::string> answers;
   for (std::size_t i = 0; i < job.answers.size(); ++i) {
@@ -56,7 +57,8 @@ void ServeMonitor::add(const std::string& id, const std::string& digest, const J
     const auto place = static_cast<std::int64_t>(i);
     answers.push_back(answer.text);
     if (answer.facts.empty()) continue;
-    texts_.push_back({.request = id, .text = place, .time = now, .seconds = seconds, .digest = digest});
+    texts_.push_back(
+        {.request = id, .text = place, .time = now, .seconds = seconds, .digest = digest, .group = group});
     facts_.push_back(answer.facts);
     if (rules_.text_days > 0.0)
       contents_.push_back({.request = id,

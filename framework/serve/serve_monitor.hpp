@@ -46,8 +46,9 @@ class ServeMonitor {
 
   const std::string& run_id() const { return run_id_; }
   bool samples(std::string_view id) const { return is_sampled(id, rules_.share); }
-  /// Records a job that was observed, and whose inputs have answers.
-  void add(const std::string& id, const std::string& digest, const Job& job, double seconds);
+  /// Records a job that was observed, and whose inputs have answers. `group`: the one of the request, or "".
+  void add(const std::string& id, const std::string& digest, const Job& job, double seconds,
+           const std::string& group = {});
   /// Records feedback and returns whether the answer was right. Throws Refusal if the request is not (or no
   /// longer) known, or the truth has members that its answer does not have.
   bool feedback(const FeedbackRequest& request);

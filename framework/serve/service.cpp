@@ -385,7 +385,8 @@ void Service::finish(const CallPointer& call, const Job& job) {
       if (call->monitor) {
         whole.fields.emplace_back("X-Request-Id", call->sampled);
         call->monitor->add(call->sampled, call->pool->model()->digest, job,
-                           std::chrono::duration<double>(ServeClock::now() - call->arrived).count());
+                           std::chrono::duration<double>(ServeClock::now() - call->arrived).count(),
+                           call->request.group);
         write_later();
       }
       return answer(*call, std::move(whole));

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <unordered_map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -22,6 +24,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char *texts_key = "texts", *feedback_key = "feedback", *contents_key = "contents";
+
+/// The member of the column `labels` with the group of the request ("group") and the fields of an
+/// application's answer ("decide.band"). No label has a line break, and earlier versions of Encore, which
+/// read only whole numbers there, ignore the member. So the column needed no new version of the schema.
+constexpr const char* more_key = "\nmore";
+constexpr const char* group_key = "group";
 
 /// The least age of a spool that may be merged and removed: its server may not have locked a newer one yet.
 constexpr std::chrono::seconds least_age(2);
@@ -57,7 +65,7 @@ class RowWriter {
             "confidence, distance, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .run(run_, request_of(json), json.at("text").get<std::int64_t>(), json.at("time").get<double>(),
              json.at("seconds").get<double>(), json.at("weights").get<std::string>(), facts.tokens,
-             facts.unknown, facts.confidence, facts.distance, Json(facts.labels).dump());
+             facts.unknown, facts.confidence, facts.distance, labels_column(facts, json));
     merge_.texts += database_.changes();
   }
   /// Adds the feedback of an input. Skips an input that the user deleted: nothing about it may be stored
@@ -85,6 +93,12 @@ class RowWriter {
             "= coalesce(excluded.answer, answer), truth = coalesce(excluded.truth, truth)")
         .run(run_, request_of(json), json.at("text").get<std::int64_t>(), part("content"), part("answer"),
              part("truth"), expires);
+  }
+  static std::string labels_column(const record::TextFacts& facts, const Json& json) {
+    Json labels = facts.labels, more = facts.fields;
+    if (json.contains(group_key)) more[group_key] = json.at(group_key).get<std::string>();
+    if (!more.empty()) labels[more_key] = std::move(more);
+    return labels.dump();
   }
   static std::string request_of(const Json& json) { return json.at("request").get<std::string>(); }
 
@@ -188,19 +202,31 @@ std::map<std::string, std::int64_t> labels_in(const std::string& text) {
   return labels;
 }
 
+/// Returns what the column `labels` has beside labels: the group and the fields of the answer.
+std::map<std::string, std::string> more_in(const std::string& text) {
+  std::map<std::string, std::string> more;
+  const Json json = json_or_null<Json>(text);
+  if (!json.is_object() || !json.contains(more_key) || !json.at(more_key).is_object()) return more;
+  for (const auto& [name, value] : json.at(more_key).items())
+    if (value.is_string()) more[name] = value.get<std::string>();
+  return more;
+}
+
 }  // namespace
 
 std::string record_text(const std::vector<ServedText>& texts, const std::vector<std::string>& facts) {
   std::string list;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const ServedText& text = texts[i];
-    std::string object = dumped({{"request", text.request},
-                                 {"text", text.text},
-                                 {"time", text.time},
-                                 {"seconds", text.seconds},
-                                 {"weights", text.digest}});
-    object.pop_back();
-    list += (i > 0 ? "," : "") + object + ",\"facts\":" + facts[i] + "}";
+    Json object = Json({{"request", text.request},
+                        {"text", text.text},
+                        {"time", text.time},
+                        {"seconds", text.seconds},
+                        {"weights", text.digest}});
+    if (!text.group.empty()) object[group_key] = text.group;
+    std::string members = dumped(object);
+    members.pop_back();
+    list += (i > 0 ? "," : "") + members + ",\"facts\":" + facts[i] + "}";
   }
   return "{\"" + std::string(texts_key) + "\":[" + list + "]}";
 }
@@ -253,6 +279,32 @@ std::vector<ServedText> read_served(Store& store, std::int64_t run) {
                                .distance = rows.optional_number(8),
                                .labels = labels_in(rows.text(9))}});
   return texts;
+}
+
+void visit_served(Store& store, std::int64_t run, const std::function<void(const ServedAnswer&)>& seen) {
+  Statement rows(store.database(),
+                 "SELECT request, text, time, labels FROM served WHERE run = ? ORDER BY time, number");
+  rows.with(run);
+  // Most rows have one of a few contents, which need not be parsed again.
+  constexpr std::size_t most_parsed = 4096;
+  std::unordered_map<std::string, ServedAnswer> parsed;
+  ServedAnswer answer;
+  while (rows.step()) {
+    const std::string labels = rows.text(3);
+    auto known = parsed.find(labels);
+    if (known == parsed.end()) {
+      if (parsed.size() >= most_parsed) parsed.clear();
+      ServedAnswer content{.labels = labels_in(labels), .fields = more_in(labels)};
+      content.group = std::exchange(content.fields[group_key], {});
+      content.fields.erase(group_key);
+      known = parsed.emplace(labels, std::move(content)).first;
+    }
+    answer = known->second;
+    answer.request = rows.text(0);
+    answer.text = rows.integer(1);
+    answer.time = rows.number(2);
+    seen(answer);
+  }
 }
 
 ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last) {

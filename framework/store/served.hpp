@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,7 @@ struct ServedText {
   std::int64_t text = 0;             ///< index of the input in the request
   double time = 0.0, seconds = 0.0;  ///< when it was answered (since 1970), and how long that took
   std::string digest = {};           ///< SHA-256 of the parameters that answered
+  std::string group = {};            ///< which the client gave, such as a brand; "": none
   record::TextFacts facts = {};
 };
 
@@ -62,6 +65,18 @@ ServedMerge merge_served(Store& store, const RunRow& run, double now);
 
 /// Returns all rows of the run's inputs, in the order of merging.
 std::vector<ServedText> read_served(Store& store, std::int64_t run);
+
+/// What an input was answered, for alerts.
+struct ServedAnswer {
+  std::string request = {};
+  std::int64_t text = 0;
+  double time = 0.0;
+  std::string group = {};
+  std::map<std::string, std::int64_t> labels = {};  ///< as TextFacts
+  std::map<std::string, std::string> fields = {};
+};
+/// Calls `seen` for each input of the run, in the order of their times.
+void visit_served(Store& store, std::int64_t run, const std::function<void(const ServedAnswer&)>& seen);
 /// Of the last `last` inputs with feedback: how many were right, and how many there are.
 struct ServedVerdicts {
   std::int64_t correct = 0, all = 0;

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <deque>
 #include <iostream>
+#include <map>
+#include <set>
 #include <span>
 
 #include <encore/device.hpp>
@@ -21,6 +23,7 @@
 #include "infer/decoded_text.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
+#include "record/dev_answers.hpp"
 #include "record/generate_request.hpp"
 #include "record/serve_messages.hpp"
 #include "tasks/prediction_file.hpp"
@@ -188,8 +191,28 @@ std::vector<record::ServeAnswer> embed_texts(const Answering& answering, const I
   return all;
 }
 
+/// An application, and the fields of its answers that name a class. Only their values may be stored: another
+/// field may repeat a part of the input.
+struct AnsweringApplication {
+  apply::Application& application;
+  std::map<std::string, std::set<std::string>> classes = {};
+};
+
+/// Returns the classes in one answer, for `exp monitor`.
+std::string facts_of(const AnsweringApplication& answering, const Records& given, std::size_t record) {
+  record::TextFacts facts;
+  for (const auto& [name, values] : answering.classes)
+    for (const Records::Field& field : given.fields())
+      if (const auto* texts = std::get_if<Records::Texts>(&field.values);
+          texts != nullptr && field.name == name && values.contains((*texts)[record]))
+        facts.fields[name] = (*texts)[record];
+  return facts.json();
+}
+
 /// Returns the application's answer to each input, as predict prints it. Throws Error if an input is invalid.
-std::vector<record::ServeAnswer> answer_with_steps(apply::Application& application, const Items& items) {
+std::vector<record::ServeAnswer> answer_with_steps(const AnsweringApplication& answering,
+                                                   const Items& items) {
+  apply::Application& application = answering.application;
   const Records records = application.from_text(texts_of(items));
   std::vector<record::ServeAnswer> refusals;
   const std::vector<std::string> left_out = application.left_out(records);
@@ -199,13 +222,16 @@ std::vector<record::ServeAnswer> answer_with_steps(apply::Application& applicati
           *items[i],
           "the text is longer than a model of the application reads: " + left_out[i] +
               "; shorten it, or ask with \"truncate\": true for what it makes of the part that it reads"));
-  if (!refusals.empty()) return without_refused(application, items, std::move(refusals), answer_with_steps);
+  if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), answer_with_steps);
+  const Records given = application.apply(records).given;
   const Records answers = apply::answers_with_inputs(
-      application, records, application.apply(records).given,
+      application, records, given,
       items.front()->scored ? apply::ClassScores::with : apply::ClassScores::without);
   std::vector<record::ServeAnswer> all;
-  for (std::size_t i = 0; i < items.size(); ++i)
+  for (std::size_t i = 0; i < items.size(); ++i) {
     all.push_back({.id = items[i]->id, .text = tasks::answer_json(answers, i)});
+    if (items[i]->observed) all.back().facts = facts_of(answering, given, i);
+  }
   return all;
 }
 
@@ -266,12 +292,12 @@ Items of_work(const record::ServeBatch& batch, record::ServeWork work, bool scor
 constexpr const char* only_answers =
     "this is an application, which answers (POST /v1/predict); its steps' models are runs of their own";
 
-void answer_application_batch(apply::Application& application, const record::ServeBatch& batch,
+void answer_application_batch(const AnsweringApplication& answering, const record::ServeBatch& batch,
                               ServeSocket& socket) {
   record::ServeAnswers answers;
   for (const bool scored : {false, true})
     for (record::ServeAnswer& answer :
-         each_on_its_own(application, of_work(batch, record::ServeWork::answer, scored), answer_with_steps))
+         each_on_its_own(answering, of_work(batch, record::ServeWork::answer, scored), answer_with_steps))
       answers.answers.push_back(std::move(answer));
   for (const record::ServeItem& item : batch.items)
     if (item.work != record::ServeWork::answer) answers.answers.push_back(refused(item, only_answers));
@@ -320,6 +346,16 @@ record::EmbeddingCloud embeddings_of(const std::filesystem::path& folder,
   return {};
 }
 
+/// Returns the fields of an application's answers that name a class, with their values. If the answers to the
+/// development set cannot be read, adds a note and returns none.
+std::map<std::string, std::set<std::string>> classes_of(const std::filesystem::path& folder,
+                                                        std::vector<std::string>& notes) try {
+  return record::classes_in(record::read_dev_answers(folder));
+} catch (const Error& error) {
+  notes.push_back(error.what());
+  return {};
+}
+
 /// Returns the description of an application for clients: its digest is that of its knowledge and its models.
 record::ServeModel message_of(const apply::Application& application) {
   record::ServeModel message{.digest = {},
@@ -341,9 +377,11 @@ record::ServeModel message_of(const apply::Application& application) {
 int serve_application(const TrainedRunArguments& run, ServeSocket& socket) {
   const Device device;
   apply::Application application = apply::Application::open(run.folder, run.plugin_folders, device);
-  socket.send(record::ServeMessage(message_of(application)));
+  record::ServeModel message = message_of(application);
+  const AnsweringApplication answering{application, classes_of(run.folder, message.notes)};
+  socket.send(record::ServeMessage(std::move(message)));
   while (const std::optional<record::ServeBatch> batch = socket.next_batch())
-    answer_application_batch(application, *batch, socket);
+    answer_application_batch(answering, *batch, socket);
   return 0;
 }
 

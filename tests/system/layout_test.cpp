@@ -30,8 +30,8 @@ using Names = std::vector<std::string>;
 // In the order of the data flow: a folder may include itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
-const Names control_folders = {"plan",   "store",  "monitor", "runner", "analysis", "document",
-                               "report", "bundle", "serve",   "app",    "cli"};
+const Names control_folders = {"plan",   "store",  "runner", "analysis", "monitor", "document",
+                               "report", "bundle", "serve",  "app",      "cli"};
 const Names worker_folders = {"plugin_host", "memory",      "kernels", "onnx_graph", "contract", "model",
                               "tasks",       "distributed", "infer",   "library",    "onnx",     "train",
                               "apply",       "survey",      "bench",   "worker"};

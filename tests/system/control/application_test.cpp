@@ -4,6 +4,7 @@
 // predict, evaluate, serve, show, compare, verify, bundle and rm treat it as any run. Also what is refused,
 // with its place. The words of messages may change; names of fields and measures are stored and must stay.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -188,6 +189,42 @@ TEST_F(ApplicationTest, ServesTheAnswersOfPredict) {
       json::parse(ask(http_post("/v1/predict", json{{"inputs", texts[0]}, {"scores", true}}.dump())).body);
   EXPECT_TRUE(scored.at("results")[0].contains("department.scores")) << scored;
   expect_refused(ask(http_post("/v1/embeddings", json{{"input", texts[0]}}.dump())), 400, "application");
+}
+
+TEST_F(ApplicationTest, AlertsReadTheClassesInItsAnswersAndNoText) {
+  output_of({"run", "desk.toml", "-q"});
+  serve({"--monitor"}, "desk");
+  const std::vector<std::string> texts(60, "where is my invoice of order 7312");
+  const json expected = predicted({texts[0]}, "desk")[0];
+  const json body = {{"inputs", texts}, {"group", "acme"}};
+  EXPECT_EQ(ask(http_post("/v1/predict", body.dump())).status, 200);
+  end_server();
+  sandbox_.write(
+      "alerts.toml",
+      "[[alert]]\nname = \"bands\"\nfield = \"decide.band\"\nvalue = " + expected.at("decide.band").dump() +
+          "\nabove = 0.5\nwindow = \"1d\"\nby = \"group\"\n"
+          "[[alert]]\nname = \"departments\"\nwhen = \"change\"\nfield = \"department.label\"\n"
+          "value = \"billing\"\npoints = 20\nagainst = \"dev\"\nwindow = \"1d\"\n");
+  runner::ProgramOutput output = sandbox_.exp({"monitor", "desk", "--alerts", "alerts.toml", "--json"});
+  for (int i = 0; i < 600 && output.end.exit_code == 0; ++i) {  // until the second of the answers is over
+    usleep(100000);
+    output = sandbox_.exp({"monitor", "desk", "--alerts", "alerts.toml", "--json"});
+  }
+  EXPECT_EQ(output.end.exit_code, 3) << output.errors << output.output;
+  const json alerts = json::parse(output.output).at("alerts");
+  ASSERT_EQ(alerts.size(), 2U) << alerts;
+  EXPECT_EQ(alerts[0].at("group"), "acme");
+  EXPECT_EQ(alerts[0].at("items"), 60);
+  EXPECT_NEAR(alerts[1].at("reference").get<double>(), 0.45, 0.15) << "the invoices of the development set";
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served WHERE labels LIKE '%7312%' OR labels LIKE '%invoice%'"),
+            "0");
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served_content"), "0");
+  sandbox_.write("wrong.toml",
+                 "[[alert]]\nname = \"a\"\nfield = \"decide.bands\"\nvalue = \"review\"\n"
+                 "above = 0.5\nwindow = \"1d\"\n");
+  EXPECT_TRUE(
+      contains(refusal_of({"monitor", "desk", "--alerts", "wrong.toml"}),
+               "wrong.toml:3:9: run desk has no field \"decide.bands\"; did you mean \"decide.band\"?"));
 }
 
 TEST_F(ApplicationTest, IsPackedWithItsModelsAndVerifiedElsewhere) {

@@ -167,6 +167,9 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
       sentences += "Anna\tB-PER\nsees\tO\n" + std::string(file) + "\tO\n" + std::to_string(i) + "\tO\n\n";
     sandbox.write(file, sentences);
   }
+  sandbox.write("alerts.toml",
+                "[[alert]]\nname = \"many negative\"\nlabel = \"negative\"\nabove = 0.4\nwindow = \"1h\"\n");
+  sandbox.write("events.jsonl", "{\"time\": 1770000000, \"id\": \"a\", \"label\": \"negative\"}\n");
   sandbox.write("token.txt", "0123456789abcdef0123456789abcdef\n");
   std::filesystem::permissions(sandbox.folder() / "token.txt", std::filesystem::perms(0600));
   // The examples about models from elsewhere need a folder with the form of one.

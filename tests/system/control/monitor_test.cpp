@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp serve --monitor` and `exp monitor` together (serve/serve_monitor.hpp, cli/monitor_verb.cpp):
-// what is kept of requests and what is not, feedback, the alert with its command, and what is rejected. No
-// text of a request may be stored unless the user asks for it.
+// what is kept of requests and what is not, feedback, the alert with its command, alerts of the user, and
+// what is rejected. No text of a request may be stored unless the user asks for it.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -205,6 +206,47 @@ TEST_F(Monitor, AShiftGivesAnAlertAndACommandItsNumbers) {
       sandbox_.exp({"monitor", "tiny", "--on-alert", "sleep 100", "--alert-timeout", "1"});
   EXPECT_EQ(hung.end.exit_code, 1);
   EXPECT_NE(hung.errors.find("it printed nothing for 1 s"), std::string::npos) << hung.errors;
+}
+
+TEST_F(Monitor, AnAlertOfTheUserIsSentOnce) {
+  const json labels = json::parse(std::ifstream(run_folder() / "reference.json")).at("labels");
+  std::string list;
+  for (const auto& [label, count] : labels.items()) list += (list.empty() ? "" : ", ") + json(label).dump();
+  sandbox_.write("alerts.toml", "late = \"0s\"\n[[alert]]\nname = \"entities\"\nlabel = [" + list +
+                                    "]\nabove = 0.5\nwindow = \"1d\"\nby = \"group\"\n");
+  serve({"--monitor"});
+  for (const char* group : {"acme", "bolt"}) {
+    const std::vector<std::string> inputs(60,
+                                          group == std::string("acme") ? "Anna lives in Lund ." : ". . .");
+    EXPECT_EQ(ask(http_post("/v1/predict", json{{"inputs", inputs}, {"group", group}}.dump())).status, 200);
+  }
+  expect_refused(ask(http_post("/v1/predict", json{{"inputs", "a"}, {"group", "a\nb"}}.dump())), 400,
+                 "invalid \\\"group\\\"");
+  const std::vector<std::string> call = {"monitor", "tiny",       "--alerts",         "alerts.toml",
+                                         "--json",  "--on-alert", "cat >> told.jsonl"};
+  // The windows that hold the answers end at the next full second of the clock.
+  runner::ProgramOutput output = sandbox_.exp(call);
+  for (int i = 0; i < 600 && output.end.exit_code == 0; ++i) {
+    usleep(100000);
+    output = sandbox_.exp(call);
+  }
+  EXPECT_EQ(output.end.exit_code, 3) << output.errors << output.output;
+  const json said = json::parse(output.output);
+  EXPECT_EQ(said.at("events").at("count"), 120);
+  ASSERT_EQ(said.at("groups").size(), 2U);
+  const json told = json::parse(sandbox_.read("told.jsonl"));
+  EXPECT_EQ(told.at("alert"), "entities");
+  EXPECT_EQ(told.at("source"), "tiny");
+  EXPECT_GT(told.at("low").get<double>(), 0.5);
+  const std::string group = told.at("group");
+  EXPECT_EQ(sandbox_.exp(call).end.exit_code, 3) << "it continues";
+  EXPECT_EQ(json::parse(sandbox_.read("told.jsonl")), told) << "sent once";
+  EXPECT_NE(sandbox_.exp({"monitor", "tiny"}).output.find("pieces"), std::string::npos)
+      << "the test of shifts works beside it";
+  sandbox_.write("wrong.toml", "[[alert]]\nname = \"a\"\nlabel = \"plaec\"\nabove = 0.5\nwindow = \"1d\"\n");
+  EXPECT_NE(refusal_of({"monitor", "tiny", "--alerts", "wrong.toml"})
+                .find("wrong.toml:3:9: run tiny never answers \"plaec\" in the field \"label\""),
+            std::string::npos);
 }
 
 TEST_F(Monitor, ARunWithoutAReferenceSaysHowToMakeOne) {

@@ -64,7 +64,7 @@ TEST(Monitoring, NoInputsGiveNoAlert) {
 }
 
 TEST(Monitoring, ASmallNumberOfAnswersGivesAWideInterval) {
-  const ShareInterval few = interval_of({3, 4}), many = interval_of({750, 1000}), none = interval_of({});
+  const analysis::Interval few = interval_of({3, 4}), many = interval_of({750, 1000}), none = interval_of({});
   EXPECT_NEAR(few.low, 0.3006, 1e-3);
   EXPECT_NEAR(few.high, 0.9544, 1e-3);
   EXPECT_NEAR(many.low, 0.7222, 1e-3);

@@ -31,6 +31,8 @@ TEST(TextFacts, ComeBackAsTheyWere) {
   const TextFacts full{
       .tokens = 7, .unknown = 2, .confidence = 0.75, .distance = 1.5, .labels = {{"O", 4}, {"B-PER", 1}}};
   EXPECT_EQ(TextFacts::parse(full.json()), full);
+  const TextFacts application{.fields = {{"decide.band", "review"}}};
+  EXPECT_EQ(TextFacts::parse(application.json()), application);
   const TextFacts few{.tokens = 3};
   EXPECT_EQ(TextFacts::parse(few.json()), few);
   EXPECT_EQ(few.json(), R"({"pieces":3,"unknown":0})");
@@ -42,7 +44,8 @@ TEST(TextFacts, ImpossibleFactsAreRefused) {
         R"({"pieces":3,"unknown":0,"confidence":1.5})", R"({"pieces":3,"unknown":0,"distance":-1})",
         R"({"pieces":3,"unknown":0,"labels":{"O":-1}})", R"({"pieces":3,"unknown":0,"labels":[1]})",
         R"({"pieces":"3","unknown":0})", R"({"pieces":9223372036854775807,"unknown":0})",
-        R"({"pieces":3,"unknown":0,"labels":{"O":9223372036854775807}})"})
+        R"({"pieces":3,"unknown":0,"labels":{"O":9223372036854775807}})",
+        R"({"pieces":3,"unknown":0,"fields":["a"]})", R"({"pieces":3,"unknown":0,"fields":{"a":1}})"})
     EXPECT_THROW(TextFacts::parse(text), Error) << text;
 }
 

@@ -85,6 +85,32 @@ TEST_F(ServedTest, AClosedSpoolIsMergedAndRemoved) {
   EXPECT_EQ(merge().texts, 0);
 }
 
+TEST_F(ServedTest, AnswersForAlertsHaveGroupsAndFieldsInTheOrderOfTime) {
+  const record::TextFacts application = {.fields = {{"decide.band", "review"}, {"intent.label", "refund"}}};
+  write("served-b-1",
+        {record_text({{.request = "b-1", .time = 7.0, .digest = "d", .group = "acme"}}, {application.json()}),
+         record_text({{.request = "b-2", .time = 3.0, .digest = "d", .group = "bolt"}}, {facts_of(0).json()}),
+         texts("b-3", 1, 5.0)});
+  EXPECT_EQ(merge().texts, 3);
+  std::vector<ServedAnswer> seen;
+  visit_served(store(), run_.number, [&](const ServedAnswer& answer) { seen.push_back(answer); });
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[0].request, "b-2");
+  EXPECT_EQ(seen[0].group, "bolt");
+  EXPECT_EQ(seen[0].labels, facts_of(0).labels);
+  EXPECT_TRUE(seen[0].fields.empty());
+  EXPECT_EQ(seen[1].request, "b-3");
+  EXPECT_EQ(seen[1].group, "");
+  EXPECT_EQ(seen[2].request, "b-1");
+  EXPECT_EQ(seen[2].group, "acme");
+  EXPECT_TRUE(seen[2].labels.empty());
+  EXPECT_EQ(seen[2].fields, application.fields);
+  // The test of shifts sees labels alone, as if there were no group.
+  const std::vector<ServedText> read = read_served(store(), run_.number);
+  EXPECT_EQ(read[1].facts.labels, facts_of(0).labels);
+  EXPECT_TRUE(read[0].facts.labels.empty());
+}
+
 TEST_F(ServedTest, TwoMergesAtOnceTakeEverythingOnce) {
   constexpr int spools_written = 60;
   for (int i = 0; i < spools_written; ++i)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// exp monitor --alerts: evaluates rules of a user over the answers of a served run, or over a file of events
+// (--replay), and prints, or sends to a command, the alerts. monitor_verb.cpp calls it. Read
+// monitor/alert_watch.hpp next. Scripts depend on the JSON and on exit code 3.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/serving_requests.hpp"
+#include "cli/console.hpp"
+
+namespace encore::cli {
+
+/// Runs the user's command with the JSON on its standard input, not in its command line. Throws Error if it
+/// fails or prints nothing for too long.
+void call_hook(Console& console, const std::string& command, const nlohmann::ordered_json& json,
+               std::chrono::seconds patience);
+
+/// Carries out a request with --alerts. Returns exit_different if an alert was raised in a replay, continues
+/// in the records of a server, or was sent.
+int watch_alerts(const app::MonitorRequest& request, app::App& app, Console& console);
+
+}  // namespace encore::cli
