@@ -17,6 +17,7 @@
 #include "app/run_plugins.hpp"
 #include "base/sha256.hpp"
 #include "config/core_schema.hpp"
+#include "config/experiment.hpp"
 #include "config/value.hpp"
 #include "plan/name_pattern.hpp"
 #include "record/run_paths.hpp"
