@@ -39,6 +39,8 @@ class Console final : public app::Events {
   void print(const nlohmann::ordered_json& answer);
   /// Returns all of the standard input.
   std::string input() const;
+  /// Asks for a line of the standard input; nothing at its end. Only for a terminal (can_ask()).
+  std::optional<std::string> line(const std::string& question);
   /// Returns a command such as "exp show tiny", with the user's --db, for copying into a shell: each word is
   /// quoted where a shell would take it for something else.
   std::string suggestion(std::vector<std::string> words) const;

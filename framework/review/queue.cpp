@@ -116,7 +116,9 @@ Queue::Queue(const std::filesystem::path& path, QueueHooks hooks)
     : Queue(open_queue_file(path, hooks.patience), std::move(hooks)) {}
 
 Queue::Queue(std::unique_ptr<store::Database> database, QueueHooks hooks)
-    : database_(std::move(database)), hooks_(std::move(hooks)) {
+    : database_(std::move(database)),
+      wait_(std::make_unique<store::BusyWait>(*database_, hooks.patience)),
+      hooks_(std::move(hooks)) {
   store::Statement row(*database_,
                        "SELECT application, run, audit, lease_seconds, text_days, opinions, format, created "
                        "FROM queue");

@@ -19,6 +19,7 @@
 
 #include "review/queue_items.hpp"
 #include "review/queue_numbers.hpp"
+#include "store/busy_wait.hpp"
 #include "store/database.hpp"
 #include "world/lease_clock.hpp"
 
@@ -117,6 +118,7 @@ class Queue {
   void empty_journal();
 
   std::unique_ptr<store::Database> database_;
+  std::unique_ptr<store::BusyWait> wait_;  ///< of database_
   QueueHooks hooks_;
   QueueSettings settings_;
 };

@@ -2,7 +2,7 @@
 // Measures a review queue (framework/review): how long a claim and a decision take in a queue of a million
 // items, how long eight processes wait for each other, and whether kills at points of a transaction lose or
 // double an item. It prints figures and fails only for a lost, doubled or refused item. Its results are in
-// docs/internals/performance.md.
+// docs/guides/review.md.
 //   review_queue million [--items N] [--calls N]     review_queue kills [N]     review_queue clients [N]
 #include <time.h>
 
