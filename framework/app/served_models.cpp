@@ -14,6 +14,7 @@
 #include "base/terminal_text.hpp"
 #include "config/experiment.hpp"
 #include "record/run_paths.hpp"
+#include "review/queue.hpp"
 #include "runner/places.hpp"
 #include "world/cores.hpp"
 
@@ -133,6 +134,16 @@ serve::ServedRun model_of(const ServingRequest& request, const App& app, const B
   }
 }
 
+/// Throws UsageError unless the application of the review queue is among the models.
+void require_reviewed(const ServingRequest& request, const std::vector<serve::ServedRun>& models) {
+  if (request.review.empty()) return;
+  const review::Queue queue(request.review);
+  const std::string& name = queue.settings().application;
+  if (std::ranges::find(models, name, &serve::ServedRun::name) == models.end())
+    throw UsageError("the review queue " + request.review + " is of application " + name +
+                     ", which is not served; serve it, or leave out --review");
+}
+
 void require_database(const ServingRequest& request, const std::string& word) {
   if (request.monitor)
     throw UsageError("--monitor stores its numbers with a run of a database, but " + word +
@@ -174,7 +185,9 @@ std::vector<serve::ServedRun> served_models(const ServingRequest& request, const
     const std::optional<BundleWord> bundle = bundle_word(word);
     models.add(bundle ? model_of(request, app, *bundle) : model_in(request, word, word), word);
   }
-  return models.take();
+  std::vector<serve::ServedRun> all = models.take();
+  require_reviewed(request, all);
+  return all;
 }
 
 std::string names_of(const std::vector<serve::ServedRun>& models) {

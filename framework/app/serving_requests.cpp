@@ -36,6 +36,8 @@ Form<ServingRequest> serve_form() {
         {"exp serve shakespeare quickstart-model", "serve a run, and a folder of exp export --format encore"},
         {"exp serve quickstart --monitor=0.1",
          "store numbers of 10 % of the requests, for exp monitor quickstart"},
+        {"exp serve desk --review desk.queue",
+         "queue the requests that the application desk leaves to people"},
         {"exp serve quickstart --host 0.0.0.0 --token-file token.txt",
          "serve other machines, with a token"}}});
   form.option("host", &R::host, "ADDRESS", "the address to listen on; 0.0.0.0: all addresses of this machine")
@@ -63,6 +65,10 @@ Form<ServingRequest> serve_form() {
       .alone("1")
       .option("monitor-texts", &R::monitor_texts, "DAYS",
               "also store their inputs and answers, for DAYS days")
+      .option(
+          "review", &R::review, "QUEUE",
+          "put the requests that an application leaves to people into this queue (exp review new makes it), "
+          "and serve the page /review to decide them")
       .include(&R::model, weights_options())
       .include(&R::selection, run_arguments());
   const std::string at_least_one = " {}: expected at least 1";

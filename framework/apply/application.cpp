@@ -197,6 +197,17 @@ std::vector<std::pair<std::string, const AskedRun*>> Application::models() const
   return models;
 }
 
+BandFields Application::band_fields() const {
+  for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
+    if (std::ranges::find(part->fields.gives, "band") == part->fields.gives.end()) continue;
+    const auto proposal =
+        std::ranges::find_if(part->fields.reads, [](const auto& field) { return field.ends_with(".label"); });
+    return {.band = full_name(part->table.name, "band"),
+            .proposal = proposal == part->fields.reads.end() ? "" : *proposal};
+  }
+  return {};
+}
+
 bool Application::learns() const {
   return std::ranges::any_of(parts_, [](const Part& part) { return part.step->learns(); });
 }

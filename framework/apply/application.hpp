@@ -42,6 +42,12 @@ struct StepTrace {
 /// Called while a set passes through the steps: the step's name, and how many of how many records are done.
 using ApplyWatch = std::function<void(const std::string& step, std::size_t done, std::size_t all)>;
 
+/// The fields by which an application says who answers a request (encore/step.hpp).
+struct BandFields {
+  std::string band;      ///< "decide.band"; "": no step gives it
+  std::string proposal;  ///< "intent.label", the label that a person is to confirm; "": there is none
+};
+
 /// Not for use by several threads at once.
 class Application {
  public:
@@ -64,6 +70,8 @@ class Application {
   const std::vector<Measure>& measures() const { return measures_; }
   /// Returns the models that steps ask, by the names of the steps.
   std::vector<std::pair<std::string, const AskedRun*>> models() const;
+  /// Returns the fields of the last step that gives a band. The proposal is the first label that it reads.
+  BandFields band_fields() const;
   /// Returns whether a step learns from the training set.
   bool learns() const;
   bool is_fitted() const;

@@ -10,6 +10,7 @@
 #include "app/bench_requests.hpp"
 #include "app/bundle_requests.hpp"
 #include "app/document_requests.hpp"
+#include "app/review_requests.hpp"
 #include "app/serving_requests.hpp"
 #include "cli/become_worker.hpp"
 #include "runner/programs.hpp"
@@ -124,6 +125,26 @@ Verb serve_verb() {
 Verb monitor_verb() {
   return make_component_verb("monitor", "check whether the inputs of a served model have changed",
                              "exp-serve", app::monitor_form);
+}
+
+Verb review_verb() {
+  const auto action = [](const char* name, const char* summary, auto form) {
+    return make_component_verb(name, summary, "exp-serve", form, "review ");
+  };
+  return make_verb_of_actions(
+      "review", "decide the requests that an application leaves to people",
+      "the queue of requests that people decide (docs/guides/review.md)",
+      {action("new", "make a queue for an application", app::review_new_form),
+       action("ls", "list the items of a queue", app::review_ls_form),
+       action("next", "claim the next item; on a terminal, review one after the other",
+              app::review_next_form),
+       action("decide", "record the label of an item", app::review_decide_form),
+       action("undo", "take back a decision", app::review_undo_form),
+       action("release", "give back a claimed item, or skip it", app::review_release_form),
+       action("report", "print load, agreement, and the error of automatic answers", app::review_report_form),
+       action("export", "write decisions as records to train with", app::review_export_form),
+       action("forget", "remove inputs for good", app::review_forget_form),
+       action("trail", "print who did what with an item", app::review_trail_form)});
 }
 
 Verb bench_verb() {

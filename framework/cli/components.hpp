@@ -20,6 +20,7 @@ std::string component_of(const std::string& verb);
 /// These functions return the verbs of each component. Each is linked into one component only
 /// (report_main.cpp, serve_main.cpp, bench_main.cpp).
 std::vector<Verb> verbs_of_serve();
+std::vector<Verb> verbs_of_review();  ///< of exp-serve too
 std::vector<Verb> verbs_of_bench();
 /// These functions return the verbs of exp-report, which names them in report_main.cpp.
 Verb report_of_component();

@@ -126,6 +126,14 @@ void Console::each_line(const std::string& file, const std::function<void(std::s
   if (!text.empty()) seen(text);
 }
 
+/// Prints the question to standard output, because the answers belong to a dialog that is printed there.
+std::optional<std::string> Console::line(const std::string& question) {
+  out << question << std::flush;
+  std::string words;
+  if (!std::getline(std::cin, words)) return std::nullopt;
+  return words;
+}
+
 void flush_standard_output() {
   std::cout.flush();
 }

@@ -44,6 +44,8 @@ class Console final : public app::Events {
   /// Calls `seen` with each line of a file, or of the standard input ("-") as soon as it is there. Reports
   /// the progress of a file. Throws UnreadableFile.
   void each_line(const std::string& file, const std::function<void(std::string_view line)>& seen);
+  /// Asks for a line of the standard input; nothing at its end. Only for a terminal (can_ask()).
+  std::optional<std::string> line(const std::string& question);
   /// Returns a command such as "exp show tiny", with the user's --db, for copying into a shell: each word is
   /// quoted where a shell would take it for something else.
   std::string suggestion(std::vector<std::string> words) const;

@@ -88,6 +88,7 @@ serve::ServeOptions options_of(const app::ServingRequest& request) {
   options.receiving = milliseconds_of(request.receive_timeout);
   options.monitor_share = request.monitor.value_or(options.monitor_share);
   options.monitor_text_days = request.monitor_texts.value_or(options.monitor_text_days);
+  options.review = request.review;
   if (!serve::is_loopback(options.host) && options.token.empty())
     throw app::UsageError(
         "--host " + options.host +
@@ -126,7 +127,9 @@ int serve_models(const app::ServingRequest& request, app::App& app, Console& con
 }  // namespace
 
 std::vector<Verb> verbs_of_serve() {
-  return {make_verb("serve", "", app::serve_form, serve_models), monitor_of_component()};
+  std::vector<Verb> verbs = verbs_of_review();
+  verbs.insert(verbs.end(), {make_verb("serve", "", app::serve_form, serve_models), monitor_of_component()});
+  return verbs;
 }
 
 }  // namespace encore::cli

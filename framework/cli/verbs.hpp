@@ -81,6 +81,7 @@ Verb attention_verb();
 Verb embed_verb();
 Verb serve_verb();
 Verb monitor_verb();
+Verb review_verb();
 Verb retrain_verb();
 Verb quantize_verb();
 Verb export_verb();

@@ -120,7 +120,7 @@ requires std::is_same_v<std::remove_const_t<T>, ServeModel>
 void visit_fields(T& model, Visitor& visit) {
   visit(model.digest), visit(model.step), visit(model.no_answers), visit(model.no_vectors);
   visit(model.no_writing), visit(model.no_scores), visit(model.notes);
-  visit(model.task), visit(model.fields), visit(model.labels);
+  visit(model.task), visit(model.fields), visit(model.labels), visit(model.band), visit(model.proposal);
 }
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeAnswers>

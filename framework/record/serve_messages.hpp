@@ -62,6 +62,9 @@ struct ServeModel {
   /// The fields of an input for `answer`, separated by tabs if there are several: {"question", "context"}.
   std::vector<std::string> fields = {};
   std::vector<std::string> labels = {};  ///< its classes, by number; none: it has no classes
+  /// Of an application whose steps say who answers a request: the fields of its answer with the band and with
+  /// the label that it proposes; "": it has no such step, or the step reads no label.
+  std::string band = {}, proposal = {};
 
   friend bool operator==(const ServeModel&, const ServeModel&) = default;
 };

@@ -14,13 +14,21 @@ std::string filled(std::string text, const std::string& placeholder, const std::
   return text.replace(text.find(placeholder), placeholder.size(), value);
 }
 
+ServePage page_of(const char* frame, const char* style, const char* script) {
+  return {.html = filled(filled(frame, "{{style}}", style), "{{script}}", script),
+          .policy = document::content_policy(style, script) +
+                    "; img-src data:; connect-src 'self'; frame-ancestors 'none'"};
+}
+
 }  // namespace
 
 const ServePage& serve_page() {
-  static const ServePage page = {
-      .html = filled(filled(page_frame, "{{style}}", page_style), "{{script}}", page_script),
-      .policy = document::content_policy(page_style, page_script) +
-                "; img-src data:; connect-src 'self'; frame-ancestors 'none'"};
+  static const ServePage page = page_of(page_frame, page_style, page_script);
+  return page;
+}
+
+const ServePage& review_page() {
+  static const ServePage page = page_of(review_frame, review_style, review_script);
   return page;
 }
 

@@ -220,6 +220,20 @@ FeedbackRequest parse_feedback(const Route& route, const std::string& text) {
   return request;
 }
 
+ReviewAction parse_review(const Route& route, const std::string& text) {
+  const Body body(route, text);
+  const std::string order = body.text("order");
+  const std::optional<review::Order> known = review::order_from(order.empty() ? "uncertainty" : order);
+  if (!known) refuse("invalid \"order\" \"" + order + "\": expected \"uncertainty\" or \"age\"");
+  return {.work = route.work,
+          .item = body.text("item"),
+          .label = body.text("label"),
+          .reviewer = body.text("reviewer"),
+          .order = *known,
+          .skip = body.flag("skip"),
+          .new_label = body.flag("new_label")};
+}
+
 ServeRequest parse_request(const Route& route, const std::string& text, const RequestLimits& limits) {
   const Body body(route, text);
   ServeRequest request{.model = body.text("model"),

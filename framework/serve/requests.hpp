@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "record/serve_messages.hpp"
+#include "review/queue_items.hpp"
 #include "serve/routes.hpp"
 
 namespace encore::serve {
@@ -43,6 +44,17 @@ struct FeedbackRequest {
 
 /// Parses the body of feedback. Throws as parse_request.
 FeedbackRequest parse_feedback(const Route& route, const std::string& body);
+
+/// What a person does with the review queue.
+struct ReviewAction {
+  RouteWork work = RouteWork::review_status;
+  std::string item = {}, label = {}, reviewer = {};
+  review::Order order = review::Order::uncertainty;
+  bool skip = false, new_label = false;
+};
+
+/// Parses the body of a route /v1/review/... Throws as parse_request.
+ReviewAction parse_review(const Route& route, const std::string& body);
 
 /// Throws Refusal that names the member and what it must be.
 ServeRequest parse_request(const Route& route, const std::string& body, const RequestLimits& limits);

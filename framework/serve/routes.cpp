@@ -21,6 +21,15 @@ const RouteField truncate_field = {"truncate", FieldType::flag, false,
                                    "true: use only the beginning of an input that is too long for the model; "
                                    "false: refuse the request with 400"};
 
+const RouteField item_field = {"item", FieldType::text, true, "the id of the item"};
+const RouteField reviewer_field = {"reviewer", FieldType::text, true, "the name of the reviewer"};
+constexpr const char* item_answer =
+    "`item`: its `id`, `text` (null if it is not kept), `proposed` label, `confidence`, `scope`, `band`, "
+    "`reason` (`review` or `audit`), `queued` (seconds since 1970), `label` (null until it is decided), "
+    "`holder` and `held_until`, `run` and `digest` of the application; `waiting` and `done`: numbers of "
+    "items; "
+    "`seen`: numbers of requests by band";
+
 /// Makes a member that clients of OpenAI send and that is not supported; only `values` and null, which
 /// request nothing, are accepted.
 constexpr RouteField neutral_field(const char* name, const char* values,
@@ -99,10 +108,12 @@ const std::vector<ErrorStatus>& error_statuses() {
        "the server is for programs on its own machine only, and the field Host names another machine, or "
        "Origin a page of another server"},
       {404,
-       "there is no such route or model; for feedback: the request is unknown, or the server runs without "
-       "`--monitor`"},
+       "there is no such route, model or item; for feedback: the request is unknown, or the server runs "
+       "without "
+       "`--monitor`; for reviews: the server runs without `--review`"},
       {405, "the route takes another method, which the field Allow names"},
       {408, "the request did not arrive completely in time"},
+      {409, "another reviewer has the item, or it is decided already"},
       {413, "the body is too long, or requests too many inputs or outputs"},
       {415, "the Content-Type of the body is not application/json"},
       {429, "the queue is full; try again after the seconds in Retry-After"},
@@ -110,7 +121,8 @@ const std::vector<ErrorStatus>& error_statuses() {
       {500, "a fault of Encore; please report it"},
       {503,
        "no worker is ready, the answer took too long, the request has crashed two workers, too many "
-       "connections are open, or the server is about to end; the message says which"}};
+       "connections are open, the review queue cannot be written, or the server is about to end; the message "
+       "says which"}};
   return list;
 }
 
@@ -259,6 +271,61 @@ const std::vector<Route>& routes() {
                    "members of the answer with their true values; the answer was right if it has all these "
                    "values"}},
        .answer = "`id` and `text` of the request, and `correct`: whether the answer of the model was right"},
+      {.method = "POST",
+       .path = "/v1/review/claim",
+       .work = RouteWork::review_claim,
+       .open = false,
+       .summary =
+           "Gives a reviewer the next item of the review queue, or the one that the reviewer has already; "
+           "the server must run with `--review`",
+       .fields = {reviewer_field,
+                  {"order", FieldType::text, false,
+                   "`uncertainty` (default): the lowest confidence first; `age`: the oldest first"}},
+       .answer = item_answer},
+      {.method = "POST",
+       .path = "/v1/review/decide",
+       .work = RouteWork::review_decide,
+       .open = false,
+       .summary = "Records the label that a reviewer gives an item. Sending the same decision again changes "
+                  "nothing",
+       .fields = {item_field,
+                  {"label", FieldType::text, true, "the label"},
+                  reviewer_field,
+                  {"new_label", FieldType::flag, false,
+                   "true: accept a label that the queue does not have yet"}},
+       .answer = item_answer},
+      {.method = "POST",
+       .path = "/v1/review/undo",
+       .work = RouteWork::review_undo,
+       .open = false,
+       .summary = "Takes back the decision of a reviewer about an item, who then has the item again",
+       .fields = {item_field, reviewer_field},
+       .answer = item_answer},
+      {.method = "POST",
+       .path = "/v1/review/release",
+       .work = RouteWork::review_release,
+       .open = false,
+       .summary = "Gives back an item that a reviewer has claimed",
+       .fields = {item_field,
+                  reviewer_field,
+                  {"skip", FieldType::flag, false,
+                   "true: the item comes behind all that were skipped less often"}},
+       .answer = item_answer},
+      {.method = "GET",
+       .path = "/v1/review/status",
+       .work = RouteWork::review_status,
+       .open = false,
+       .summary = "Returns the settings of the review queue, its labels and its counts",
+       .answer =
+           "`application`, `opinions`, `audit`, `lease` in seconds, `text_days`, `labels`, and `waiting`, "
+           "`done` and `seen` as for a claim"},
+      {.method = "GET",
+       .path = "/review",
+       .work = RouteWork::review_page,
+       .open = true,
+       .summary = "Returns a web page on which people decide the items of the review queue",
+       .content_type = "text/html; charset=utf-8",
+       .answer = "a page that loads nothing from other servers"},
       {.method = "GET",
        .path = "/v1/models",
        .work = RouteWork::models,

@@ -17,6 +17,12 @@ enum class RouteWork : std::uint8_t {
   embeddings,
   completions,
   feedback,
+  review_claim,
+  review_decide,
+  review_undo,
+  review_release,
+  review_status,
+  review_page,
   models,
   alive,
   ready,
@@ -37,6 +43,11 @@ struct RouteField {
   const char* help;          ///< for the OpenAPI document and the page
   const char* neutral = "";  ///< for FieldType::neutral: the accepted values, as a JSON array
 };
+
+/// Returns whether the work needs the review queue of the server.
+inline bool is_review(RouteWork work) {
+  return work >= RouteWork::review_claim && work <= RouteWork::review_page;
+}
 
 struct Route {
   const char *method, *path;

@@ -41,7 +41,7 @@ bool equal_tokens(const std::string& given, const std::string& token) {
   return difference == 0;
 }
 
-constexpr std::size_t session_digits = 8;
+constexpr std::size_t session_digits = 12;
 
 /// A longer body takes about a tenth of a millisecond to read.
 constexpr std::size_t most_bytes_on_the_loop = std::size_t{16} << 10;
@@ -77,6 +77,9 @@ Service::Service(boost::asio::io_context& loop, const ServeOptions& options,
       options_(options),
       session_(random_digits(session_digits)),
       pools_(make_pools(runs)),
+      desk_(options.review.empty()
+                ? nullptr
+                : std::make_unique<ReviewDesk>(loop, options.review, options.timeout, options.noticed)),
       loopback_(is_loopback(options.host)) {}
 
 Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
@@ -85,6 +88,7 @@ Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
       .noticed = options_.noticed};
   Pools pools;
   for (const ServedRun& run : runs) {
+    run_ids_[run.name] = run.id;
     if (auto& monitor = monitors_[run.name];
         options_.monitor_share > 0.0 && (!monitor || monitor->run_id() != run.id))
       monitor = std::make_shared<ServeMonitor>(run.folder, run.id, session_,
@@ -98,8 +102,10 @@ Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
 }
 
 void Service::start(const std::function<void(const std::string& why)>& cannot) {
-  const auto one_ready = [this] {
-    if (ready() && options_.ready) options_.ready();
+  const auto one_ready = [this, cannot] {
+    if (!ready()) return;
+    if (const std::string why = prepare_review(pools_); !why.empty()) return cannot(why);
+    if (options_.ready) options_.ready();
   };
   for (const auto& pool : pools_) pool->start(one_ready, cannot);
 }
@@ -109,12 +115,14 @@ void Service::start(const std::function<void(const std::string& why)>& cannot) {
 void Service::replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended) {
   next_ = make_pools(runs);
   replacing_ended_ = std::move(ended);
-  const auto one_ready = [this] {
-    if (std::ranges::all_of(next_, [](const auto& pool) { return pool->ready(); })) change_over();
-  };
   const auto cannot = [this](const std::string& why) {
     replacing_ended_(why);
     boost::asio::post(loop_, [this] { next_.clear(); });  // one of them is the caller
+  };
+  const auto one_ready = [this, cannot] {
+    if (!std::ranges::all_of(next_, [](const auto& pool) { return pool->ready(); })) return;
+    if (const std::string why = prepare_review(next_); !why.empty()) return cannot(why);
+    change_over();
   };
   const Pools starting = next_;
   for (const auto& pool : starting) pool->start(one_ready, cannot);
@@ -148,6 +156,8 @@ std::optional<HttpAnswer> Service::judge(const HttpRequest& request) {
       throw Refusal(415, "the body must be JSON: Content-Type: application/json");
     if (route.work == RouteWork::feedback && options_.monitor_share <= 0.0)
       throw Refusal(404, "this server keeps no samples of requests; start it with --monitor");
+    if (is_review(route.work) && !desk_)
+      throw Refusal(404, "this server has no review queue; start it with --review QUEUE");
     return std::nullopt;
   } catch (const Refusal& refusal) {
     count(call, refusal.status());
@@ -161,6 +171,7 @@ void Service::handle(HttpRequest request, std::shared_ptr<HttpReply> reply) {
   carry_out(*call, [&] {
     const Route& route = route_of(request);
     call->route = &route;
+    if (route.work == RouteWork::review_status) return review(call, {.work = route.work});
     if (route.fields.empty()) return answer(*call, answer_now(route));
     if (request.body.size() > most_bytes_on_the_loop) return read_aside(call, std::move(request.body));
     read(call, request.body)();
@@ -180,6 +191,8 @@ void Service::carry_out(const Call& call, const Next& work) {
 Service::Next Service::read(const CallPointer& call, const std::string& body) {
   if (call->route->work == RouteWork::feedback)
     return [this, call, feedback = parse_feedback(*call->route, body)] { take_feedback(*call, feedback); };
+  if (is_review(call->route->work))
+    return [this, call, action = parse_review(*call->route, body)] { review(call, action); };
   call->request =
       parse_request(*call->route, body, {.texts = options_.queue_texts, .max_tokens = options_.max_tokens});
   return [this, call] { ask(call); };
@@ -239,9 +252,12 @@ HttpAnswer Service::answer_now(const Route& route) const {
       answer.body = metrics_text();
       break;
     case RouteWork::page:
-      answer.body = serve_page().html;
-      answer.fields = {{"Content-Security-Policy", serve_page().policy}, {"X-Frame-Options", "DENY"}};
+    case RouteWork::review_page: {
+      const ServePage& page = route.work == RouteWork::page ? serve_page() : review_page();
+      answer.body = page.html;
+      answer.fields = {{"Content-Security-Policy", page.policy}, {"X-Frame-Options", "DENY"}};
       break;
+    }
     default:
       answer.body = openapi_document(options_.version);
   }
@@ -327,7 +343,11 @@ void Service::ask(const CallPointer& call) {
   Job* const raw = job.get();  // the job holds this function
   job->ended = [this, call, raw] { finish(call, *raw); };
   if (call->request.streams) stream(call, job);
-  if (job->work == record::ServeWork::answer) observe(*call, *job);
+  if (job->work == record::ServeWork::answer) {
+    call->is_reviewed = desk_ && pool.name() == desk_->settings().application;
+    if (call->is_reviewed) call->id = session_ + "-" + std::to_string(call->number);
+    observe(*call, *job);
+  }
   pool.submit(job);
 }
 
@@ -340,7 +360,44 @@ void Service::observe(Call& call, Job& job) {
   if (!found->second->samples(id)) return;
   job.observed = true;
   call.monitor = found->second;
-  call.sampled = std::move(id);
+  call.id = std::move(id);
+}
+
+// --- reviews ---
+
+std::string Service::prepare_review(const Pools& pools) {
+  if (!desk_) return "";
+  const auto& name = desk_->settings().application;
+  const auto found = std::ranges::find(pools, name, [](const auto& pool) { return pool->name(); });
+  if (found == pools.end())
+    return "the review queue " + options_.review.string() + " is of application " + name +
+           ", which is not served; serve it, or leave out --review";
+  if ((*found)->model()->band.empty())
+    return "no step of " + name +
+           " gives the field band, so no request comes to reviewers; leave out --review";
+  desk_->add_classes((*found)->model()->labels);
+  return "";
+}
+
+void Service::review(const CallPointer& call, ReviewAction action) {
+  desk_->act(std::move(action), [this, call](const std::string& body, const std::exception_ptr& failure) {
+    carry_out(*call, [&] {
+      if (failure) std::rethrow_exception(failure);
+      answer(*call, {.body = body});
+    });
+  });
+}
+
+void Service::answer_reviewed(const CallPointer& call, const Job& job, HttpAnswer whole) {
+  const record::ServeModel& model = *call->pool->model();
+  desk_->take(review_items({.id = call->id, .run = run_ids_[call->pool->name()], .model = model}, job,
+                           desk_->settings().audit),
+              [this, call, whole = std::move(whole)](const std::string& failure) mutable {
+                if (failure.empty()) return answer(*call, std::move(whole));
+                refuse(*call,
+                       Refusal(503, "the review queue cannot be written, so the request was not accepted: " +
+                                        failure));
+              });
 }
 
 void Service::take_feedback(const Call& call, const FeedbackRequest& feedback) {
@@ -382,13 +439,14 @@ void Service::finish(const CallPointer& call, const Job& job) {
     if (!call->request.streams || (!call->streaming && (refused || !job.failure.empty()))) {
       if (!job.failure.empty()) throw Refusal(503, job.failure);
       HttpAnswer whole{.body = answer_body(named(*call->pool), call->request, job, call->completion_id())};
+      if (!call->id.empty()) whole.fields.emplace_back("X-Request-Id", call->id);
       if (call->monitor) {
-        whole.fields.emplace_back("X-Request-Id", call->sampled);
-        call->monitor->add(call->sampled, call->pool->model()->digest, job,
+        call->monitor->add(call->id, call->pool->model()->digest, job,
                            std::chrono::duration<double>(ServeClock::now() - call->arrived).count(),
                            call->request.group);
         write_later();
       }
+      if (call->is_reviewed) return answer_reviewed(call, job, std::move(whole));
       return answer(*call, std::move(whole));
     }
     begin_stream(*call);

@@ -22,6 +22,7 @@
 #include "serve/model_pool.hpp"
 #include "serve/refusal.hpp"
 #include "serve/requests.hpp"
+#include "serve/review_desk.hpp"
 #include "serve/routes.hpp"
 #include "serve/serve.hpp"
 #include "serve/serve_monitor.hpp"
@@ -61,8 +62,9 @@ class Service {
     std::shared_ptr<HttpReply> reply;
     ServeClock::time_point arrived;              ///< when the request was complete
     std::uint64_t number = 0;                    ///< of the request, from 1
-    std::string sampled = {};                    ///< the request's id, if the monitor samples it
+    std::string id = {};                         ///< for clients, if the request is kept anywhere
     std::shared_ptr<ServeMonitor> monitor = {};  ///< of its model; null: not sampled
+    bool is_reviewed = false;                    ///< its model has a review queue
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
     bool streaming = false;     ///< the head of a stream was sent
@@ -72,6 +74,7 @@ class Service {
   using CallPointer = std::shared_ptr<Call>;
 
   using Next = std::function<void()>;
+  using Pools = std::vector<std::shared_ptr<ModelPool>>;
 
   void allow(const HttpRequest& request, const Route& route) const;
   /// Reads the body and returns the work for the loop. Depends on its arguments and the options only.
@@ -84,6 +87,13 @@ class Service {
   void ask(const CallPointer& call);
   void observe(Call& call, Job& job);
   void take_feedback(const Call& call, const FeedbackRequest& feedback);
+  /// Passes an action on the review queue on, and answers when it is done.
+  void review(const CallPointer& call, ReviewAction action);
+  /// Sends the answer once the items for reviewers are on the disk.
+  void answer_reviewed(const CallPointer& call, const Job& job, HttpAnswer whole);
+  /// Gives the queue the labels of the reviewed application. Returns why its answers cannot be reviewed, or
+  /// "".
+  std::string prepare_review(const Pools& pools);
   /// Writes samples once for all requests that are answered in this turn of the loop.
   void write_later();
   void stream(const CallPointer& call, const std::shared_ptr<Job>& job);
@@ -95,7 +105,6 @@ class Service {
   void refuse(const Call& call, const Refusal& refusal);
   static HttpAnswer answer_of(const Refusal& refusal);
   ModelPool& pool_of(const std::string& model);
-  using Pools = std::vector<std::shared_ptr<ModelPool>>;
   Pools make_pools(const std::vector<ServedRun>& runs);
   void change_over();
   /// Drops replaced models without a request; not at once, because one of them may be the caller.
@@ -111,7 +120,9 @@ class Service {
   ServeMetrics metrics_;
   std::string session_;                                            ///< begins the ids of sampled requests
   std::map<std::string, std::shared_ptr<ServeMonitor>> monitors_;  ///< by name of the run
+  std::map<std::string, std::string> run_ids_;                     ///< of the runs, by their names
   Pools pools_, next_, replaced_;
+  std::unique_ptr<ReviewDesk> desk_;  ///< null: without a review queue
   bool writing_ = false;
   std::function<void(const std::string& why)> replacing_ended_;
   const HttpServer* server_ = nullptr;

@@ -115,8 +115,9 @@ int Statement::type(int column) const {
   return sqlite3_column_type(statement_, column);
 }
 
-Database::Database(std::filesystem::path path, int flags, std::chrono::milliseconds patience)
-    : path_(std::move(path)) {
+Database::Database(std::filesystem::path path, int flags, std::chrono::milliseconds patience,
+                   const DatabaseWords& words)
+    : path_(std::move(path)), words_(words) {
   const int code = sqlite3_open_v2(path_.c_str(), &handle_, flags, nullptr);
   if (code != SQLITE_OK) {
     try {
@@ -177,13 +178,13 @@ void Database::require_in_place() const {
 }
 
 void Database::fail(int code, const std::string& action) const {
-  const std::string file = "database " + path_.string();
+  const std::string file = std::string(words_.what) + " " + path_.string();
   if (code == SQLITE_READONLY_DBMOVED)
     throw DatabaseError(
         file +
             " was moved, removed or replaced while it was in use; nothing more is written to it. Restore it "
-            "(with its -wal file) and run the same command again: the records wait in " +
-            path_.string() + ".runs",
+            "(with its -wal file) and run the same command again" +
+            (words_.has_runs ? ": the records wait in " + path_.string() + ".runs" : ""),
         code);
   switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -194,27 +195,28 @@ void Database::fail(int code, const std::string& action) const {
                           code);
     }
     case SQLITE_NOTADB:
-      throw DatabaseError(path_.string() + " is not a database; name another file with --db", code);
+      throw DatabaseError(path_.string() + " is not a " + words_.what + "; " + words_.other_file, code);
     case SQLITE_CANTOPEN:
       throw DatabaseError("cannot open " + file +
                               ": no such file, or no permission (does its folder exist, and can you write "
-                              "there?); choose another path with --db",
+                              "there?); " +
+                              words_.other_file,
                           code);
     case SQLITE_READONLY:
     case SQLITE_PERM:
       throw DatabaseError(
-          file + " or its folder is not writable; choose another path with --db, or get write permission",
-          code);
+          file + " or its folder is not writable; " + words_.other_file + ", or get write permission", code);
     case SQLITE_FULL:
       throw DatabaseError(
           "the disk is full: " + file + " is unchanged; free some space and run the same command again",
           code);
     case SQLITE_CORRUPT:
-      throw DatabaseError(file + " is damaged (" + sqlite3_errmsg(handle_) +
-                              "); keep a copy, then try sqlite3 FILE .recover; "
-                              "the spools in " +
-                              path_.string() + ".runs hold every measurement too",
-                          code);
+      throw DatabaseError(
+          file + " is damaged (" + sqlite3_errmsg(handle_) +
+              "); keep a copy, then try sqlite3 FILE .recover" +
+              (words_.has_runs ? "; the spools in " + path_.string() + ".runs hold every measurement too"
+                               : ""),
+          code);
     default:
       throw DatabaseError(
           "cannot " + action + " " + file + ": " + (handle_ ? sqlite3_errmsg(handle_) : "out of memory"),

@@ -37,6 +37,13 @@ class DatabaseError : public Error {
   int code_;
 };
 
+/// The words of error messages that depend on what the file is for.
+struct DatabaseWords {
+  const char* what = "database";  ///< before the path
+  const char* other_file = "choose another path with --db";
+  bool has_runs = true;  ///< the folder PATH.runs keeps the records too
+};
+
 class Database;
 class StepBudget;
 using GuardedNames = std::set<std::string, std::less<>>;
@@ -107,7 +114,8 @@ class Statement {
 class Database {
  public:
   /// `flags` are those of sqlite3_open_v2. Statements wait up to `patience` for other processes.
-  Database(std::filesystem::path path, int flags, std::chrono::milliseconds patience);
+  Database(std::filesystem::path path, int flags, std::chrono::milliseconds patience,
+           const DatabaseWords& words = {});
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -139,6 +147,7 @@ class Database {
 
  private:
   std::filesystem::path path_;
+  DatabaseWords words_;
   sqlite3* handle_ = nullptr;
   GuardedNames guarded_names_;
   mutable StepBudget* step_budget_ = nullptr;

@@ -67,19 +67,6 @@ void require_version(Database& database) {
   }
 }
 
-void choose_journal(Database& database) {
-  const bool wal = carries_wal(folder_of(database.path()));
-  // With FULL, the rows of a finished run survive a power cut. Transactions are few, so the cost is small.
-  if (database.text("PRAGMA journal_mode") != (wal ? "wal" : "delete")) {
-    try {
-      database.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
-    } catch (const DatabaseError& error) {
-      if (!error.busy()) throw;  // in use: the mode only affects speed, and the next process sets it
-    }
-  }
-  database.execute("PRAGMA synchronous = FULL");
-}
-
 std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
                                            std::chrono::milliseconds patience) {
   // Even a reader of a file in WAL mode must write to its shared memory. If that is forbidden, and no other
@@ -98,6 +85,13 @@ std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
                                     patience);
 }
 
+std::unique_ptr<Database> open_to_write(const std::filesystem::path& path, int flags,
+                                        std::chrono::milliseconds patience, const DatabaseWords& words) {
+  auto database = std::make_unique<Database>(path, flags, patience, words);
+  if (sqlite3_db_readonly(database->handle(), "main") == 1) database->fail(SQLITE_READONLY, "open");
+  return database;
+}
+
 void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
   if (std::filesystem::is_directory(path)) throw Error(path.string() + " is a folder; name a file with --db");
   std::error_code absent;
@@ -113,6 +107,11 @@ void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
 }
 
 }  // namespace
+
+std::unique_ptr<Database> open_writable(const std::filesystem::path& path, std::chrono::milliseconds patience,
+                                        const DatabaseWords& words) {
+  return open_to_write(path, SQLITE_OPEN_READWRITE, patience, words);
+}
 
 std::string database_uri(const std::filesystem::path& path, const std::string& query) {
   std::string uri = "file:";
@@ -139,6 +138,19 @@ bool carries_wal(const std::filesystem::path& folder) {
          std::end(local_file_systems);
 }
 
+void choose_journal(Database& database) {
+  const bool wal = carries_wal(folder_of(database.path()));
+  // With FULL, the rows of a finished run survive a power cut. Transactions are few, so the cost is small.
+  if (database.text("PRAGMA journal_mode") != (wal ? "wal" : "delete")) {
+    try {
+      database.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
+    } catch (const DatabaseError& error) {
+      if (!error.busy()) throw;  // in use: the mode only affects speed, and the next process sets it
+    }
+  }
+  database.execute("PRAGMA synchronous = FULL");
+}
+
 std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
                                                std::chrono::milliseconds patience) {
   require_usable_path(path, mode);
@@ -149,10 +161,7 @@ std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path
     return database;
   }
   const int flags = SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
-  auto database = std::make_unique<Database>(path, flags, patience);
-  if (sqlite3_db_readonly(database->handle(), "main") == 1) {
-    database->fail(SQLITE_READONLY, "open");
-  }
+  auto database = open_to_write(path, flags, patience, {});
   const bool empty = database->integer("SELECT count(*) FROM sqlite_schema") == 0;
   if (empty && mode == OpenMode::create && database->integer("PRAGMA application_id") == 0)
     create_tables(*database);

@@ -28,6 +28,11 @@ enum class OpenMode {
 std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
                                                std::chrono::milliseconds patience = std::chrono::seconds(10));
 
+/// Opens an existing file for reading and writing, or ":memory:", without a check of its content. Throws
+/// DatabaseError if the file cannot be written.
+std::unique_ptr<Database> open_writable(const std::filesystem::path& path, std::chrono::milliseconds patience,
+                                        const DatabaseWords& words = {});
+
 /// Returns the file as SQLite's URI: "file:/a/b.db?mode=ro".
 std::string database_uri(const std::filesystem::path& path, const std::string& query);
 
@@ -38,5 +43,8 @@ std::int64_t version_of(Database& database);
 /// Returns whether the file system under `folder` is known to support SQLite's shared memory (WAL). Local
 /// ones do, network ones do not.
 bool carries_wal(const std::filesystem::path& folder);
+
+/// Sets the journal mode that the file system supports, WAL if it can, and makes commits survive a power cut.
+void choose_journal(Database& database);
 
 }  // namespace encore::store

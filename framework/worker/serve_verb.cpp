@@ -363,8 +363,12 @@ record::ServeModel message_of(const apply::Application& application) {
                              .no_writing = only_answers,
                              .task = "application",
                              .fields = application.fields().structure};
+  const apply::BandFields bands = application.band_fields();
+  message.band = bands.band;
+  message.proposal = bands.proposal;
   std::string digests = application.knowledge();
   for (const auto& [step, model] : application.models()) {
+    if (step + ".label" == bands.proposal) message.labels = model->labels();
     digests += step + " " + model->engine().digest() + "\n";
     for (const std::string& note : model->engine().notes())
       message.notes.push_back("step " + step + ": " + note);

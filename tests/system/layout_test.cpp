@@ -30,8 +30,8 @@ using Names = std::vector<std::string>;
 // In the order of the data flow: a folder may include itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
-const Names control_folders = {"plan",   "store",  "runner", "analysis", "monitor", "document",
-                               "report", "bundle", "serve",  "app",      "cli"};
+const Names control_folders = {"plan",     "store",  "review", "runner", "analysis", "monitor",
+                               "document", "report", "bundle", "serve",  "app",      "cli"};
 const Names worker_folders = {"plugin_host", "memory",      "kernels", "onnx_graph", "contract", "model",
                               "tasks",       "distributed", "infer",   "library",    "onnx",     "train",
                               "apply",       "survey",      "bench",   "worker"};
@@ -233,7 +233,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
       {"store/upgrade.cpp", {"execute:+std::to_string(upgrade.to)"}}};
   const fs::path framework = fs::path(ENCORE_SOURCE_DIR) / "framework";
   std::size_t files = 0;
-  for (const char* folder : {"store", "bundle", "app", "cli", "runner", "monitor"})
+  for (const char* folder : {"store", "bundle", "app", "cli", "runner", "monitor", "review"})
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(framework / folder)) {
       if (entry.path().extension() != ".cpp") continue;
       ++files;
@@ -325,8 +325,8 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
         "store/merged_rows.cpp"}},
       {"digest",
        {"bundle/evidence.cpp", "app/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp",
-        "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp", "tasks/token_cache.cpp",
-        "worker/check_plugin_verb.cpp"}},
+        "review/item_json.cpp", "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp",
+        "tasks/token_cache.cpp", "worker/check_plugin_verb.cpp"}},
       {"finished",
        {"bundle/evidence.cpp", "app/dump.cpp", "app/plugin_check.cpp", "cli/run_json.cpp",
         "store/run_columns.cpp", "worker/check_plugin_verb.cpp"}},
@@ -382,9 +382,9 @@ TEST(Layout, MembersOfJsonAreNotLookedUpByHand) {
 // app/ decides and cli/ prints: verbs write to the Console that they get, and one file binds the command
 // line.
 TEST(Layout, VerbsKnowNeitherTheStandardStreamsNorTheCommandLine) {
-  const std::set<std::string> exp = {"app",    "bundle", "report",  "analysis", "document",
-                                     "cli",    "serve",  "store",   "runner",   "plan",
-                                     "config", "record", "monitor", "archive",  "pretrained"};
+  const std::set<std::string> exp = {"app",     "bundle",  "report",     "analysis", "document", "cli",
+                                     "serve",   "store",   "runner",     "plan",     "config",   "record",
+                                     "monitor", "archive", "pretrained", "review"};
   EXPECT_EQ(files_of(exp, {"std::cout", "std::cerr"}),
             (std::set<std::string>{"cli/console.cpp", "cli/program.cpp"}));
   EXPECT_EQ(files_of(exp, {"include <boost/program_options", "variables_map"}),

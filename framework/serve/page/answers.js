@@ -1,14 +1,6 @@
-"use strict";
 // Shows answers to people: functions that turn an answer of the server into elements. They use the members that an
 // answer has, so that tasks of other plugins are shown too. Data of the server must become text, never HTML. Read
 // next: page.js.
-const element = (name, attributes = {}, ...children) => {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);  // strings become text
-  return made;
-};
-const paragraph = (kind, ...content) => element("p", { class: kind }, ...content);
 const heading = (text) => element("h2", {}, text);
 
 const isText = (value) => typeof value === "string";
@@ -19,12 +11,6 @@ const isSpans = (value) => Array.isArray(value) && value.every((each) => isObjec
 const withMinus = (number) => number.replace("-", "\u2212");
 const rounded = (value) => withMinus(String(Number(value.toPrecision(4))));
 const fixed = (value, digits) => withMinus(value.toFixed(digits));
-const percent = (share) => (share > 0 && share < 0.001 ? "< 0.1 %" : (100 * share).toFixed(1) + " %");
-const counted = (count, one, many) => count + " " + (count === 1 ? one : many);
-function shortened(text, most = 48) {
-  const letters = Array.from(text);
-  return letters.length > most ? letters.slice(0, most).join("") + "\u2026" : text;
-}
 
 /** Columns of numbers are aligned to the right. */
 function tableOf(heads, rows, attributes = {}) {

@@ -1,7 +1,6 @@
 // Sends questions to the models of the page's own server, by the routes that programs use. /v1/models names the fields
 // of a question; /openapi.json says whether answers can have probabilities. The page must load nothing from other
 // servers (page.hpp). Read answers.js first.
-const $ = (id) => document.getElementById(id);
 const routeNames = {
   "/v1/predict": "Answer of the task",
   "/v1/embeddings": "Vectors",
@@ -39,11 +38,6 @@ const examples = {
 const page = { models: [], scores: false, refusesScores: new Set(), typed: {}, linked: false, asking: null };
 const model = () => page.models.find((each) => each.id === $("model").value);
 const route = () => $("route").value;
-const say = (text, wrong = false) => {
-  $("state").textContent = text;
-  $("state").classList.toggle("wrong", wrong);
-};
-const head = () => ($("token").value ? { Authorization: "Bearer " + $("token").value } : {});
 const list = (select, values, names) => {
   const before = select.value;
   select.replaceChildren(...values.map((value) => new Option(names?.[value] ?? value, value)));
@@ -128,20 +122,6 @@ const curlOf = (body) => ["curl" + (body.stream ? " -N " : " ") + shellQuoted(lo
   "-H 'Content-Type: application/json'", "-d " + shellQuoted(plainJson(body))].join(" \\\n  ");
 
 // --- asking ---
-class Refused extends Error {
-  constructor(status, message) { super(message); this.status = status; }
-}
-async function json(response) {
-  const text = await response.text();
-  let read;
-  try {
-    read = JSON.parse(text);
-  } catch {
-    throw new Refused(response.status, "the answer is not JSON: " + shortened(text, 200));
-  }
-  if (!response.ok) throw new Refused(response.status, read.error?.message ?? text);
-  return read;
-}
 const post = (body, signal) => fetch(route(), {
   method: "POST", signal, body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...head() },
 });

@@ -6,78 +6,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/sha256.hpp"
 #include "record/weights_file.hpp"
-#include "system/control/serving.hpp"
+#include "system/control/application_fixture.hpp"
 
 namespace encore::system_test {
 namespace {
-
-/// Returns lines "text<TAB>label": each text has one word that decides its label, and one in six is out of
-/// scope if `outside`.
-std::string requests(int begin, int end, bool outside) {
-  const char* words[] = {"invoice", "parcel"};
-  const char* labels[] = {"billing", "delivery"};
-  const char* more[] = {"please help with the", "where is my", "a question about the", "the", "now the"};
-  std::string lines;
-  for (int i = begin; i < end; ++i) {
-    const std::string number = " of order " + std::to_string(i);
-    if (outside && i % 6 == 5)
-      lines += "the weather in town" + number + "\tother\n";
-    else
-      lines += std::string(more[i % 5]) + " " + words[i % 2] + number + "\t" + labels[i % 2] + "\n";
-  }
-  return lines;
-}
-
-constexpr const char* application = R"(name = "desk"
-[app]
-steps = ["department", "decide"]
-[app.step.department]
-type = "predict"
-model = { experiment = "departments.toml" }
-vectors = true
-[app.step.decide]
-type = "decide"
-error = 0.3
-out_of_scope = "other"
-[data]
-type = "tsv"
-dev = "decisions.tsv"
-test = "test.tsv"
-)";
-
-class ApplicationTest : public Serve {
- protected:
-  void SetUp() override { RealWorkerTest::SetUp(); }  // without the run that Serve trains
-
-  ApplicationTest() {
-    std::string departments = tiny_experiment("departments");
-    replace_all(departments, "\"ner\"", "\"classify\"");
-    replace_all(departments, "\"conll\"", "\"tsv\"");
-    replace_all(departments, ".conll", ".tsv");
-    replace_all(departments, "test = \"test.tsv\"\n", "");
-    replace_all(departments, "vocab_size = 60", "vocab_size = 120");
-    sandbox_.write("departments.toml", departments);
-    sandbox_.write("train.tsv", requests(0, 60, false));
-    sandbox_.write("dev.tsv", requests(60, 90, false));
-    sandbox_.write("decisions.tsv", requests(90, 450, true));
-    sandbox_.write("test.tsv", requests(450, 570, true));
-    sandbox_.write("desk.toml", application);
-  }
-
-  json json_of(std::vector<std::string> arguments) const {
-    arguments.emplace_back("--json");
-    return json::parse(output_of(arguments));
-  }
-  void write_changed(const std::string& file, const std::string& from, const std::string& to) const {
-    std::string text = application;
-    replace_all(text, from, to);
-    sandbox_.write(file, text);
-  }
-};
 
 TEST_F(ApplicationTest, TrainsItsModelFitsItsStepsAndAnswers) {
   const json plan = json_of({"plan", "desk.toml"});

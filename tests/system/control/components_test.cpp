@@ -57,6 +57,7 @@ TEST(Components, AVerbWhoseComponentIsNotBuiltNamesTheCommandThatBuildsIt) {
                         {"verify given.tar.zst", "exp-report"},
                         {"serve x", "exp-serve"},
                         {"monitor x", "exp-serve"},
+                        {"review ls x.queue", "exp-serve"},
                         {"bench", "exp-bench"},
                         {"bench ls", "exp-bench"}};
   for (const auto& [call, name] : calls) {

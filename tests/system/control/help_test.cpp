@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "review/queue.hpp"
 #include "support/places.hpp"
+#include "system/control/application_fixture.hpp"
 #include "system/control/days.hpp"
 #include "system/control/sandbox.hpp"
 
@@ -116,6 +118,19 @@ runner::ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> wo
           .errors = ""};
 }
 
+/// Makes the application and the queue of the examples about reviews, with the item that they name.
+void make_queue(const Sandbox& sandbox) {
+  write_application(sandbox);
+  const runner::ProgramOutput trained = sandbox.exp({"run", "desk.toml", "-q"});
+  EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
+  review::Queue queue =
+      review::Queue::make(sandbox.folder() / "desk.queue",
+                          {.application = "desk", .text_days = 30.0, .format = "tsv"}, {"billing"});
+  queue.add(std::vector<review::NewItem>{{.id = "5b1f0c2a9e44-1", .confidence = 0.4, .text = "where is it?"},
+                                         {.id = "5b1f0c2a9e44-2", .confidence = 0.6, .text = "the invoice"}},
+            {}, "exp serve");
+}
+
 /// Returns lines of a help text that are too wide. Commands are exempt, because a user copies them as one
 /// line.
 std::vector<std::string> wide_lines(const std::string& help, std::size_t width) {
@@ -205,6 +220,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     const runner::ProgramOutput exported = sandbox.exp({"export", "minilm_wnut17-s1", "-o", folder});
     EXPECT_EQ(exported.end.exit_code, 0) << exported.errors;
   }
+  make_queue(sandbox);
   std::vector<std::string> commands = all_examples(sandbox);
   EXPECT_GE(commands.size(), 50u);
   std::ranges::stable_partition(commands, makes_a_plugin);  // other examples use these plugins

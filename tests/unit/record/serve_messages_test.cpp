@@ -30,7 +30,9 @@ const std::vector<ServeMessage>& samples() {
                  .notes = {"x", ""},
                  .task = "qa",
                  .fields = {"question", "context"},
-                 .labels = {"", "<b>"}},
+                 .labels = {"", "<b>"},
+                 .band = "decide.band",
+                 .proposal = "intent.label"},
       ServeAnswers{{{.id = 2, .outcome = ServeOutcome::refused, .tokens = 9, .text = "why"},
                     {.id = 3, .outcome = ServeOutcome::part, .text = std::string(70000, 'x')}}}};
   return all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the page at `/` of a server (serve/page.hpp, source in serve/page): it is complete, it loads and runs
-// only what its policy allows, and it must make no HTML of a server's answer, because answers repeat the
-// inputs of users.
+// Tests the pages at `/` and `/review` of a server (serve/page.hpp, source in serve/page): each is complete,
+// loads and runs only what its policy allows, and must make no HTML of a server's answer, because answers
+// repeat the inputs of users.
 #include "serve/page.hpp"
 
 #include <gtest/gtest.h>
@@ -37,23 +37,25 @@ std::string between_tags(const std::string& html, const std::string& name) {
   return html.substr(begin, end - begin);
 }
 
-const std::string& html() {
-  return serve_page().html;
-}
-std::string script() {
-  return between_tags(html(), "script");
-}
-/// Returns the page without style and script.
-std::string frame() {
-  std::string text = html();
-  for (const char* name : {"style", "script"}) {
-    const std::string inner = between_tags(text, name);
-    text.erase(text.find(inner), inner.size());
+/// The parameter is the function that returns the page.
+class ServePageTest : public ::testing::TestWithParam<const ServePage& (*)()> {
+ protected:
+  static const ServePage& page() { return GetParam()(); }
+  static const std::string& html() { return page().html; }
+  static std::string script() { return between_tags(html(), "script"); }
+  /// Returns the page without style and script.
+  static std::string frame() {
+    std::string text = html();
+    for (const char* name : {"style", "script"}) {
+      const std::string inner = between_tags(text, name);
+      text.erase(text.find(inner), inner.size());
+    }
+    return text;
   }
-  return text;
-}
+};
+INSTANTIATE_TEST_SUITE_P(Pages, ServePageTest, ::testing::Values(serve_page, review_page));
 
-TEST(ServePage, PolicyAllowsTheStyleAndTheScriptOfThePageAlone) {
+TEST_P(ServePageTest, PolicyAllowsTheStyleAndTheScriptOfThePageAlone) {
   EXPECT_EQ(html().find("{{"), std::string::npos) << "a placeholder is left";
   for (const char* name : {"style", "script"}) {
     std::string digest;
@@ -61,13 +63,13 @@ TEST(ServePage, PolicyAllowsTheStyleAndTheScriptOfThePageAlone) {
     for (std::size_t i = 0; i < hex.size(); i += 2)
       digest += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     const std::string source = std::string(name) + "-src 'sha256-" + to_base64(digest) + "';";
-    EXPECT_NE(serve_page().policy.find(source), std::string::npos) << serve_page().policy;
+    EXPECT_NE(page().policy.find(source), std::string::npos) << page().policy;
   }
-  EXPECT_TRUE(serve_page().policy.starts_with("default-src 'none';")) << serve_page().policy;
-  EXPECT_EQ(serve_page().policy.find("unsafe"), std::string::npos) << serve_page().policy;
+  EXPECT_TRUE(page().policy.starts_with("default-src 'none';")) << page().policy;
+  EXPECT_EQ(page().policy.find("unsafe"), std::string::npos) << page().policy;
 }
 
-TEST(ServePage, LoadsNothingFromElsewhereAndRunsTheScriptAlone) {
+TEST_P(ServePageTest, LoadsNothingFromElsewhereAndRunsTheScriptAlone) {
   for (const char* pattern : {R"((\son\w+\s*=))", R"((\sstyle\s*=))", R"((javascript:))", R"((\ssrc\s*=))"})
     EXPECT_EQ(found_in(frame(), pattern), std::vector<std::string>()) << pattern;
   for (const std::string& address : found_in(frame(), "href=\"([^\"]*)\""))
@@ -77,14 +79,14 @@ TEST(ServePage, LoadsNothingFromElsewhereAndRunsTheScriptAlone) {
     EXPECT_EQ(found_in(html(), pattern), std::vector<std::string>()) << pattern;
 }
 
-TEST(ServePage, MakesNoHtmlOfText) {
+TEST_P(ServePageTest, MakesNoHtmlOfText) {
   for (const char* word : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "setHTML",
                            "srcdoc", "DOMParser", "createContextualFragment", "new Function", "execCommand"})
     EXPECT_EQ(script().find(word), std::string::npos) << word;
   EXPECT_EQ(script().find("<!--"), std::string::npos) << "changes how a script is read";
 }
 
-TEST(ServePage, HasEveryIdThatIsReferredToOnce) {
+TEST_P(ServePageTest, HasEveryIdThatIsReferredToOnce) {
   const std::vector<std::string> ids = found_in(frame(), "\\sid=\"([^\"]*)\"");
   EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size()) << "a duplicate id";
   EXPECT_GT(ids.size(), 10U);
@@ -96,7 +98,7 @@ TEST(ServePage, HasEveryIdThatIsReferredToOnce) {
   for (const std::string& id : used) EXPECT_NE(std::ranges::find(ids, id), ids.end()) << id;
 }
 
-TEST(ServePage, LabelsEveryControlAndSaysWhatHappens) {
+TEST_P(ServePageTest, LabelsEveryControlAndSaysWhatHappens) {
   const std::vector<std::string> labelled = found_in(frame(), "<label for=\"([^\"]*)\"");
   const std::vector<std::string> controls = found_in(frame(), "<(?:input|select|textarea) id=\"([^\"]*)\"");
   EXPECT_EQ(std::set<std::string>(controls.begin(), controls.end()),

@@ -62,7 +62,7 @@ TEST(Database, RejectsAFileThatIsNotADatabase) {
       "This is a letter to somebody, not a database, and it is longer than a head of one hundred bytes.";
   write_bytes(folder / "letter", text + text);
   for (OpenMode mode : {OpenMode::create, OpenMode::write, OpenMode::read}) {
-    expect_contains(refusal(folder / "letter", mode), "is not a database; name another file with --db");
+    expect_contains(refusal(folder / "letter", mode), "is not a database; choose another path with --db");
   }
   EXPECT_EQ(testing::read_bytes(folder / "letter"), text + text);
 }
