@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cohen's kappa with its interval, exact intervals of shares, and shares over sampled parts. Sums run in the
+// Cohen's kappa with its interval, and shares over sampled parts. Sums run in the
 // order of the labels, so that equal counts give equal bits. tests/unit/analysis/agreement_test.cpp has
 // values that were computed by hand or with scipy. Read agreement.hpp first.
 #include "analysis/agreement.hpp"
@@ -9,19 +9,11 @@
 #include <map>
 
 #include <boost/math/distributions/normal.hpp>
-#include <boost/math/special_functions/beta.hpp>
 
 #include "analysis/in_double.hpp"
+#include "analysis/shares.hpp"
 
 namespace encore::analysis {
-
-Interval exact_interval(std::int64_t hits, std::int64_t trials, double level) {
-  if (trials <= 0) return {0.0, 1.0};
-  const double tail = (1.0 - level) / 2.0;
-  const auto k = static_cast<double>(hits), n = static_cast<double>(trials);
-  return {hits <= 0 ? 0.0 : boost::math::ibeta_inv(k, n - k + 1.0, tail, InDouble()),
-          hits >= trials ? 1.0 : boost::math::ibeta_inv(k + 1.0, n - k, 1.0 - tail, InDouble())};
-}
 
 Agreement agreement_of(std::span<const std::pair<std::string, std::string>> pairs, double level) {
   Agreement result{.pairs = static_cast<std::int64_t>(pairs.size())};
@@ -78,7 +70,8 @@ std::optional<WeightedShare> weighted_share(std::span<const SampledPart> parts, 
     const double weight = size / all;
     result.share += weight * hits / static_cast<double>(part.sample);
     const Interval interval = part.is_random && open > 0.0
-                                  ? exact_interval(part.hits, part.sample, 1.0 - (1.0 - level) / uncertain)
+                                  ? exact_interval({.part = hits, .all = static_cast<double>(part.sample)},
+                                                   1.0 - (1.0 - level) / uncertain)
                                   : Interval{hits / size, (hits + open) / size};
     result.interval.low += weight * interval.low;
     result.interval.high += weight * interval.high;

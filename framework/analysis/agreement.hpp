@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics about decisions of people: the agreement of two of them, the exact interval of a share, and a
-// share over parts of a population of which samples were taken. app/review.cpp calls them. Pure
-// functions; the distributions are those of Boost.Math. Read next: statistics.hpp.
+// Statistics about decisions of people: the agreement of two of them, and a share over parts of a population
+// of which samples were taken. app/review.cpp calls them. Pure functions; the distributions are those of
+// Boost.Math. Read next: shares.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,6 @@
 #include "analysis/statistics.hpp"
 
 namespace encore::analysis {
-
-/// Returns the exact two-sided interval of a share (Clopper and Pearson 1934): `hits` of `trials` were
-/// observed. Without trials it is [0, 1].
-Interval exact_interval(std::int64_t hits, std::int64_t trials, double level = 0.95);
 
 struct Agreement {
   std::int64_t pairs = 0;

@@ -7,15 +7,18 @@
 #include <cmath>
 #include <limits>
 
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
+#include <boost/math/special_functions/beta.hpp>
+
+#include "analysis/in_double.hpp"
 
 namespace encore::analysis {
 namespace {
 
 /// Returns the quantile of the standard normal distribution for a two-sided interval.
 double two_sided(double level) {
-  return boost::math::quantile(boost::math::complement(boost::math::normal(), (1.0 - level) / 2.0));
+  const boost::math::normal_distribution<double, InDouble> normal;
+  return boost::math::quantile(boost::math::complement(normal, (1.0 - level) / 2.0));
 }
 
 Interval score_interval(const ShareCount& of, double z) {
@@ -37,6 +40,13 @@ Interval share_interval(const ShareCount& of, double level) {
   return score_interval(of, two_sided(level));
 }
 
+Interval exact_interval(const ShareCount& of, double level) {
+  if (of.all <= 0.0) return {.low = 0.0, .high = 1.0};
+  const double tail = (1.0 - level) / 2.0, k = of.part, n = of.all;
+  return {.low = k <= 0.0 ? 0.0 : boost::math::ibeta_inv(k, n - k + 1.0, tail, InDouble()),
+          .high = k >= n ? 1.0 : boost::math::ibeta_inv(k + 1.0, n - k, 1.0 - tail, InDouble())};
+}
+
 Interval share_difference_interval(const ShareCount& of, const ShareCount& from, double level) {
   const double z = two_sided(level);
   const double p = of.share(), q = from.share();
@@ -46,10 +56,8 @@ Interval share_difference_interval(const ShareCount& of, const ShareCount& from,
 }
 
 Interval rate_ratio_interval(double count, double other, double times, double level) {
-  using Binomial = boost::math::binomial_distribution<>;
-  const double sum = count + other, side = (1.0 - level) / 2.0;
-  return {.low = ratio_of(Binomial::find_lower_bound_on_p(sum, count, side), times),
-          .high = ratio_of(Binomial::find_upper_bound_on_p(sum, count, side), times)};
+  const Interval share = exact_interval({.part = count, .all = count + other}, level);
+  return {.low = ratio_of(share.low, times), .high = ratio_of(share.high, times)};
 }
 
 }  // namespace encore::analysis

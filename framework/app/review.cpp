@@ -37,8 +37,9 @@ std::int64_t seen(const review::QueueNumbers& numbers, Band band) {
 }
 
 ReviewFigure share_figure(const char* name, const char* title, std::int64_t hits, std::int64_t of) {
-  ReviewFigure figure{.name = name, .title = title, .interval = analysis::exact_interval(hits, of), .of = of};
-  if (of > 0) figure.value = static_cast<double>(hits) / static_cast<double>(of);
+  const analysis::ShareCount share{.part = static_cast<double>(hits), .all = static_cast<double>(of)};
+  ReviewFigure figure{.name = name, .title = title, .interval = analysis::exact_interval(share), .of = of};
+  if (of > 0) figure.value = share.share();
   return figure;
 }
 
@@ -78,15 +79,12 @@ std::vector<ReviewFigure> figures_of(const review::QueueNumbers& numbers, int op
       service_figure(numbers)};
   if (opinions < 2) return figures;
   const analysis::Agreement agreement = analysis::agreement_of(numbers.pairs);
-  ReviewFigure equal{.name = "equal_opinions", .title = "two opinions, equal", .of = agreement.pairs};
   ReviewFigure kappa{.name = "kappa", .title = "two opinions, kappa", .of = agreement.pairs};
   const auto equal_pairs =
       std::ranges::count_if(numbers.pairs, [](const auto& pair) { return pair.first == pair.second; });
-  equal.interval = analysis::exact_interval(equal_pairs, agreement.pairs);
-  if (agreement.pairs > 0) equal.value = agreement.observed;
   kappa.value = agreement.kappa;
   kappa.interval = agreement.interval.value_or(analysis::Interval{-1.0, 1.0});
-  figures.push_back(equal);
+  figures.push_back(share_figure("equal_opinions", "two opinions, equal", equal_pairs, agreement.pairs));
   figures.push_back(kappa);
   return figures;
 }

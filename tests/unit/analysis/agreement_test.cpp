@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests kappa and the intervals of shares against values that were computed by hand, or that follow from the
-// definition of an exact interval: its ends are the shares with which the observed count, or a more extreme
-// one, has the probability of a tail. Read next: analysis/agreement.hpp.
+// Tests kappa with its interval, and shares over sampled parts, against values that were computed by hand.
+// Read next: analysis/agreement.hpp.
 #include "analysis/agreement.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <vector>
+
+#include "analysis/shares.hpp"
 
 namespace encore::analysis {
 namespace {
@@ -16,15 +16,6 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 void add(Pairs& pairs, const char* first, const char* second, int count) {
   for (int i = 0; i < count; ++i) pairs.emplace_back(first, second);
-}
-
-/// Returns the probability of at most `hits`.
-double at_most(int hits, int trials, double share) {
-  double sum = 0.0;
-  for (int k = 0; k <= hits; ++k)
-    sum += std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) +
-                    k * std::log(share) + (trials - k) * std::log1p(-share));
-  return sum;
 }
 
 TEST(Agreement, OfTwoPeopleIsCohensKappa) {
@@ -65,26 +56,13 @@ TEST(Agreement, CountsLabelsThatOnlyOnePersonUsed) {
   EXPECT_NEAR(agreement_of(pairs).kappa.value(), 0.0, 1e-12);
 }
 
-TEST(ExactInterval, HasTheTailsThatDefineIt) {
-  for (const auto& [hits, trials] : {std::pair(3, 50), {1, 7}, {19, 20}, {40, 915}}) {
-    const Interval interval = exact_interval(hits, trials);
-    EXPECT_NEAR(at_most(hits, trials, interval.high), 0.025, 1e-9) << hits << " of " << trials;
-    EXPECT_NEAR(1.0 - at_most(hits - 1, trials, interval.low), 0.025, 1e-9) << hits << " of " << trials;
-  }
-  EXPECT_EQ(exact_interval(0, 20).low, 0.0);
-  EXPECT_NEAR(exact_interval(0, 20).high, 1.0 - std::pow(0.025, 1.0 / 20.0), 1e-12);
-  EXPECT_EQ(exact_interval(20, 20).high, 1.0);
-  EXPECT_NEAR(exact_interval(20, 20).low, std::pow(0.025, 1.0 / 20.0), 1e-12);
-  EXPECT_EQ(exact_interval(0, 0).high, 1.0);
-}
-
 TEST(WeightedShare, CountsEachPartByItsSize) {
   // 900 answered requests of which 50 were judged, 48 of them right; 100 reviewed ones, all judged, 40 right.
   const std::vector<SampledPart> parts = {{.size = 900, .sample = 50, .hits = 48},
                                           {.size = 100, .sample = 100, .hits = 40}};
   const WeightedShare share = weighted_share(parts).value();
   EXPECT_NEAR(share.share, 0.9 * 0.96 + 0.1 * 0.4, 1e-12);
-  const Interval first = exact_interval(48, 50);
+  const Interval first = exact_interval({.part = 48, .all = 50});
   EXPECT_NEAR(share.interval.low, 0.9 * first.low + 0.04, 1e-12) << "a part that was judged whole is certain";
   EXPECT_NEAR(share.interval.high, 0.9 * first.high + 0.04, 1e-12);
   std::vector<SampledPart> chosen = parts;

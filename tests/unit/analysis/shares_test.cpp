@@ -12,6 +12,15 @@
 namespace encore::analysis {
 namespace {
 
+/// Returns the probability of at most `hits`.
+double at_most(double hits, double trials, double share) {
+  double sum = 0.0;
+  for (double k = 0.0; k <= hits; ++k)
+    sum += std::exp(std::lgamma(trials + 1.0) - std::lgamma(k + 1.0) - std::lgamma(trials - k + 1.0) +
+                    k * std::log(share) + (trials - k) * std::log1p(-share));
+  return sum;
+}
+
 TEST(Shares, TheIntervalIsThatOfNewcombesPaper) {
   // Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I, method 3.
   const Interval many = share_interval({.part = 81, .all = 263});
@@ -23,6 +32,19 @@ TEST(Shares, TheIntervalIsThatOfNewcombesPaper) {
   const Interval one = share_interval({.part = 1, .all = 29});
   EXPECT_NEAR(one.low, 0.0061, 5e-5);
   EXPECT_NEAR(one.high, 0.1718, 5e-5);
+}
+
+TEST(Shares, TheExactIntervalHasTheTailsThatDefineIt) {
+  for (const auto& [hits, trials] : {std::pair(3.0, 50.0), {1.0, 7.0}, {19.0, 20.0}, {40.0, 915.0}}) {
+    const Interval interval = exact_interval({.part = hits, .all = trials});
+    EXPECT_NEAR(at_most(hits, trials, interval.high), 0.025, 1e-9) << hits << " of " << trials;
+    EXPECT_NEAR(1.0 - at_most(hits - 1, trials, interval.low), 0.025, 1e-9) << hits << " of " << trials;
+  }
+  EXPECT_EQ(exact_interval({.part = 0, .all = 20}).low, 0.0);
+  EXPECT_NEAR(exact_interval({.part = 0, .all = 20}).high, 1.0 - std::pow(0.025, 1.0 / 20.0), 1e-12);
+  EXPECT_EQ(exact_interval({.part = 20, .all = 20}).high, 1.0);
+  EXPECT_NEAR(exact_interval({.part = 20, .all = 20}).low, std::pow(0.025, 1.0 / 20.0), 1e-12);
+  EXPECT_EQ(exact_interval({.part = 0, .all = 0}).high, 1.0);
 }
 
 TEST(Shares, TheDifferenceIsThatOfNewcombesPaper) {
