@@ -8,8 +8,8 @@ namespace encore::app {
 
 namespace {
 
-constexpr const char* queue_argument = "a review queue (exp review new makes one)";
-constexpr const char* item_argument = "the id of an item (exp review ls lists them)";
+constexpr const char* queue_argument = "a review queue";
+constexpr const char* item_argument = "the id of an item";
 constexpr const char* by_help = "name of the reviewer (default: $USER)";
 
 }  // namespace

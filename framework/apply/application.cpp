@@ -199,10 +199,10 @@ std::vector<std::pair<std::string, const AskedRun*>> Application::models() const
 
 BandFields Application::band_fields() const {
   for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
-    if (std::ranges::find(part->fields.gives, "band") == part->fields.gives.end()) continue;
+    if (std::ranges::find(part->fields.gives, band_field) == part->fields.gives.end()) continue;
     const auto proposal =
         std::ranges::find_if(part->fields.reads, [](const auto& field) { return field.ends_with(".label"); });
-    return {.band = full_name(part->table.name, "band"),
+    return {.band = full_name(part->table.name, band_field),
             .proposal = proposal == part->fields.reads.end() ? "" : *proposal};
   }
   return {};

@@ -80,8 +80,9 @@ Table table_of(const std::vector<review::Item>& items) {
 
 int review_ls(const app::ReviewListRequest& request, app::App&, Console& console) {
   Queue queue = app::open_review_queue(request.queue);
-  const std::vector<review::Item> items = queue.list(
-      {.waiting = !request.done, .done = request.done, .most = static_cast<std::size_t>(request.limit)});
+  const std::vector<review::Item> items = queue.list({.waiting = !request.done,
+                                                      .done = request.done,
+                                                      .most = static_cast<std::size_t>(request.limit)});
   const review::QueueCounts counts = queue.counts();
   if (request.json) {
     Json list = Json::array();
@@ -236,19 +237,22 @@ void print_report(Console& console, const app::ReviewReport& report) {
     const auto found = numbers.seen.find(band);
     return found == numbers.seen.end() ? 0 : found->second;
   };
+  const auto opinions = [](std::int64_t count) { return counted(static_cast<std::size_t>(count), "opinion"); };
   out << report.settings.application << ": " << report.counts.waiting << " waiting, " << report.counts.done
       << " decided\n  waiting   " << numbers.claimed << " claimed, " << numbers.disputed << " disputed";
   if (numbers.oldest_waiting)
     out << ", the oldest " << document::duration_text(numbers.time - *numbers.oldest_waiting);
-  out << "\n  last day  " << numbers.queued_day << " queued, " << numbers.decided_day
-      << " opinions; last 7 days " << numbers.queued_week << " queued, " << numbers.decided_week
-      << " opinions\n  requests  " << seen(review::Band::answer) << " answered, "
-      << seen(review::Band::review) << " for review, " << seen(review::Band::refuse)
-      << " refused; the audit takes " << percent(report.settings.audit)
-      << " % of the first and last\n  reviewers ";
-  for (const auto& [reviewer, opinions] : numbers.by_reviewer)
-    out << printable(reviewer) << " " << opinions << "  ";
-  out << (numbers.by_reviewer.empty() ? "none\n\n" : "\n\n");
+  out << "\n  24 hours  " << numbers.queued_day << " queued, " << opinions(numbers.decided_day)
+      << "\n  7 days    " << numbers.queued_week << " queued, " << opinions(numbers.decided_week)
+      << "\n  requests  " << seen(review::Band::answer) << " answered, " << seen(review::Band::review)
+      << " for review, " << seen(review::Band::refuse) << " refused\n  audit     "
+      << percent(report.settings.audit) << " % of the answered and refused requests\n";
+  const char* title = "  reviewers ";
+  for (const auto& [reviewer, count] : numbers.by_reviewer) {
+    out << title << printable(reviewer) << ": " << opinions(count) << '\n';
+    title = "            ";
+  }
+  out << '\n';
   table_of(report, false).print(out, console.terminal, 2);
 }
 
@@ -287,12 +291,13 @@ int review_forget(const app::ReviewForgetRequest& request, app::App& app, Consol
   Queue queue = app::open_review_queue(request.queue);
   const std::string person = app::reviewer_of(request.by);
   const app::ProgressEnd end{app.events};
-  const std::size_t inputs = request.older_than
-                                 ? queue.forget_older(*request.older_than * review::seconds_of_day, person,
-                                                      [&](std::size_t done, std::size_t all) {
-                                                        app.events.progressed("removed", done, all, "inputs");
-                                                      })
-                                 : queue.forget(request.items, person);
+  const std::size_t inputs =
+      request.older_than
+          ? queue.forget_older(*request.older_than * review::seconds_of_day, person,
+                               [&](std::size_t done, std::size_t all) {
+                                 app.events.progressed("removed", done, all, "inputs");
+                               })
+          : queue.forget(request.items, person);
   if (request.json)
     console.print({{"version", 1}, {"inputs", inputs}});
   else

@@ -24,6 +24,12 @@ namespace encore {
 /// The name of a field of vectors (Records::NumberLists) that reaches later steps but is left out of answers.
 inline constexpr const char* vector_field = "vector";
 
+/// The name of a text field by which a step says who answers a request: "answer" and "refuse" are automatic,
+/// "review" is left to a person. The review queue of an application reads the last field with this name. It
+/// proposes the step's field "label" or, if that is empty, the first field OTHER.label that the step reads, and
+/// shows the numbers "confidence" and "scope" of the step (docs/guides/review.md).
+inline constexpr const char* band_field = "band";
+
 /// A trained model that a step asks: the run of its option `model`. Its answer to a record does not depend on
 /// the records beside it. Calls come from one thread at a time.
 class StepModel {
