@@ -153,6 +153,8 @@ std::string app_file_text(const AppFilesPlan& plan) {
 
 [app]
 steps = ["model", "decide"]
+fit = )" + coordinate_text(fitted_share) +
+                     R"(  # share of the second set that decide is fitted on; the rest is measured as dev
 
 [app.step.model]
 type = "predict"  # asks the model of this file, which is trained first

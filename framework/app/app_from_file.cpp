@@ -90,6 +90,7 @@ record::SurveyAnswer survey_of(const AppNewRequest& request, const App& app) {
 }
 
 std::string line_of(const record::SurveyedColumn& column) {
+  if (column.others > 0.5) return "\"" + column.name + "\": lists, which are neither a text nor a label";
   const std::string values = column.values ? counted(static_cast<std::size_t>(*column.values), "value")
                                            : std::string("over 1,000 values");
   std::string line = "\"" + column.name + "\": " + values;

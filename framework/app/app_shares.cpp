@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Divides a file among the parts of an application, and computes what its size can promise.
 // app_from_file.cpp calls it; docs/guides/support.md has the numbers as a table. The constants below are
-// defaults of `decide` and `app.fit`: change them together. Read app_shares.hpp first.
+// those of `decide`: change them together. Read app_shares.hpp first.
 #include "app/app_shares.hpp"
 
 #include <algorithm>
@@ -13,11 +13,10 @@ namespace encore::app {
 
 namespace {
 
-constexpr double confidence = 0.95;          // decide.confidence
-constexpr double fitted = 0.5;               // app.fit
-constexpr double bound_part = 2.0 / 3.0;     // decide/fitting.hpp: a third calibrates
-constexpr std::int64_t expected_errors = 5;  // among the answers
-constexpr double expected_automation = 0.8;  // share of the requests that are answered
+constexpr double confidence = 0.95;           // decide.confidence
+constexpr double bound_part = 2.0 / 3.0;      // decide/fitting.hpp: a third calibrates
+constexpr std::int64_t expected_errors = 10;  // among the answers
+constexpr double expected_automation = 0.8;   // share of the requests that are answered
 constexpr double smallest_share = 0.2, largest_share = 0.4, step = 0.05;
 constexpr double checkpoint_part = 0.1;  // of the model's share
 
@@ -25,7 +24,7 @@ constexpr double checkpoint_part = 0.1;  // of the model's share
 
 std::int64_t comfortable_size(double error) {
   const auto answers = static_cast<double>(binomial::fewest_trials(expected_errors, error, confidence));
-  return static_cast<std::int64_t>(std::ceil(answers / expected_automation / (fitted * bound_part)));
+  return static_cast<std::int64_t>(std::ceil(answers / expected_automation / (fitted_share * bound_part)));
 }
 
 AppShares shares_for(std::int64_t records, double error, bool has_test_file) {
@@ -40,7 +39,7 @@ AppShares shares_for(std::int64_t records, double error, bool has_test_file) {
 }
 
 PromiseSize promise_size(std::int64_t records, double error) {
-  const auto bound = static_cast<std::int64_t>(static_cast<double>(records) * fitted * bound_part);
+  const auto bound = static_cast<std::int64_t>(static_cast<double>(records) * fitted_share * bound_part);
   return {.records = records,
           .bound = bound,
           .most_errors = binomial::most_hits(bound, error, confidence),

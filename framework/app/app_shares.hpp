@@ -24,8 +24,12 @@ struct AppShares {
 /// says, between a fifth and two fifths of the records, and the test set a fifth.
 AppShares shares_for(std::int64_t records, double error, bool has_test_file);
 
+/// app.fit of the files: the share of the development set that `decide` is fitted on. The measures of the
+/// rest are a first look; the test set measures the application.
+inline constexpr double fitted_share = 0.8;
+
 /// What `records` in the development set of an application can promise with 95 % confidence. `decide` uses
-/// half of them for its fit, and two thirds of this half for the bound.
+/// fitted_share of them for its fit, and two thirds of these for the bound.
 struct PromiseSize {
   std::int64_t records = 0;
   std::int64_t bound = 0;         ///< requests that test the thresholds
@@ -34,8 +38,8 @@ struct PromiseSize {
 };
 PromiseSize promise_size(std::int64_t records, double error);
 
-/// Returns the number of records in the development set with which the promise holds although 5 of the
-/// answers are wrong and a fifth of the requests get no answer.
+/// Returns the number of records in the development set with which the promise holds although 10 of
+/// the answers are wrong and a fifth of the requests get no answer.
 std::int64_t comfortable_size(double error);
 
 }  // namespace encore::app

@@ -147,10 +147,8 @@ void print_out_of_scope(Console& console, const app::AppFromFile& made) {
 void print_next(Console& console, const app::AppNewRequest& request, const app::AppFromFile& made) {
   console.out << "made " << made.folder.string() << '\n';
   for (const std::string& file : made.files) console.out << "  " << (made.folder / file).string() << '\n';
-  const std::string output = "answered." + std::string(made.survey.reader == "jsonl"    ? "jsonl"
-                                                       : made.survey.delimiter == "tab" ? "tsv"
-                                                                                        : "csv");
-  const std::string input = "new" + output.substr(output.rfind('.'));
+  const std::string ending = std::filesystem::path(request.from).extension().string();
+  const std::string input = "new" + ending, output = "answered" + ending;
   console.out << "next\n  " << console.suggestion({"run", (made.folder / "app.toml").string()}) << "\n  "
               << console.suggestion(
                      {"predict", request.name, "--file", input, "--format", made.survey.reader, "-o", output})

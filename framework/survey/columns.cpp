@@ -58,7 +58,7 @@ class ColumnCounter {
  public:
   void add(std::string_view value) {
     if (value.empty()) return;
-    if (filled_++ == 0) example_ = value.substr(0, longest_value);
+    if (filled_++ == 0) example_ = example_of(value);
     characters_ += count_characters(value);
     words_ += count_words(value);
     if (is_number(value))
@@ -89,7 +89,7 @@ class ColumnCounter {
                                   .numbers = static_cast<double>(numbers_) / filled,
                                   .dates = static_cast<double>(dates_) / filled,
                                   .others = static_cast<double>(others_) / filled,
-                                  .example = config::shortened(example_)};
+                                  .example = example_};
     if (!values_) return column;
     column.values = std::ssize(*values_);
     column.rarest = filled_;

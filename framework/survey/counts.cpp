@@ -16,7 +16,6 @@
 #include <encore/error.hpp>
 
 #include "base/readable_text.hpp"
-#include "config/value.hpp"
 #include "survey/text_size.hpp"
 
 namespace encore::survey {
@@ -58,7 +57,7 @@ class Examples {
     std::vector<record::RepeatedText> examples;
     for (std::size_t i = 0; i < std::min(groups_.size(), most_examples); ++i) {
       record::RepeatedText& one = examples.emplace_back();
-      one.text = config::shortened(records_.texts("text")[groups_[i].front()]);
+      one.text = example_of(records_.texts("text")[groups_[i].front()]);
       one.records = std::ssize(groups_[i]);
       for (const std::uint32_t record : groups_[i])
         if (const std::string& label = records_.texts("label")[record];

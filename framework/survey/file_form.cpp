@@ -54,7 +54,7 @@ FileForm form_of(const InputText& file, bool header) {
   if (text.empty())
     throw Error(file.name + ": the file is empty: expected a line with the names of the columns and a row " +
                 "for each record, or a JSON object on each line");
-  if (text.starts_with("[") && !file.name.ends_with(".csv") && !file.name.ends_with(".tsv"))
+  if (text.starts_with("[") && trimmed(text.substr(1)).starts_with("{"))
     throw Error(file.name +
                 ":1: the file is a JSON array: expected one object on each line, as jq -c '.[]' " +
                 "FILE writes the objects of an array");

@@ -45,6 +45,20 @@ Options reader_options(const record::SurveyAnswer& answer) {
   return options;
 }
 
+/// Throws the reader's message about the invalid rows, with a remedy for a file in which they are many.
+[[noreturn]] void refuse_rows(const Reader& reader, const InputText& file) {
+  std::string rows = file.name + ": most rows cannot be read";
+  try {
+    static_cast<void>(reader.read({&file, 1}, "file"));
+  } catch (const Error& error) {
+    rows = error.what();
+    rows = rows.substr(0, rows.find("\ncorrect them"));  // its remedy leaves the rows out
+  }
+  throw Error(rows +
+              "\nmore than a fifth of the rows cannot be read: correct them, or name other columns with " +
+              "--text and --label");
+}
+
 /// Reads a file as a run does, without its invalid rows. Throws the reader's message about all of them if
 /// they are many.
 Records read(const InputText& file, const record::SurveyAnswer& answer, std::int64_t rows,
@@ -55,7 +69,7 @@ Records read(const InputText& file, const record::SurveyAnswer& answer, std::int
   const auto invalid = static_cast<double>(rows) - static_cast<double>(records.size());
   if (invalid > most_invalid * static_cast<double>(rows)) {
     options.set("bad_rows", std::string("error"));
-    static_cast<void>(make_reader(answer.reader, options)->read({&file, 1}, what));
+    refuse_rows(*make_reader(answer.reader, options), file);
   }
   return records;
 }

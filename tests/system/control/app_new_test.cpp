@@ -173,7 +173,7 @@ TEST_F(AppNew, RefusesFilesWithPlaceAndRemedy) {
 TEST_F(AppNew, ListsTheCandidatesWhereItCannotDecide) {
   std::string text = "message,priority,band\n";
   for (int i = 0; i < 60; ++i)
-    text += text_of(i).substr(0, 12) + " x" + std::to_string(i) + ",p" + std::to_string(i % 3) + ",b" +
+    text += "please help with order " + std::to_string(i) + ",p" + std::to_string(i % 3) + ",b" +
             std::to_string(i % 2) + "\n";
   sandbox_.write("two.csv", text);
   const runner::ProgramOutput output = sandbox_.exp({"app", "new", "desk", "--from", "two.csv", "--json"});

@@ -9,7 +9,7 @@ namespace encore::app {
 namespace {
 
 TEST(AppShares, GivesTheFitWhatThePromiseNeeds) {
-  EXPECT_EQ(comfortable_size(0.05), 780) << "208 answers / 0.8 / (0.5 * 2 / 3), as in docs/guides/support.md";
+  EXPECT_EQ(comfortable_size(0.05), 788) << "336 answers with 10 mistakes, / 0.8 / (0.8 * 2 / 3)";
   const AppShares large = shares_for(100'000, 0.05, false);
   EXPECT_DOUBLE_EQ(large.fit, 0.2);
   EXPECT_DOUBLE_EQ(large.test, 0.2);
@@ -18,16 +18,16 @@ TEST(AppShares, GivesTheFitWhatThePromiseNeeds) {
   EXPECT_DOUBLE_EQ(small.fit, 0.4);
   EXPECT_DOUBLE_EQ(small.model(), 0.4);
   const AppShares middle = shares_for(3000, 0.05, true);
-  EXPECT_DOUBLE_EQ(middle.fit, 0.3) << "780 / 3000, in steps of a twentieth";
+  EXPECT_DOUBLE_EQ(middle.fit, 0.3) << "788 / 3000, in steps of a twentieth";
   EXPECT_DOUBLE_EQ(middle.test, 0.0);
 }
 
 TEST(AppShares, SaysWhatASizeCanPromise) {
   const PromiseSize enough = promise_size(800, 0.05);
-  EXPECT_EQ(enough.bound, 266);
-  EXPECT_EQ(enough.most_errors, 7);
-  const PromiseSize few = promise_size(150, 0.05);
-  EXPECT_EQ(few.bound, 50);
+  EXPECT_EQ(enough.bound, 426);
+  EXPECT_EQ(enough.most_errors, 13);
+  const PromiseSize few = promise_size(100, 0.05);
+  EXPECT_EQ(few.bound, 53);
   EXPECT_EQ(few.most_errors, -1) << "59 answers without a mistake are needed";
   EXPECT_EQ(few.least_bound, 59);
 }
