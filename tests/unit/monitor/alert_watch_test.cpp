@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "monitor/alert_json.hpp"
+#include "support/places.hpp"
 
 namespace encore::monitor {
 namespace {
@@ -474,6 +475,28 @@ TEST(AlertReplay, AnotherOrderBeyondTheLatenessDoesChangeThem) {
   const std::string expected = alerts_text(watched(rules, events));
   std::ranges::reverse(events);
   EXPECT_NE(alerts_text(watched(rules, events)), expected);
+}
+
+TEST(AlertReplay, TheExampleOfTheTreeFindsASpikeOfEachKind) {
+  const AlertRules rules = load_alerts(ENCORE_SOURCE_DIR "/experiments/alerts/sentiment.toml");
+  ASSERT_EQ(rules.rules.size(), 3U);
+  ASSERT_EQ(rules.fields(), (std::vector<std::string>{"label", "group"}));
+  const auto replayed = [&](bool spikes) {
+    AlertWatch watch(rules);
+    std::int64_t number = 0;
+    for (double time = 0.0; time < 8.25 * day; time += 5.0) {
+      const double hour = time / 3600.0 - 8.0 * 24.0;
+      const bool negative = number++ * 37 % 100 < (spikes && hour >= 1.0 && hour < 2.0 ? 75 : 15);
+      for (int i = spikes && hour >= 4.0 && hour < 4.5 ? 5 : 1; i > 0; --i)
+        watch.add(event(time, negative ? "very negative" : "neutral", "acme"));
+    }
+    watch.finish();
+    std::vector<std::string> names;
+    for (const Alert& alert : watch.alerts()) names.push_back(rules.rules[alert.rule].name);
+    return names;
+  };
+  EXPECT_EQ(replayed(false), std::vector<std::string>());
+  EXPECT_EQ(replayed(true), (std::vector<std::string>{"more negative", "many negative", "many items"}));
 }
 
 /// Counts the events of a window from scratch.
