@@ -16,6 +16,7 @@
 #include "record/run_paths.hpp"
 #include "review/queue.hpp"
 #include "runner/places.hpp"
+#include "store/lineage.hpp"
 #include "world/cores.hpp"
 
 namespace encore::app {
@@ -47,8 +48,10 @@ std::vector<runner::WorkerPlace> places_of(const ServingRequest& request, const 
 
 // --- a run of the database ---
 
-serve::ServedRun stored_model(const ServingRequest& request, const App& app, const store::Store& store,
+serve::ServedRun stored_model(const ServingRequest& request, const App& app, store::Store& store,
                               const store::RunRow& row) {
+  std::vector<std::string> lineage;
+  for (const store::RunRow& run : store::lineage_of(store, row)) lineage.push_back(run.name);
   const std::string backend = request.model.backend.value_or(row.backend);
   require_own_weights(row, request.model);
   const TrainedRun run = find_trained_run(store, row, backend, Takes::applications);
@@ -57,6 +60,7 @@ serve::ServedRun stored_model(const ServingRequest& request, const App& app, con
           .arguments = worker_arguments(app, request.model, run, "serve", {}),
           .places = places_of(request, backend),
           .id = row.id,
+          .lineage = std::move(lineage),
           .folder = run.folder};
 }
 
@@ -110,10 +114,12 @@ serve::ServedRun model_in(const ServingRequest& request, const fs::path& folder,
       config::Catalogue::load(searched, runner::fingerprint_of(programs, backend));
   std::vector<std::string> plugin_folders;
   for (const fs::path& each : searched) plugin_folders.push_back(each.string());
-  return {.name = checked_specification(folder, catalogue, origin).name,
+  const std::string name = checked_specification(folder, catalogue, origin).name;
+  return {.name = name,
           .worker = worker,
           .arguments = worker_arguments(request.model, fs::absolute(folder), plugin_folders, "serve", {}),
           .places = places_of(request, backend),
+          .lineage = {name},
           .folder = folder};
 }
 
@@ -134,12 +140,14 @@ serve::ServedRun model_of(const ServingRequest& request, const App& app, const B
   }
 }
 
-/// Throws UsageError unless the application of the review queue is among the models.
+/// Throws UsageError unless the application of the review queue, or a retrained one, is among the models.
 void require_reviewed(const ServingRequest& request, const std::vector<serve::ServedRun>& models) {
   if (request.review.empty()) return;
   const review::Queue queue(request.review);
   const std::string& name = queue.settings().application;
-  if (std::ranges::find(models, name, &serve::ServedRun::name) == models.end())
+  if (std::ranges::none_of(models, [&](const serve::ServedRun& model) {
+        return std::ranges::find(model.lineage, name) != model.lineage.end();
+      }))
     throw UsageError("the review queue " + request.review + " is of application " + name +
                      ", which is not served; serve it, or leave out --review");
 }

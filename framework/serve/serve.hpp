@@ -25,6 +25,7 @@ struct ServedRun {
   std::vector<std::string> arguments;       ///< "serve --run-folder DIR ..."
   std::vector<runner::WorkerPlace> places;  ///< one for each worker
   std::string id = {};                      ///< of the run, for the records of its requests
+  std::vector<std::string> lineage = {};    ///< names of the runs that retrain one another, its own included
   std::filesystem::path folder = {};        ///< the run's own
   std::shared_ptr<const void> files = {};   ///< keeps an unpacked bundle on disk while a worker may start
 };

@@ -89,6 +89,8 @@ Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {
   Pools pools;
   for (const ServedRun& run : runs) {
     run_ids_[run.name] = run.id;
+    if (desk_ && std::ranges::find(run.lineage, desk_->settings().application) != run.lineage.end())
+      reviewed_.insert(run.name);
     if (auto& monitor = monitors_[run.name];
         options_.monitor_share > 0.0 && (!monitor || monitor->run_id() != run.id))
       monitor = std::make_shared<ServeMonitor>(run.folder, run.id, session_,
@@ -344,7 +346,7 @@ void Service::ask(const CallPointer& call) {
   job->ended = [this, call, raw] { finish(call, *raw); };
   if (call->request.streams) stream(call, job);
   if (job->work == record::ServeWork::answer) {
-    call->is_reviewed = desk_ && pool.name() == desk_->settings().application;
+    call->is_reviewed = reviewed_.contains(pool.name());
     if (call->is_reviewed) call->id = session_ + "-" + std::to_string(call->number);
     observe(*call, *job);
   }
@@ -367,16 +369,18 @@ void Service::observe(Call& call, Job& job) {
 
 std::string Service::prepare_review(const Pools& pools) {
   if (!desk_) return "";
-  const auto& name = desk_->settings().application;
-  const auto found = std::ranges::find(pools, name, [](const auto& pool) { return pool->name(); });
-  if (found == pools.end())
-    return "the review queue " + options_.review.string() + " is of application " + name +
-           ", which is not served; serve it, or leave out --review";
-  if ((*found)->model()->band.empty())
-    return "no step of " + name +
-           " gives the field band, so no request comes to reviewers; leave out --review";
-  desk_->add_classes((*found)->model()->labels);
-  return "";
+  bool is_served = false;
+  for (const auto& pool : pools) {
+    if (!reviewed_.contains(pool->name())) continue;
+    is_served = true;
+    if (pool->model()->band.empty())
+      return "no step of " + pool->name() +
+             " gives the field band, so no request comes to reviewers; leave out --review";
+    desk_->add_classes(pool->model()->labels);
+  }
+  if (is_served) return "";
+  return "the review queue " + options_.review.string() + " is of application " +
+         desk_->settings().application + ", which is not served; serve it, or leave out --review";
 }
 
 void Service::review(const CallPointer& call, ReviewAction action) {
