@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds the work of opening foreign databases (store/encore_database.hpp) and of merging spools into one
-// (store/merge.hpp), with expect_linear() of linear.hpp. SQLite's library is not compiled with the counter:
-// only its copies, comparisons and memory are counted, and the steps of its virtual machine are limited
-// (StepBudget, store/step_budget.hpp).
+// Bounds the work of opening a foreign database (store/encore_database.hpp) and of merging a spool into a
+// database (store/merge.hpp), with expect_linear() of linear.hpp. The work counter of these tests
+// (work_counter.hpp) is not compiled into SQLite, so of its work only copies, comparisons and memory are
+// counted. The steps of its virtual machine have a limit of their own: StepBudget (store/step_budget.hpp). A
+// limit of a test is raised only with a reason, because SECURITY.md refers to it.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -18,8 +19,8 @@
 namespace encore::bounds {
 namespace {
 
-/// A run whose spool has the events that `tell` writes for i = 0 to n - 1. merge() empties the tables again,
-/// so that it can be measured several times.
+/// A run whose spool has the events that `tell` writes for i = 0 to n - 1. merge() merges the spool and then
+/// empties the tables, so that a merge can be measured several times.
 class MergedSpool : public testing::StoreTest {
  public:
   using Tell = void (*)(record::SpoolWriter& spool, std::size_t i);
@@ -56,7 +57,8 @@ std::size_t bytes_of(const std::unique_ptr<MergedSpool>& spool) {
 
 void expect_linear_merge(std::size_t n, MergedSpool::Tell tell) {
   expect_linear(
-      {n, 400.0, 60.0}, [&](std::size_t count) { return std::make_unique<MergedSpool>(count, tell); },
+      {.size = n, .steps_per_byte = 400.0, .memory_per_byte = 60.0},
+      [&](std::size_t count) { return std::make_unique<MergedSpool>(count, tell); },
       [](const std::unique_ptr<MergedSpool>& spool) { spool->merge(); });
 }
 
@@ -86,7 +88,7 @@ TEST(MergeBounds, ManyDigests) {
 
 // --- opening a database with objects that Encore did not make ---
 
-/// Makes one of our databases and runs `statements` in it.
+/// Makes a database of Encore and runs `statements` in it.
 class OpenedDatabase {
  public:
   explicit OpenedDatabase(const std::string& statements) : bytes_(statements.size()) {
@@ -113,7 +115,7 @@ std::size_t bytes_of(const std::unique_ptr<OpenedDatabase>& database) {
 
 void expect_linear_opening(std::size_t n, const std::function<std::string(std::size_t)>& statements) {
   expect_linear(
-      {n, 4000.0, 400.0},
+      {.size = n, .steps_per_byte = 4000.0, .memory_per_byte = 400.0},
       [&](std::size_t count) { return std::make_unique<OpenedDatabase>(statements(count)); },
       [](const std::unique_ptr<OpenedDatabase>& database) { database->open(); });
 }
@@ -150,6 +152,7 @@ TEST(StepBudget, EndsAStatementThatNeverEnds) {
   EXPECT_TRUE(budget.is_spent());
 }
 
+/// While the inner budget exists, the outer one does not count.
 TEST(StepBudget, CountsAgainWhenOneWithinItHasEnded) {
   store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   const std::string count =
@@ -165,7 +168,8 @@ TEST(StepBudget, CountsAgainWhenOneWithinItHasEnded) {
   EXPECT_TRUE(outer.is_spent());
 }
 
-TEST(StepBudget, EndsWithItself) {
+/// The budget of the first line would stop the statement if it still counted.
+TEST(StepBudget, LimitsNothingAfterItIsDestroyed) {
   store::Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   { const store::StepBudget budget(database, 0); }
   EXPECT_EQ(

@@ -20,7 +20,7 @@ class VerbsTarget final : public Target {
   std::vector<std::string> corpus() override {
     database_ = std::make_unique<ChangedDatabase>();
     std::vector<std::string> inputs;
-    for (const auto& [question, arguments] : questions()) inputs.push_back("-- " + question + "\n");
+    for (const auto& [name, words] : command_lines()) inputs.push_back("-- " + name + "\n");
     return inputs;
   }
 
@@ -30,9 +30,9 @@ class VerbsTarget final : public Target {
 
   void take(const std::string& input) override {
     database_->write(input);
-    const std::string asked = input.substr(3, input.find('\n') - 3);
-    for (const auto& [question, words] : questions()) {
-      if (question != asked) continue;
+    const std::string wanted = input.substr(3, input.find('\n') - 3);
+    for (const auto& [name, words] : command_lines()) {
+      if (name != wanted) continue;
       cli::Arguments arguments(words.begin() + 1, words.end());
       arguments.insert(arguments.end(), {"--db", database_->path().string()});
       run(words.front(), arguments);
@@ -40,7 +40,7 @@ class VerbsTarget final : public Target {
   }
 
  private:
-  /// Runs the verb in this process, whichever program has it.
+  /// Runs the verb in this process, also if a component (cli/components.hpp) has it.
   static void run(const std::string& verb, const cli::Arguments& arguments) {
     std::ostringstream out, err;
     cli::Console console(out, err);
@@ -52,7 +52,8 @@ class VerbsTarget final : public Target {
       cli::find_verb(verb).run(arguments, console);
   }
 
-  static const std::vector<std::pair<std::string, cli::Arguments>>& questions() {
+  /// Returns the command lines that are tried, each with the name that inputs of this target begin with.
+  static const std::vector<std::pair<std::string, cli::Arguments>>& command_lines() {
     static const std::vector<std::pair<std::string, cli::Arguments>> list = {
         {"ls", {"ls"}},
         {"ls json", {"ls", "--json"}},

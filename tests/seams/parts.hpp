@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registers the parts of the plugin "seams": tasks, heads and readers that do what no part that ships does.
-// They test the seams, that is the interfaces between task, batches, heads and model: a new kind of part must
-// work without a change of the framework. plugin.cpp calls these functions. Read next: masked_words.cpp,
-// pairs.cpp, copy.cpp, and seams_test.cpp, which trains them.
+// Functions that register the parts of the plugin "seams": tasks, heads and readers that use the interfaces
+// in ways in which no part that ships uses them. The *seams* are the interfaces between task, batches, heads
+// and model. A new kind of part must work without a change of the framework, and these parts test that.
+// plugin.cpp calls the functions. Read next: masked_words.cpp, pairs.cpp, copy.cpp, and seams_test.cpp, which
+// trains the parts. A part may be added for every new use of an interface.
 #pragma once
 
 #include <encore/plugin.hpp>

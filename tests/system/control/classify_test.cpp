@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "classify" with the reader "tsv" (plugins/tasks/classify/classify.cpp,
-// plugins/readers/tsv.cpp) and the real worker, from file to prediction, and what is rejected before anything
-// starts. Also tasks beside it: pairs, several labels, and numbers. The words of messages may change; names
-// of measures are stored and must stay.
+// plugins/readers/tsv.cpp) and the real worker, from the file to the prediction, and the files that are
+// rejected before a training starts. It also tests pairs, several labels (multilabel) and numbers (regress).
+// The words of messages may change; names of measures are stored and must stay.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests `exp retrain` with the real worker (app/retrain.hpp, app/retraining_comparison.hpp): a run trained
-// again on old and new data, for two tasks; which data is held out, what is compared, which run represents
-// the lineage (a run and those retrained from it) afterwards, what a second call does, and what is rejected.
-// A second call must do only what is missing; the printed words may change.
+// Tests `exp retrain` with the real worker (app/retrain.hpp, app/retraining_comparison.hpp), which trains a
+// run again on old and new data, for two tasks. The tests check the held-out examples, the comparison, and
+// which run of the lineage (a run and those retrained from it) is promoted. A second call must do only the
+// work that is missing. Invalid calls are rejected. The printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -181,7 +181,7 @@ TEST_F(Retrain, ComparesOnAFileAndStartsFromScratchOnRequest) {
   EXPECT_EQ(shown.at("params").at("train.epochs").at("value"), 4);
   EXPECT_FALSE(shown.at("params").contains("data.held_out"));
 
-  // All settings are those of the parent: without new data it would be the same question.
+  // All other settings are those of the parent, so without new data both runs would have the same question.
   const std::string of =
       "SELECT group_concat(key || '=' || value) FROM (SELECT key, value FROM param JOIN run "
       "ON run.number = run WHERE name = '";
@@ -242,14 +242,14 @@ TEST_F(Retrain, WorksOnAnotherTaskWithSetsThatAreSharesOfOneFile) {
                        "asks for new_low"));
 }
 
-TEST_F(Retrain, ReportsWhatIsNotNew) {
+TEST_F(Retrain, ReportsAFileThatIsNotNew) {
   output_of({"run", "tiny.toml", "-q"});
   sandbox_.write("copy.conll", sandbox_.read("train.conll"));
   const runner::ProgramOutput output =
       sandbox_.exp({"retrain", "tiny", "--with", "copy.conll", "--with", "new.conll", "--dry-run"});
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.errors, "copy.conll is not new: it has the content of ")) << output.errors;
-  // Its sentences are also in the development and test sets, which do not train.
+  // Alone, copy.conll is refused. The sandbox has the same sentences in its development and test sets.
   const std::string refused = refusal_of({"retrain", "tiny", "--with", "copy.conll"});
   EXPECT_TRUE(contains(refused, "is not new")) << refused;
 }

@@ -41,7 +41,8 @@ class Selecting : public Pair {
   }
 };
 
-const std::vector<std::string> wide = {"pair", "--where", "model.dropout > 0.15"};
+/// Selects the two runs of the sweep "pair" with dropout 0.2.
+const std::vector<std::string> with_high_dropout = {"pair", "--where", "model.dropout > 0.15"};
 
 std::vector<std::string> with(const std::string& verb, std::vector<std::string> selection,
                               const std::vector<std::string>& more = {}) {
@@ -52,12 +53,13 @@ std::vector<std::string> with(const std::string& verb, std::vector<std::string> 
 
 TEST_F(Selecting, LsTakesWordsOptionsAndSorts) {
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_EQ(names(wide), (std::vector<std::string>{"pair-dropout=0.2-s2", "pair-dropout=0.2-s1"}));
+  EXPECT_EQ(names(with_high_dropout),
+            (std::vector<std::string>{"pair-dropout=0.2-s2", "pair-dropout=0.2-s1"}));
   EXPECT_EQ(names({"*-s1", "--sweep", "pair"}).size(), 2u);
   EXPECT_EQ(names({"--best", "dev/f1"}), std::vector<std::string>{best()});
   const std::vector<std::string> rising = names({"--sort", "dev/f1", "-r"}),
                                  falling = names({"--sort", "dev/f1"});
-  // The scripted worker's scores depend on the seed alone.
+  // The scores of the scripted worker depend on the seed only, so both runs with the best seed come first.
   const std::string seed = best().substr(best().rfind("-s"));
   EXPECT_TRUE(falling.front().ends_with(seed) && rising.back().ends_with(seed)) << falling.front();
   EXPECT_FALSE(falling.back().ends_with(seed) || rising.front().ends_with(seed)) << falling.back();
@@ -93,15 +95,19 @@ TEST_F(Selecting, LsOfASweepHasAColumnForEachVariedOption) {
 TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
   const nlohmann::json one = nlohmann::json::parse(output_of({"show", best(), "--json"}));
   EXPECT_EQ(nlohmann::json::parse(output_of({"show", "--best", "dev/f1", "--json"})), one);
-  const nlohmann::json list = nlohmann::json::parse(output_of(with("show", wide, {"--json"})));
+  const nlohmann::json list = nlohmann::json::parse(output_of(with("show", with_high_dropout, {"--json"})));
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list.at(0).at("name"), "pair-dropout=0.2-s1") << "the oldest first";
-  EXPECT_EQ(nlohmann::json::parse(output_of(with("dump", wide, {"--json"}))), list);
-  EXPECT_EQ(count(output_of(with("show", wide)), "numeric environment"), 2u);
-  EXPECT_EQ(nlohmann::json::parse(output_of(with("explain", wide, {"--json"}))).size(), 2u);
+  EXPECT_EQ(nlohmann::json::parse(output_of(with("dump", with_high_dropout, {"--json"}))), list);
+  EXPECT_EQ(count(output_of(with("show", with_high_dropout)), "numeric environment"), 2u);
+  EXPECT_EQ(nlohmann::json::parse(output_of(with("explain", with_high_dropout, {"--json"}))).size(), 2u);
   EXPECT_TRUE(nlohmann::json::parse(output_of({"explain", best(), "--json"})).is_object());
-  EXPECT_TRUE(contains(output_of(with("report", wide, {"--format", "json"})), "Report of runs of pair"));
-  EXPECT_EQ(nlohmann::json::parse(output_of(with("compare", wide, {"--json"}))).at("candidates").size(), 1u);
+  EXPECT_TRUE(
+      contains(output_of(with("report", with_high_dropout, {"--format", "json"})), "Report of runs of pair"));
+  EXPECT_EQ(nlohmann::json::parse(output_of(with("compare", with_high_dropout, {"--json"})))
+                .at("candidates")
+                .size(),
+            1u);
   expect_refused({"dump", "--tag", "none", "--json"}, "no run fits --tag none; there is no tag \"none\"");
   expect_refused({"show", "pair", "--state", "failed"}, "none of the 4 runs of \"pair\" fits --state failed");
   expect_refused({"show", "x*"}, "no run matches \"x*\" in encore.db");
@@ -111,7 +117,7 @@ TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
 }
 
 TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
-  EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same except for the seed"));
+  EXPECT_TRUE(contains(output_of(with("diff", with_high_dropout)), "the same except for the seed"));
   EXPECT_TRUE(contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "both are the same run"));
   expect_refused({"diff", "pair"}, "exp diff needs two runs, but 4 are selected: pair-dropout=0.1-s1");
   expect_refused({"diff", best(), "pair"}, "exp diff takes one run, but 4 are selected");
@@ -129,13 +135,13 @@ TEST_F(Selecting, PredictTakesTheBestOfASweep) {
 }
 
 TEST_F(Selecting, EvaluateScoresEachOfThem) {
-  const std::string text = output_of(with("evaluate", wide, {"test.conll"}));
+  const std::string text = output_of(with("evaluate", with_high_dropout, {"test.conll"}));
   EXPECT_EQ(count(text, "(step 20) on test.conll"), 2u) << text;
   EXPECT_TRUE(std::regex_search(
       text, std::regex("NAME +F1 +PRECISION +LOSS\npair-dropout=0.2-s1 +50.00 +25.00 +1.5")))
       << text;
   const nlohmann::json list =
-      nlohmann::json::parse(output_of(with("evaluate", wide, {"test.conll", "--json"})));
+      nlohmann::json::parse(output_of(with("evaluate", with_high_dropout, {"test.conll", "--json"})));
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list.at(1).at("run"), "pair-dropout=0.2-s2");
   EXPECT_EQ(list.at(1).at("measures").at("f1"), 0.5);
@@ -146,18 +152,18 @@ TEST_F(Selecting, EvaluateScoresEachOfThem) {
 }
 
 TEST_F(Selecting, LogsAndStatusOfSeveral) {
-  const std::string logs = output_of(with("logs", wide, {"-f"}));
+  const std::string logs = output_of(with("logs", with_high_dropout, {"-f"}));
   EXPECT_TRUE(logs.starts_with("== pair-dropout=0.2-s1 ==\n-- attempt 1 --\n")) << logs;
   EXPECT_TRUE(contains(logs, "\n\n== pair-dropout=0.2-s2 ==\n-- attempt 1 --\n")) << logs;
   EXPECT_FALSE(contains(output_of({"logs", best()}), "==")) << "one needs no heading";
-  const std::string status = output_of(with("status", wide));
+  const std::string status = output_of(with("status", with_high_dropout));
   EXPECT_EQ(count(status, "completed"), 2u) << status;
   EXPECT_TRUE(std::regex_search(status, std::regex("LOSS +DEV F1 +BEST"))) << status;
   EXPECT_TRUE(contains(output_of({"status"}), "nothing is running"));
 }
 
 TEST_F(Selecting, TagsAndNotesInBulk) {
-  EXPECT_EQ(output_of(with("tag", wide, {"+wide"})),
+  EXPECT_EQ(output_of(with("tag", with_high_dropout, {"+wide"})),
             "pair-dropout=0.2-s1: wide\npair-dropout=0.2-s2: wide\n");
   EXPECT_EQ(names({"--tag", "wide"}).size(), 2u);
   EXPECT_EQ(output_of({"note", "all", "--tag", "wide", "in table 2"}),
@@ -177,17 +183,17 @@ TEST_F(Selecting, TagsAndNotesInBulk) {
 }
 
 TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
-  expect_refused(with("rm", wide),
+  expect_refused(with("rm", with_high_dropout),
                  "cannot ask whether to hide 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, from exp ls: "
                  "stdin is not a terminal; pass -y to confirm");
   expect_refused({"rm", "pair-dropout=0.2"}, "cannot ask whether to hide 2 runs, ");
   expect_refused({"rm", "--state", "completed"}, "cannot ask whether to hide 4 runs, ");
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_EQ(count(output_of(with("rm", wide, {"-y"})), " is hidden from exp ls; "), 2u);
+  EXPECT_EQ(count(output_of(with("rm", with_high_dropout, {"-y"})), " is hidden from exp ls; "), 2u);
   EXPECT_EQ(names({"--removed", "--where", "model.dropout > 0.15"}).size(), 2u);
   expect_refused({"show", "pair-dropout=0.2-s1"},
                  "was removed; exp undelete pair-dropout=0.2-s1 restores it");
-  expect_refused(with("rm", wide, {"-y"}),
+  expect_refused(with("rm", with_high_dropout, {"-y"}),
                  "none of the 2 runs of \"pair\" fits --where \"model.dropout > 0.15\"");
   EXPECT_EQ(output_of({"undelete", "pair-*"}),
             "pair-dropout=0.2-s1 (completed) is restored\npair-dropout=0.2-s2 (completed) is restored\n");
@@ -208,7 +214,7 @@ TEST_F(Selecting, RmAtATerminalTakesANo) {
 }
 
 TEST_F(Selecting, VerifyTrainsEachOfThem) {
-  const nlohmann::json list = nlohmann::json::parse(output_of(with("verify", wide, {"--json"})));
+  const nlohmann::json list = nlohmann::json::parse(output_of(with("verify", with_high_dropout, {"--json"})));
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list.at(0).at("outcome"), "equal");
   EXPECT_EQ(list.at(1).at("run"), "pair-dropout=0.2-s2");
@@ -220,14 +226,14 @@ TEST_F(Selecting, GcLooksAtTheFoldersThatWereChosen) {
   for (const std::string& id : sandbox_->query("SELECT id FROM run WHERE seed = 1 ORDER BY number"))
     leftovers.push_back("encore.db.runs/" + id + "/checkpoints/step-00000001.safetensors.part");
   for (const std::string& file : leftovers) sandbox_->write(file, "left behind");
-  EXPECT_TRUE(contains(output_of(with("gc", wide, {"--dry-run"})), "11 B would be removed"));
-  EXPECT_TRUE(contains(output_of(with("gc", wide)), "11 B removed"));
+  EXPECT_TRUE(contains(output_of(with("gc", with_high_dropout, {"--dry-run"})), "11 B would be removed"));
+  EXPECT_TRUE(contains(output_of(with("gc", with_high_dropout)), "11 B removed"));
   EXPECT_TRUE(std::filesystem::exists(sandbox_->folder() / leftovers.front()));
   EXPECT_FALSE(std::filesystem::exists(sandbox_->folder() / leftovers.back()));
   output_of({"gc"});
 }
 
-TEST_F(Selecting, AConditionThatCannotBeMeantIsPointedAt) {
+TEST_F(Selecting, PointsAtTheInvalidPartOfACondition) {
   const runner::ProgramOutput output = sandbox_->exp({"ls", "--where", "seed = 1 AND model.dropuot > 0.1"});
   EXPECT_EQ(output.end.exit_code, 2);
   EXPECT_EQ(output.errors,

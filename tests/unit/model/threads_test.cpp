@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the promise of the kernels (kernels/host_threads.hpp): one and two threads give equal bits of a
-// training step in each precision. The comparison can fail: with an injected layer whose sums depend on the
-// number of threads the bits differ. Each case runs in a child process (support/child_threads.hpp), because a
-// process cannot have more threads than at its start.
+// Tests that one and two threads give equal bits of a training step in each precision
+// (kernels/host_threads.hpp). A layer whose sums depend on the number of threads shows that the comparison
+// can fail. Each case runs in a child process (support/child_threads.hpp), because a process cannot have more
+// threads than at its start. The comparison must stay exact.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -159,8 +159,8 @@ TEST(ThreadsChild, DISABLED_PrintsTheThreadsOfNestedRegions) {
   print_digest(counts);
 }
 
-/// A library that is called within a kernel, such as oneDNN, opens a region of its own if the kernel's has a
-/// single thread. That region must not use threads that were given up.
+/// A kernel may call a library such as oneDNN. If the parallel region of the kernel has a single thread, the
+/// library opens another region. It must not use more threads than the kernels were given: 3, then 1, then 3.
 TEST(HostThreads, ARegionWithinOneThreadHasOneThread) {
   if (!has_openmp) GTEST_SKIP() << "the kernels run on no threads of OpenMP";
   EXPECT_EQ(digest_of_child("model_test", "ThreadsChild.DISABLED_PrintsTheThreadsOfNestedRegions", 3), "313");

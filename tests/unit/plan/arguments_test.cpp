@@ -86,7 +86,7 @@ TEST(Arguments, SeedsTakeThePlaceOfSeedAndSeeds) {
   EXPECT_EQ(names(planning::plan(own, {}, "dir/a.toml", seeds("3"))), (Names{"tiny-s3"}));
 }
 
-TEST(Arguments, AreTheSameQuestionsAsTheFileWouldAsk) {
+TEST(Arguments, GiveTheQuestionsOfTheSameSweepInAFile) {
   const Plan file = plan("[sweep.grid]\n\"model.layers\" = [2, 4]\n", {});
   const Plan arguments = plan("", grid("model.layers=2,4"));
   for (std::size_t i = 0; i < 2; ++i) {
@@ -116,7 +116,7 @@ TEST(Arguments, RejectsAnInvalidGrid) {
       "them");
 }
 
-TEST(Arguments, RefusesSeedsThatAreNone) {
+TEST(Arguments, RejectsInvalidSeeds) {
   const std::string what = ": expected whole numbers from 0 and ranges of them, as in 1-5 or 1,4,7-9";
   EXPECT_EQ(problem(seeds("x")), "--seeds x: \"x\" is not a seed" + what);
   EXPECT_EQ(problem(seeds("")), "--seeds : \"\" is not a seed" + what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the reader "conll" (plugins/readers/conll.hpp): every accepted form of a CoNLL file, the message for
-// every refused one, and writing. A message must name the file and the row; its words may change.
-// question_files_test.cpp tests files without truth.
+// Tests the reader "conll" (plugins/readers/conll.hpp): every form of a CoNLL file that it accepts, the
+// message for every form that it refuses, and writing. A message must name the file and the row; its words
+// may change. question_files_test.cpp tests files without labels.
 #include "conll.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Conll, TakesTheLastOfManyColumns) {
   EXPECT_EQ(set.sentences[0].tags, (Words{"B-PER", "O"}));
 }
 
-TEST(Conll, KeepsBlanksInsideColumnsPartedByTabs) {
+TEST(Conll, KeepsBlanksInColumnsSeparatedByTabs) {
   EXPECT_EQ(parse("New York\tB-LOC\n").sentences[0].words, Words{"New York"});
 }
 

@@ -51,8 +51,8 @@ class Site {
   }
   std::int64_t number(const std::string& id) { return store().find_run(id, Sight::any).number; }
 
-  /// Trains one attempt of `steps` steps. `value` distinguishes trainings of one question: it is in points
-  /// and digests.
+  /// Records an attempt of `steps` steps that ends in the state `end`. `value` is written into points and
+  /// digests, so that two trainings of one question can differ.
   void train(const std::string& id, RunState end, int steps, double value = 0.5) {
     const bool lost = end == RunState::lost;
     const Lease lease = store()
@@ -89,7 +89,8 @@ class Site {
     store().add_verification(number(id), {.time = time, .outcome = "equal", .first_step = {}, .scope = ""});
   }
 
-  /// Adds one more decision to a search: a proposed trial, which has the run.
+  /// Adds the decision with the number `decisions` to the search: it proposes the trial with the number
+  /// `trial`, whose run has this id.
   void search(const std::string& id, int decisions, int trial) {
     Database& database = store().database();
     database.execute(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests upgrade_database() and backup_database() (store/upgrade.hpp), which `exp db upgrade` and `exp db
-// backup` call: the migrations from the frozen schemas of versions 1 to 9 give what store/schema.sql makes,
-// injected ones are applied in order or not at all, and a copy is made before. The frozen schemas never
-// change, because databases in the field have them.
+// backup` call. The migrations from the stored schemas of versions 1 to 9 (schema_N.sql) must give the tables
+// that store/schema.sql makes. Migrations that a test passes are applied in order, or none of them, after a
+// copy was made. The files schema_N.sql never change, because databases of users have these schemas.
 #include <filesystem>
 
 #include "store/upgrade.hpp"
@@ -85,7 +85,7 @@ TEST_P(UpgradeFrom, GivesWhatSchemaSqlMakes) {
 
 INSTANTIATE_TEST_SUITE_P(EveryVersion, UpgradeFrom, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9));
 
-TEST(Upgrade, SearchesCanBeConfirmedAfterIt) {
+TEST(Upgrade, AllowsConfirmationsInSearchesOfEarlierVersions) {
   for (const int version : {5, 6}) {
     TemporaryFolder folder;
     make_version(version, folder / "old.db");

@@ -400,7 +400,8 @@ TEST_F(TaskSetsTest, LearnsFromMoreWithoutWhatIsScored) {
                 "left out, which the development or test set has");
 }
 
-TEST_F(TaskSetsTest, MoreComesFromTheCacheAsItWasAndTheShareCounts) {
+/// The share data.held_out belongs to the key of the cache.
+TEST_F(TaskSetsTest, LoadsEqualNewExamplesFromTheCacheUnlessTheirShareDiffers) {
   write("more", "Cy B-PER\n\nBo B-PER\n\nDi B-PER\nran O\n\nEd B-PER\n\nFay B-PER\n\nGus B-PER\n");
   config::DataTable data = table();
   data.more = {file("more").string()};
@@ -518,8 +519,8 @@ TEST_F(TaskSetsTest, SplitByLabelNeedsOneLabelForEachExample) {
       << message_of([&] { sets_of(data, {}).read(); });
 }
 
-TEST_F(TaskSetsTest, APercentageIsTheLengthThatThisShareOfSequencesHas) {
-  std::string text;  // of 2 + n letters with the markers, n = 1 .. 20
+TEST_F(TaskSetsTest, ChoosesTheLengthThatFitsAPercentageOfTheSequences) {
+  std::string text;  // 20 sequences of 3 to 22 tokens: n letters and 2 markers, n = 1 .. 20
   for (int i = 1; i <= 20; ++i) text += std::string(static_cast<std::size_t>(i), 'a') + " B-PER\n\n";
   write("train", text);
   config::DataTable data = table();
