@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A check of the suite, named by its subject and check: layer "highway", gradients.
+/// The name of a check of the suite, such as `layer "highway": gradients`.
 struct CheckName {
   std::string subject;
   std::string check;

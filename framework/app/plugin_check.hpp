@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // check_plugin(): runs the contract suite on a plugin, for `exp plugin check` (cli/plugin_check.cpp). Workers
-// run the checks as child processes, so a plugin that crashes or hangs stops only its worker: one worker runs
-// every check, two more compute the digests with other numbers of threads. Every check of the suite is
-// reported as passed, failed or skipped; none may be left out.
+// run the checks as child processes, so a plugin that crashes or hangs stops only its worker. One worker runs
+// every check. Two more compute the digests (hashes of results) of the check "threads" with other numbers of
+// threads. Every check of the suite is reported as passed, failed, skipped or unchecked; none may be left
+// out. Read next: contract/suite.hpp.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@ namespace encore::app {
 struct PluginCheckRequest {
   std::optional<std::string> backend;  ///< of the worker; not given: see backend.hpp
   int timeout = 300;                   ///< seconds without output after which a check fails
-  std::vector<std::string> data;       ///< files of one set
+  std::vector<std::string> data;       ///< files of one data set
   std::vector<std::string> settings;   ///< KEY=VALUE
   std::optional<int> width, length;    ///< instead of the suite's sizes
   bool json = false;
@@ -28,14 +29,15 @@ struct PluginCheckRequest {
 
 Form<PluginCheckRequest> plugin_check_form();
 
-/// The reports of a check while it runs. `check` is such as `layer "highway", gradients`.
+/// Receives the reports of a check while it runs. `check` names the subject and the check, such as
+/// `layer "highway": gradients`.
 class CheckEvents {
  public:
   virtual ~CheckEvents() = default;
   virtual void began(const std::string& check) = 0;
   /// The check has printed nothing for `time`.
   virtual void waited(const std::string& check, std::chrono::seconds time) = 0;
-  /// {"subject", "check", "passed", "skipped", "unchecked", "detail"}
+  /// `finding` has the members "subject", "check", "passed", "skipped", "unchecked" and "detail".
   virtual void found(const nlohmann::json& finding) = 0;
 };
 

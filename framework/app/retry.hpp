@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // retry(): starts failed runs again from the start, and lost runs (without a process) from their newest valid
 // checkpoint. cli/run_verb.cpp calls it for `exp retry`. The runs come from an experiment file or from the
-// database. In the second case only the run's folder is read, so it works even if the file was changed or
-// removed; keep that.
+// database. In the second case retry() must read only the folder of the run, so that it works even if the
+// experiment file was changed or removed. Read next: run_session.hpp.
 #pragma once
 
 #include <optional>

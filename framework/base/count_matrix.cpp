@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CountMatrix, the confusion matrix of a measure. Its names are sorted, so that a matrix does not depend on
-// the order of the examples. report/classes.cpp and measure_json.cpp use it. Read count_matrix.hpp first.
+// the order of the examples; this must stay. worker/evaluate_verb.cpp, report/classes.cpp and
+// measure_json.cpp use it. Read count_matrix.hpp first.
 #include "base/count_matrix.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MachineBench measures what the machine can do, apart from any model: matrix products by shape and precision
-// through Encore's gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration that
-// no change of Encore's kernels can move. `encore-worker bench` calls measure() once in each round, so that
-// every sample of a step has samples of the machine from the same seconds.
+// MachineBench measures the speed of the machine without a model: matrix products by shape and precision
+// through Encore's gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration (a
+// fixed computation that a change of Encore's kernels does not change). `encore-worker bench` calls measure()
+// once in each round, so that every sample of a step has samples of the machine from the same seconds. The
+// names of quantities are stored and never change.
 #pragma once
 
 #include <string>
@@ -30,10 +31,15 @@ class MachineBench {
   /// (seconds of an empty kernel in a queue of many), "launch_and_wait", "calibration", and "gemm 1024
   /// float32" ...; for a host also "peak float32" ... and "read L1" ... (peaks.hpp).
   record::Samples measure();
-  /// Returns the meaning of each quantity: {"copy": {"bytes": ...}, "gemm 1024 float32": {"flops": ...,
-  /// "precision": ...}, "peak float32": {"flops": ..., "precision": ..., "instructions": ...}, "read L1":
-  /// {"bytes": ..., "holds": ...}}. `holds` is the number of bytes that a level holds for all threads; memory
-  /// has no such member. Stored with the samples, so names stay.
+  /// Returns the meaning of each quantity, as an object keyed by quantity. The object is stored with the
+  /// samples, so its names never change:
+  ///
+  ///     {"copy": {"bytes": ...},
+  ///      "gemm 1024 float32": {"flops": ..., "precision": ...},
+  ///      "peak float32": {"flops": ..., "precision": ..., "instructions": ...},
+  ///      "read L1": {"bytes": ..., "holds": ...}}
+  ///
+  /// `holds` is the number of bytes that a cache level holds for all threads; main memory has no such member.
   nlohmann::json facts() const;
 
  private:

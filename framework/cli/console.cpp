@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Console: standard streams, progress line, questions to the user, and the handler of Ctrl-C. All verbs print
 // through it. Answers go to standard output, everything else to standard error, so that scripts can read
-// answers; a question is never asked if there is no terminal. Read next: console.hpp.
+// answers; this must stay. agrees() always asks: a caller first checks can_ask(), because a script has no
+// terminal. Read next: console.hpp.
 #include "cli/console.hpp"
 
 #include <signal.h>

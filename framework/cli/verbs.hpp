@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verb: one command of exp. Each file of a verb makes one or more with make_verb(); verbs() lists them for
-// main.cpp, help and completion. A new verb needs a function here and a line in the list of help_verb.cpp.
-// Names of verbs and exit codes never change, because scripts rely on them. Read next: app/form.hpp.
+// Verb: one command of exp. Each file of a verb makes one Verb or more with make_verb(); verbs() lists them
+// for main.cpp, help and completion. A new verb needs a function here and a line in the list of
+// help_verb.cpp. Names of verbs and exit codes never change, because scripts rely on them. Read next:
+// app/form.hpp.
 #pragma once
 
 #include <functional>
@@ -23,15 +24,15 @@ enum ExitCode : int {
 };
 
 struct Verb {
-  std::string name;     ///< "run"; of an action "ls"
+  std::string name;     ///< such as "run"; for an action of a verb, such as "ls" of "plugin ls"
   std::string summary;  ///< one line, no final stop
   /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
   /// that nothing was started (exit 2).
   std::function<int(const Arguments&, Console&)> run;
   std::function<app::FormFields()> form;  ///< describes its options; help and completion read it
-  std::string component =
-      {};  ///< the program that does it, where exp itself has only its form (components.hpp)
-  std::vector<Verb> actions = {};  ///< of a verb that has some: plugin ls, db check
+  /// The program that runs the verb if exp itself has only its form (components.hpp); empty: exp runs it.
+  std::string component = {};
+  std::vector<Verb> actions = {};  ///< such as "ls" of the verb "plugin"; empty for most verbs
 };
 
 /// Reads the request of a form and calls `run` with it, or prints the help.
@@ -88,18 +89,19 @@ Verb bench_verb();
 Verb query_verb();
 Verb dump_verb();
 Verb plugin_verb();
-// The actions of plugin and db.
+// The actions of `plugin`.
 Verb plugin_ls();
 Verb plugin_info();
 Verb plugin_new();
 Verb plugin_build();
 Verb plugin_check();
-Verb db_merge_verb();
 
 Verb db_verb();
+Verb db_merge_verb();  ///< an action of `db`; db_verb.cpp makes the others
 Verb doctor_verb();
 Verb gc_verb();
-int job_verb(const Arguments& arguments, Console& console);  ///< for programs: no list names it
+/// Runs `exp job`, which jobs of Slurm call. Help and completion do not list it.
+int job_verb(const Arguments& arguments, Console& console);
 Verb completion_verb();
 Verb version_verb();
 Verb help_verb();

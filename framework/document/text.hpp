@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cleans, measures and shortens names, as every writer does before it escapes them for its own format. Names
-// come from files, data and people: they may be invalid UTF-8, hold control characters, run from right to
-// left, or be 10,000 characters long. The charts measure and shorten, escape.cpp cleans and escapes. A
-// control character must never get through, because files and terminals show the result.
+// Functions that clean, measure and shorten text before a writer escapes it for its format. The charts and
+// tables of this folder and escape.cpp call them; read escape.hpp next. The text comes from files, data and
+// users: it may be invalid UTF-8, hold control characters, run from right to left, or be 10,000 characters
+// long. Control characters other than line feed and tab must never remain, because files and terminals show
+// the result.
 #pragma once
 
 #include <string>

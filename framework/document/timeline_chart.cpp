@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out a TimelineChart: bars on lanes over time, which show which worker trained which run when, and how
-// it ended. draw() (draw.cpp) calls it; report/timeline.cpp fills the chart. Only pictures depend on the
-// layout: tests/unit/document/chart_test.cpp checks that labels stay apart and values in place, not
-// coordinates. Read chart.hpp first.
+// Lays out a TimelineChart: bars on lanes over time. A bar shows when a worker trained a run, and how the run
+// ended. draw() (draw.cpp) calls draw_timeline(); report/timeline.cpp fills the chart. The layout may change,
+// because only pictures depend on it: tests/unit/document/chart_test.cpp checks that labels do not overlap
+// and that values are in the right places, but not the coordinates. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 

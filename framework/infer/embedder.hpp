@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Embedder computes the embedding of each input of a set: the mean of the encoder's last states over its
-// rows, without the head. Place in the flow: Engine::embed keeps one, like the Evaluator, until memory is
-// planned for larger batches; a pass then allocates nothing. Rows are added in double and in their order, so
-// that vectors do not depend on batches; keep both. Read next: vectors.hpp.
+// Embedder computes the embedding of each input of a data set: the mean of the encoder's last states over the
+// rows of the input, without the head. Engine::embed (engine.hpp) keeps one Embedder until memory is planned
+// for larger batches, so that a pass allocates no memory. Rows are added in double and in their order, so
+// that embeddings do not depend on how batches are formed. Both must stay. Read next: vectors.hpp.
 #pragma once
 
 #include "data/batch_plan.hpp"
@@ -16,8 +16,8 @@ namespace encore::infer {
 
 class Embedder {
  public:
-  /// `largest`: the batch that the model was planned for; no later batch may be larger. The model must
-  /// outlive it and have an encoder, whose states are `width` numbers wide (C).
+  /// `largest`: the size of the batch for which the model was planned; no later batch may be larger. `width`:
+  /// the width C of the encoder's states. The model must have an encoder and outlive this object.
   Embedder(model::Model& model, const BatchSize& largest, const data::BatchOptions& options,
            std::size_t width);
 

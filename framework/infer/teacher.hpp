@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Teacher: the run from whose class scores another one learns ([distil] teacher), loaded for forward passes
-// by the worker that trains the student. The two must agree in everything that gives a score its meaning:
-// tokens, labels, rows. Place in the flow: train/session.cpp and the worker's check; Model::learn_from and
-// kernels::distillation_loss use the scores.
+// load_teacher() and the functions that compare a teacher with its student. The teacher is the run that
+// `[distil] teacher` names; the student learns from its class scores. Both must agree in everything that
+// gives a score its meaning: tokens, labels, rows. train/session.cpp calls the functions before a training,
+// and worker/check_verb.cpp before the first run of a plan. Read next: Model::learn_from (model/model.hpp).
+// A new rule may refuse more teachers; no existing rule may be dropped.
 #pragma once
 
 #include <memory>
@@ -14,19 +15,22 @@
 
 namespace encore::infer {
 
-/// Loads the run that `[distil] teacher` names, as it was planned; null if the experiment has none. Throws
-/// ConfigError if it cannot be loaded or has changed since.
+/// Loads the run that `[distil] teacher` names; returns null if the experiment names none. Throws ConfigError
+/// if the run cannot be loaded, or if its weights are not those that the plan recorded.
 std::unique_ptr<Engine> load_teacher(const record::Specification& student, const Device& device);
 
-/// Throws ConfigError naming the first difference between the teacher's tokenizer and the student's. `lines`:
-/// the student's vocabulary file; empty: its vocabulary is not trained yet.
+/// Throws ConfigError with the first difference between the tokenizers of teacher and student. `table`: the
+/// student's tokenizer. `lines`: the lines of the student's vocabulary file; if there are none, the
+/// vocabulary is not trained yet, and only the options are compared.
 void require_same_tokens(const Engine& teacher, const config::TokenizerTable& table,
                          std::span<const std::string> lines);
 
-/// Throws ConfigError naming the first difference between the names of the classes.
+/// Throws ConfigError with the first difference between the classes of the teacher and `labels`, those of the
+/// student.
 void require_same_labels(const Engine& teacher, const std::vector<std::string>& labels);
 
-/// Calls Model::learn_from; throws ConfigError if the two models do not fit.
+/// Connects the student to the teacher by Model::learn_from. No training step happens here. Throws
+/// ConfigError if the two models do not fit. The teacher must outlive the student.
 void learn_from(model::Model& student, Engine& teacher);
 
 }  // namespace encore::infer

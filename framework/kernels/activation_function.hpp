@@ -2,8 +2,9 @@
 // Formulas of the activations, element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 +
 // erf(x / sqrt 2)) / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). Each ...Function has
 // value() and derivative(), because gated layers need both. The passes of activation.cpp and the epilogues of
-// products (kernels/products/host_tiles.hpp) both use these functions, so that their bits are equal. A
-// change of a formula changes the bits of runs.
+// products (kernels/products/host_tiles.hpp) both use these functions, so that their bits are equal. For
+// backward, activation.cpp keeps y for relu, tanh and sigmoid, and x for the others. A change of a formula
+// changes the bits of runs. Read next: activation.cpp.
 #pragma once
 
 #include <encore/math.hpp>
@@ -45,7 +46,7 @@ struct SiluFunction {  // silu' = s (1 + x (1 - s))
 
 template <class S>
 struct ReluFunction {
-  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }  // a NaN stays one
+  KOKKOS_FORCEINLINE_FUNCTION static S value(S x) { return x < S(0) ? S(0) : x; }  // NaN gives NaN
   KOKKOS_FORCEINLINE_FUNCTION static S derivative(S x) { return x > S(0) ? S(1) : S(0); }
 };
 
@@ -68,7 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION S hyperbolic_tangent(S x) {
     ratio = math::detail::polynomial(square, above) / math::detail::polynomial(square, below);
   }
   const S far = S(1) - S(2) / (math::exp(magnitude + magnitude) + S(1));
-  const S result = magnitude < S(0.625) ? magnitude * ratio : far;  // a NaN stays one
+  const S result = magnitude < S(0.625) ? magnitude * ratio : far;  // NaN gives NaN
   return x < S(0) ? -result : result;
 }
 

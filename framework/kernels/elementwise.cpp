@@ -11,15 +11,16 @@
 namespace encore::kernels {
 namespace {
 
+/// y + x, computed in the type of sums (S), as all passes of this file compute.
 template <class S>
-struct Total {
+struct Added {
   KOKKOS_FORCEINLINE_FUNCTION S operator()(S y, S x) const { return y + x; }
 };
 
 template <class T>
 void add_elements(const Device& device, Tensor x, Tensor y) {
   T* const sum = elements<T>(y);
-  map_values(device, "encore::add", x.size(), sum, Total<Sum<T>>{}, sum, elements<T>(x));
+  map_values(device, "encore::add", x.size(), sum, Added<Sum<T>>{}, sum, elements<T>(x));
 }
 
 template <class From, class To>

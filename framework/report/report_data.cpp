@@ -92,21 +92,21 @@ std::size_t ReportData::rows_of(std::size_t all) const {
 
 ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs,
                             const std::string& subject, const ReportOptions& options) {
-  ReportData data{store,
-                  options,
-                  subject,
-                  store::read_metrics(store.database(), runs),
-                  {},
-                  runs,
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  {},
-                  store::runs_of_searches(store)};
+  ReportData data{.store = store,
+                  .options = options,
+                  .subject = subject,
+                  .metrics = store::read_metrics(store.database(), runs),
+                  .select = {},
+                  .runs = runs,
+                  .params = {},
+                  .datasets = {},
+                  .attempts = {},
+                  .artifacts = {},
+                  .verifications = {},
+                  .sweeps = {},
+                  .factors = {},
+                  .questions = {},
+                  .searched = store::runs_of_searches(store)};
   std::sort(data.runs.begin(), data.runs.end(),
             [](const store::RunRow& a, const store::RunRow& b) { return natural_less(a.name, b.name); });
   store::RunBatch batch(store, data.runs);

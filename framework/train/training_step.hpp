@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TrainingStep makes one update of the parameters: the gradients of a batch, their norm, and the optimizer's
-// update. With ranks, each computes its shards and updates its part (gradient_exchange.hpp); the results have
-// the bits of one process. The Trainer calls both halves and decides between them whether to update;
-// bench/step_case.hpp measures them.
+// update. With ranks, each rank computes its shards and updates its part of the parameters; the results must
+// have the bits of one process. Trainer (trainer.hpp) calls compute_gradient(), decides whether to update,
+// and calls update(). bench/step_case.hpp measures both. Read next: gradient_exchange.hpp.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,18 @@ namespace encore::train {
 class TrainingStep {
  public:
   struct Gradient {
-    double loss = 0.0;  ///< of the whole batch: the sum of all losses, each divided by its weight
-    double norm = 0.0;  ///< of all parameters together, before clipping
+    /// The loss of the whole batch. A model may have several losses: each is summed over its rows and divided
+    /// by its weight (DeviceBatch::weights()), and the results are added.
+    double loss = 0.0;
+    double norm = 0.0;  ///< norm of the gradient of all parameters together, before clipping
   };
 
   /// `clip_norm`: the largest norm of a gradient; 0: no clipping. Model and optimizer must outlive the step.
   /// `optimizer_owner`: the name for the crash line (record/crash_line.hpp).
   TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
                const std::string& optimizer_owner = "");
-  /// Makes a step for several ranks, which divide the shards. Make it before the optimizer's states.
+  /// Makes a step for several ranks, which divide the shards. Call this constructor before the states of the
+  /// optimizer are made.
   TrainingStep(model::Model& model, Optimizer& optimizer, double clip_norm,
                const std::string& optimizer_owner, distributed::Communicator& ranks, std::int64_t shards);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The backward pass of short sequences by tensor cores in one kernel: a warp owns a sequence and head, so
-// that every row is read once and every weight computed once. Sums must have the order, and so the bits, of
-// attention_warp_backward.hpp, which explains the parts. Place in the flow: attention_tensor_core.hpp
-// launches it where all sequences are short.
+// WarpShortGradient: the backward pass of attention over short sequences by tensor cores, in one kernel. A
+// warp (32 threads of the GPU) owns one head of one sequence, so it reads every row once and computes every
+// weight once. attention_tensor_core.hpp launches the kernel if all sequences are short. Read
+// attention_warp_backward.hpp first: it has the formulas and the parts. Sums must have the order of that
+// header, because both must give the same bits.
 #pragma once
 
 #include "kernels/attention/attention_warp_backward.hpp"
@@ -12,7 +13,8 @@ namespace encore::kernels {
 template <int D>
 struct WarpShortGradient {
   static constexpr int head_size = D;
-  static constexpr int side = 2, longest = side * tile_rows;  // tiles and rows of queries, and of keys
+  static constexpr int side = 2;                    // the most tiles of queries, and of keys
+  static constexpr int longest = side * tile_rows;  // the most queries, and the most keys
   static_assert(longest <= 32 && longest <= WarpDropout::words);
   static constexpr int memory = 4 * side * TileRows<D>::size + WarpDropout::size;
   AttentionProblem p;
@@ -21,7 +23,7 @@ struct WarpShortGradient {
   const float* log_sum;
   const bfloat16* dout;
   SliceRows<bfloat16> dq, dk, dv;
-  float* delta;  // (N2, H), or null
+  float* delta;  // (rows of queries, heads), an output; null: not wanted
   WarpGrid grid;
 
   template <class Warp>

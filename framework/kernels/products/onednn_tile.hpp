@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tile of a matrix product as a oneDNN primitive that one thread runs. gemm_onednn.cpp cuts products into
-// these, by shapes only; its head says why. Only onednn_tile.cpp and gemm_onednn.cpp know the types of
-// oneDNN.
+// make_tile_product(): a tile of a matrix product c = a b as a oneDNN primitive that one thread runs.
+// gemm_onednn.cpp cuts products into tiles by shapes only, and its head says why. Only onednn_tile.cpp and
+// gemm_onednn.cpp know the types of oneDNN. A field may be added to OnednnTileShape, but never a number of
+// threads, because the bits of a product must not depend on it.
 #pragma once
 
 #ifdef ENCORE_HAVE_ONEDNN
@@ -16,33 +17,39 @@
 
 namespace encore::kernels {
 
-/// Everything on which a tile's primitive depends.
+/// Everything on which a tile's primitive depends. Tiles of equal shape share one primitive.
 struct OnednnTileShape {
-  std::int64_t rows, columns, inner;
-  std::int64_t a_row, b_row, c_row;  // elements between the stored rows of the operands
+  std::int64_t rows, columns, inner;  // of the tile: c is rows x columns, the sums have `inner` terms
+  std::int64_t a_row, b_row, c_row;   // elements between the stored rows of the operands
   bool transpose_a, transpose_b, bias, relu, accumulate;
-  bool packed;    // b comes in the order that oneDNN chooses for tiles of this shape
-  bool laid_out;  // or in the one that it chose for others; not both
+  /// b is stored in the order that oneDNN chooses for tiles of this shape. At most one of `packed` and
+  /// `laid_out` is true; if neither is, b is stored row by row.
+  bool packed;
+  /// b is stored in the order that oneDNN chose for full tiles, with more rows than this one may have.
+  bool laid_out;
   DType in, out;
   auto operator<=>(const OnednnTileShape&) const = default;
 };
 
-/// Packs some columns of a tile's b into the order of the whole.
+/// Copies some columns of a tile's b to their places in the packed b of the tile.
 struct Pack {
   dnnl::reorder primitive;
   dnnl::memory::desc from, to, scratch;
-  std::int64_t column;  // the first, within the tile
+  std::int64_t column;  // the first of these columns, counted within the tile
 };
 
+/// The primitive of a tile, with the descriptions of its operands.
 struct TileProduct {
   dnnl::matmul primitive;
   dnnl::memory::desc a, b, c, bias, scratch;
-  std::vector<Pack> packs;  // only where packed
-  /// Whether it is computed by blocks of b, each sum along the inner extent from its beginning to its end.
+  std::vector<Pack> packs;  // empty unless OnednnTileShape::packed
+  /// Whether oneDNN computes the tile by blocks of b. Each sum then runs along the inner extent from its
+  /// beginning to its end, so its bits do not depend on the order in which b is stored.
   bool by_blocks;
 };
 
-/// `order`: that of b, if it is laid out. Throws dnnl::error if oneDNN has no such product.
+/// Makes the primitive of a tile. `order` is read only if the shape is `laid_out`: the order in which b is
+/// stored. Throws dnnl::error if oneDNN has no such product.
 TileProduct make_tile_product(const dnnl::engine& cpu, const OnednnTileShape& shape,
                               const dnnl::memory::desc& order = {});
 

@@ -28,9 +28,10 @@ std::vector<store::RunRow> stop_queued(store::Store& store, const std::set<std::
       ended.push_back(store.read_run(held.lease.run));
       jobs[job->text()] = *job;
     } catch (const store::LeaseLost&) {
-      // Another control program wrote its end meanwhile.
+      // Another control program has ended this attempt in the meantime.
     }
   }
+  // A job may have several runs. It is cancelled only if no other run of it remains.
   for (const store::HeldByJob& held : store.attempts_of_jobs())
     if (const std::optional<JobName> job = job_of(held.holder)) jobs.erase(job->text());
   QueueView queue(store.runs_folder());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outputs: what the model computes for a set, as named values over the rows of a space; OutputRule: which
-// outputs a head gives and a task reads. Place in the flow: Head::decode -> the host puts the values back
-// into the order of the set -> Task::measure, label, answer. It is part of the ABI of plugins: a change needs
-// a new ENCORE_SDK_VERSION (plugin.hpp).
+// Outputs: what the model computes for a data set, as named values. Each output has a fixed number of values
+// for each row of a space (Space in examples.hpp: tokens, sequences and others). OutputRule says which
+// outputs a head gives and a task reads. Head::decode writes the values, the host puts them back into the
+// order of the data set, and Task::measure, label and answer read them. Read next: task.hpp. The header is
+// part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct OutputRule {
   std::int64_t width = 1;  ///< values per row; a task says 0 where it takes any
   /// In the rule of a task: the column with the values that a perfect model would give; "": there is none.
   std::string truth = {};
-  /// In the rule of a head: written only on request, such as for the probabilities of answers; a task's
-  /// outputs() cannot name it.
+  /// In the rule of a head: the head writes the output only on request, such as for the probabilities of
+  /// answers. outputs() of a task cannot name it.
   bool on_request = false;
 
   friend bool operator==(const OutputRule&, const OutputRule&) = default;
@@ -36,7 +37,7 @@ struct OutputRule {
 /// By convention, the name of the output of a classifying head with the number of the best class.
 inline constexpr const char* classes_output = "classes";
 
-/// The outputs of the model for a whole set. Not for use by several threads while it changes.
+/// The outputs of the model for a whole data set. While one thread changes the object, no other may use it.
 class Outputs {
  public:
   struct Values {
@@ -77,8 +78,8 @@ class Outputs {
   /// Sets the generated outputs, indexed by sequence of the set.
   void set_texts(std::vector<std::vector<GeneratedText>> texts) { texts_ = std::move(texts); }
 
-  /// Return the values of one sequence, `width` for each row; valid as long as this object. Throw Error if
-  /// there is no such output.
+  /// Return the values of one sequence, `width` for each of its rows. The result is valid as long as this
+  /// object. Throw Error if there is no such output.
   std::span<const std::int32_t> integers(std::string_view name, const ExampleSet& set,
                                          std::size_t sequence) const {
     const Values& values = get(name);
@@ -90,6 +91,7 @@ class Outputs {
   }
 
  private:
+  /// Returns the values of the rows of one sequence. A Run (examples.hpp) is a range of rows.
   template <class T>
   static std::span<const T> part(std::span<const T> all, const OutputRule& rule, const ExampleSet& set,
                                  std::size_t sequence) {

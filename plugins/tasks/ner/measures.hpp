@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of entity recognition (precision, recall and F1 of entities) as data, and the counts that a
-// sentence adds to them. ner.cpp calls measure_sentence() with the true and predicted tags of the words; the
-// host's reducers compute the values. Runs store the names of the measures, and experiment files name them in
-// train.select, so they never change.
+// measures(): the declarations of the measures of entity recognition (precision, recall and F1 of entities).
+// measure_sentence(): the counts that a sentence adds to them. ner.cpp calls measure_sentence() with the true
+// and predicted tags of the words; the reducers of the host compute the values from the counts
+// (encore/measure.hpp). The names of the measures never change, because runs store them and experiment files
+// name them in train.select.
 #pragma once
 
 #include <span>
