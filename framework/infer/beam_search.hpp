@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BeamSearch holds the live outputs of one prompt, which still grow, and the finished ones. It does not know
-// the model: the caller passes the best tokens for each live output, and advance() selects which outputs
-// continue with which token. With a beam of 1 this is greedy decoding. Place in the flow: TextWriter has one
-// for each prompt. The order of equal continuations must stay, so that equal runs give equal text.
+// BeamSearch holds the live outputs of one prompt, to which tokens are appended, and the finished ones. It
+// does not call the model: the caller passes the best tokens for each live output, and advance() selects
+// which outputs continue with which token. With a beam of 1 this is greedy decoding. Place in the flow:
+// TextWriter has one for each prompt. The order of equal continuations must stay, so that equal runs give
+// equal text.
 //
 //   BeamSearch search(decoding, end_token, most_tokens);
 //   while (!search.done()) search.advance(candidates of search.live());

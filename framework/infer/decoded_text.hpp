@@ -23,10 +23,10 @@ struct DecodedText {
   bool stopped = false;  ///< the text was cut before one of the stops
 };
 
-/// Decodes a text that grows: a character with missing bytes is left out.
+/// Decodes the tokens of an unfinished output: a character with missing bytes is left out.
 DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                            const std::vector<std::string>& stops);
-/// Decodes a text that is complete: the rest of such a character becomes U+FFFD.
+/// Decodes the tokens of a finished output: the bytes of an incomplete character become U+FFFD.
 DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                           const std::vector<std::string>& stops);
 

@@ -24,9 +24,9 @@ namespace encore::infer {
 
 class Generator {
  public:
-  /// Receives an output while it grows: its sequence, its number among the outputs of that sequence, and its
-  /// text so far (decoded_so_far: UTF-8, up to a stop). Not called with a beam wider than 1, whose outputs
-  /// are not certain before the end.
+  /// Receives an unfinished output: its sequence, its number among the outputs of that sequence, and its text
+  /// so far (decoded_so_far: UTF-8, up to a stop). With a beam wider than 1 it is not called, because the
+  /// outputs are not certain before the end.
   using Seen = std::function<void(std::size_t sequence, std::size_t text, std::string_view said)>;
 
   /// Receives the number of sequences that have all their outputs.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the next token from a row of logits: the candidates of a search, or one token drawn at random. Pure
-// functions on the host, in double, with one order of every sum; another order changes the text of seeded
-// generation. Place in the flow: TextWriter calls them; best_tokens.hpp finds candidates on the device
-// instead.
+// Functions that choose the next token from a row of logits: the candidates of a search, or one token drawn
+// at random. TextWriter calls them. They are pure functions on the host and compute in double. Every sum has
+// one order, which must stay: another order changes the text of seeded generation. Read next:
+// best_tokens.hpp, which finds candidates on the device.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,8 @@ bool always_there(const config::Selection& select, const std::vector<Measure>& m
 /// a measure of a label without examples): no checkpoint would ever be chosen. The sets are encoded, by any
 /// tokenizer.
 void require_selectable(const config::Selection& select, const tasks::TaskSets& sets);
-/// Throws ConfigError if the loss is to select, and depends on which examples stand together in a batch.
+/// Throws ConfigError if the loss selects the best checkpoint, but depends on which examples are in one
+/// batch.
 void require_selectable(const config::Selection& select, const model::Model& model);
 /// Throws Error if the task generates text and the model cannot, before anything is trained.
 void require_generation(const Task& task, const model::Model& model);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextFeed gives the tokens of growing outputs to a model: after each read() there are logits for the next
-// token of every unfinished output. Long prompts are read in runs of rows, without the head. An output that
-// fills all positions of the model continues with its second half as context. Which rows share a pass must
-// not change a bit of the logits. Place in the flow: TextWriter chooses tokens -> here ->
-// model/generation.hpp.
+// TextFeed passes the tokens of unfinished outputs to a model. After each read() there are logits for the
+// next token of each of them. Long prompts are read in runs of rows, without the head. An output that fills
+// all positions of the model continues with its second half as context. Which rows share a pass must not
+// change a bit of the logits. Place in the flow: TextWriter chooses tokens -> here -> model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +38,7 @@ class TextFeed {
   Tensor logits() const;
 
   // --- between two reads ---
-  /// Makes `times` copies of every output, side by side.
+  /// Makes `times` copies of every output; the copies of one output are neighbours.
   void repeat();
   /// Makes outputs copies of others (Generation::copy).
   void copy(std::span<const model::Generation::TextCopy> copies);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vectors of inputs or words, and the nearest to a query: by the cosine of the angle between them. Place in
-// the flow: Engine::embed and WordVectors make them, the worker's embed verb calls nearest(). Sums are in
-// double and in one order, so that equal vectors give equal answers everywhere; keep both.
+// Vectors, a list of embeddings of inputs or words, and nearest(), which finds the vectors with the largest
+// cosine to a query. Engine::embed and WordVectors make them, and the worker's embed verb calls nearest().
+// Sums must stay in double and in one order, so that equal vectors give equal answers on every machine. Read
+// next: embedder.hpp, word_vectors.hpp.
 #pragma once
 
 #include <cstddef>

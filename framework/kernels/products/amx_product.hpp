@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product by tiles of AMX: a block of rows of c times one panel of b, with the sums
-// of up to 2 x 2 or 1 x 3 tiles in registers. Steps along the inner dimension run in order, so an element's
-// bits depend on nothing but its own row of a and column of b. Unit: amx_tiles.hpp. Place in the flow:
-// gemm_amx.cpp calls it.
+// multiply_panel() and its parts: the work of one thread in a product by tiles of AMX, which is a block of
+// rows of a times one panel of b, with the sums of up to 2 x 2 or 1 x 3 tiles in registers. gemm_amx.cpp
+// calls it. Steps along the inner dimension must run in order, so that the bits of an element depend only on
+// its own row of a and column of b. The template argument Unit is a tile unit; read amx_tiles.hpp first.
 //
 // A step is 64 bytes of a row of a (32 bfloat16 or 64 bytes) and 16 rows of a panel of b, whose elements are
-// stored by pairs or fours as the vectors of bfloat16_tile.hpp and int8_tile.hpp read them. Sums wait in
-// memory after block_steps of them, which changes no bit. Tiles are always whole: what a or b lacks is filled
-// up with zeros in a copy.
+// stored by pairs or fours as the vectors of bfloat16_tile.hpp and int8_tile.hpp read them. After block_steps
+// steps the sums are stored in memory until the next ones, which changes no bit. Tiles are always whole:
+// missing elements of a or b are zeros in a copy.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace encore::kernels::amx {
 
-/// The rows of c in a task: what they need of a panel of b stays in the first cache.
+/// The rows of c in a task. The part of a panel of b that they need stays in the first cache.
 inline constexpr std::int64_t block_rows = 128;
 /// The most steps before the next rows, so that the panel's part and these rows share the first cache.
 inline constexpr std::int64_t block_steps = 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product of bfloat16 matrices on a CPU with AVX512_BF16: it packs a part of an
-// operand into panels, and computes a tile of c with all sums in registers. The instruction adds a[2l] b[2l]
-// + a[2l + 1] b[2l + 1] to a float32, so both operands are read by pairs along the inner dimension. Sums run
-// over the pairs in order: an element's bits depend only on its own row of a and column of b.
+// The work of one thread in a product of bfloat16 matrices on a CPU with AVX512_BF16: the thread packs a part
+// of an operand into panels, and computes a tile of c with all sums in registers. The instruction adds a[2l]
+// b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are read by pairs along the inner dimension.
+// Sums run over the pairs in order: an element's bits depend only on its own row of a and column of b.
 // gemm_bfloat16.cpp and kernels/attention/attention_bfloat16.hpp use it.
 #pragma once
 
@@ -79,8 +79,8 @@ struct Panels {
   }
 };
 
-/// Returns the width that makes as few panels as possible, of nearly the same number of registers: a tile of
-/// one register waits for its sums.
+/// Returns the width that gives the smallest number of panels, with nearly the same number of registers each.
+/// The reason is that a tile of one register waits for its sums.
 inline std::int64_t even_width(std::int64_t outer) {
   const std::int64_t registers = std::max<std::int64_t>((outer + lane_count - 1) / lane_count, 1);
   const std::int64_t panels = (registers * lane_count + panel_rows - 1) / panel_rows;

@@ -17,7 +17,8 @@
 
 namespace encore::kernels {
 
-/// The rows of an operand whose columns are added up first, before these sums are added in order.
+/// The number of rows in a block whose columns are summed first; the sums of the blocks are then added in
+/// order.
 inline constexpr std::int64_t rows_of_first_sums = 64;
 
 /// c (M, N) (+)= activation(op(a) (M, K) op(b) (K, N) + bias (N)) * derivative'(saved (M, N)).
@@ -30,16 +31,16 @@ struct Product {
   Tensor bias = {};         ///< in the type of sums; empty: none
   bool relu = false;        ///< max(0, .) as the last step; not with `accumulate`
   bool accumulate = false;  ///< add to c instead of overwriting it
-  /// Applied to c like kernels::activation_backward: with its bits, after c has been rounded to its type. It
-  /// excludes `relu` and `accumulate`.
+  /// The activation whose derivative is applied to c, with the bits of kernels::activation_backward, after c
+  /// has been rounded to its type. Not together with `relu` or `accumulate`.
   kernels::Activation derivative = kernels::Activation::none;
   Tensor saved = {};  ///< in the type of c, not c itself
-  /// Computes sums (M) += the sums of the columns of a, which is stored (K, M): blocks of rows_of_first_sums
-  /// rows, then these in order, on a GPU in runs (gemm_epilogue.hpp). In the type of sums; empty: none; only
-  /// with `transpose_a`.
+  /// If given, the product adds to sums (M), in the type of sums, the sums of the columns of a, which is
+  /// stored (K, M). Blocks of rows_of_first_sums rows are summed first, then their sums are added in order,
+  /// on a GPU in runs (gemm_epilogue.hpp). Only with `transpose_a`.
   Tensor sums = {};
-  /// b as GemmLibrary::lay_out of the multiplying library has left it, only with `transpose_b`; null: it is
-  /// read where it lies.
+  /// b in the layout that GemmLibrary::lay_out of the multiplying library has written; null: b itself is
+  /// read. Only with `transpose_b`.
   const void* layout = nullptr;
 
   std::int64_t rows() const { return c.extent(0); }
@@ -49,21 +50,21 @@ struct Product {
 
 class GemmLibrary;
 
-/// Maps weights (N, K) to their copies in the layout of a library. It does not own the memory;
-/// model/laid_out_weights.hpp does.
+/// Maps weights (N, K) to their copies in the layout of a library. model/laid_out_weights.hpp owns the memory
+/// of the copies.
 class WeightLayouts {
  public:
-  /// `library`: the one that multiplies, if there are several for weights of integers; null: the only one.
+  /// `library`: the library that multiplies by this copy; null: the library of the device.
   void add(const Tensor& weight, const void* layout, GemmLibrary* library = nullptr) {
     entries_[weight.data] = {weight, layout, library};
   }
-  /// Returns whether there is one of a matrix of this type and shape at this place.
+  /// Returns whether there is a copy of a matrix with this type, shape and address.
   bool contains(const Tensor& weight) const;
-  /// Returns the layout for a product; null if there is none.
+  /// Returns the copy of the weight for a product; null if there is none.
   const void* find(const Tensor& weight) const;
-  /// Returns the library that was passed to add() with it.
+  /// Returns the library that was passed to add() with this weight.
   GemmLibrary* library_of(const Tensor& weight) const { return entries_.at(weight.data).library; }
-  /// Returns whether find() has returned it: a product was computed with it.
+  /// Returns whether find() has returned the copy of this weight, so that a product was computed with it.
   bool was_found(const Tensor& weight) const;
 
  private:
@@ -79,26 +80,26 @@ class WeightLayouts {
 class GemmLibrary {
  public:
   virtual ~GemmLibrary() = default;
-  /// Returns its name in numeric environments. Bits depend on it beside operands and shapes: "oneDNN 2.6.3
-  /// (avx512_core_bf16)".
+  /// Returns the name of the library in numeric environments, such as "oneDNN 2.6.3 (avx512_core_bf16)". The
+  /// bits of a product depend only on this name, the operands and the shapes.
   virtual std::string name() const = 0;
-  /// Returns whether it has products of matrices of this type.
+  /// Returns whether the library multiplies matrices of this type.
   virtual bool multiplies(DType type) const = 0;
-  /// Returns how often it has prepared for a new shape. The number does not change in steps of known shapes.
+  /// Returns the number of shapes that the library has prepared. Steps with known shapes do not change it.
   virtual std::int64_t prepared() const { return 0; }
-  /// Returns the bytes that a weight (N, K) takes in the layout in which products read it, 0 if that is as it
-  /// lies. It is for a weight that many products read while it does not change.
+  /// Returns the bytes that a weight (N, K) takes in the layout of the library; 0 if products read the weight
+  /// itself. A layout is for a weight that does not change while many products read it.
   virtual std::size_t layout_bytes(const Tensor&) const { return 0; }
-  /// Converts it to that layout: `to` has layout_bytes() bytes, aligned to 64. A product that reads it there
-  /// has the bits of one that reads the matrix.
+  /// Converts a weight to the layout of the library: `to` has layout_bytes() bytes, aligned to 64. A product
+  /// that reads the layout has the bits of a product that reads the weight.
   virtual void lay_out(const Device&, const Tensor& /*weight*/, void* /*to*/) {}
   /// Computes a product. Shapes and types have been checked; no extent is zero.
   virtual void multiply(const Device& device, const Product& product) = 0;
 
-  /// Returns the products while a BatchInvariance lives, whose layout is their own.
+  /// Returns the library that computes while a BatchInvariance lives. It has a layout of its own.
   virtual GemmLibrary& invariant() { return *this; }
-  /// Returns the products with weights of 8 or 4 `bits`, which are read in its layout alone; null: there are
-  /// none.
+  /// Returns the library for weights of 8 or 4 `bits`, which reads weights in its own layout only; null if
+  /// there is none.
   virtual GemmLibrary* quantized(int /*bits*/) { return nullptr; }
 
   /// Returns whether a BatchInvariance lives.
@@ -117,10 +118,10 @@ class GemmLibrary {
   const WeightLayouts* quantized_weights_ = nullptr;
 };
 
-/// While it lives, the products of the device are batch-invariant: a row of c has the same bits whatever rows
-/// stand beside it, so that a text that is generated row by row has the bits of the whole text. This is
-/// promised on the host, where products are then computed by tiles of our own: oneDNN chooses among its
-/// kernels by the number of rows. On a GPU nothing changes.
+/// While an object lives, the products of the device are batch-invariant: the bits of a row of c do not
+/// depend on the other rows. So text that is generated row by row has the bits of the whole text. On the host
+/// products are then computed by tiles of our own, because oneDNN chooses among its kernels by the number of
+/// rows. On a GPU nothing changes.
 class BatchInvariance {
  public:
   /// Nothing changes unless `wanted`.
@@ -137,11 +138,11 @@ class BatchInvariance {
   bool before_;
 };
 
-/// While it lives, weights that have a layout are read there. The layout is that of the products that are
-/// computed then: of GemmLibrary::invariant if a BatchInvariance lives.
+/// While an object lives, products read the copies of weights in `layouts`. The copies have the layout of the
+/// library that computes: GemmLibrary::invariant if a BatchInvariance lives.
 class LaidOutProducts {
  public:
-  /// With null all weights are read where they lie.
+  /// `layouts`: null if products read the weights themselves.
   LaidOutProducts(const Device& device, const WeightLayouts* layouts)
       : library_(device.gemm()), before_(library_.layouts_) {
     library_.layouts_ = layouts;
@@ -155,11 +156,11 @@ class LaidOutProducts {
   const WeightLayouts* before_;
 };
 
-/// While it lives, products with one of these weights, each as a GemmLibrary::quantized() lays it out, are
-/// computed with its integers: those of forward passes, kernels::linear. They are batch-invariant.
+/// While an object lives, kernels::linear computes the forward products of these weights with their integers,
+/// which a GemmLibrary::quantized() has laid out. These products are batch-invariant.
 class QuantizedProducts {
  public:
-  /// With null nothing changes.
+  /// `weights`: null if nothing changes.
   QuantizedProducts(const Device& device, const WeightLayouts* weights)
       : library_(device.gemm()), before_(library_.quantized_weights_) {
     if (weights != nullptr) library_.quantized_weights_ = weights;

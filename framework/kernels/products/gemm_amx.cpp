@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products by tiles of AMX (amx_product.hpp), for kernels::gemm: of bfloat16 matrices, and with weights of
-// 8-bit integers. gemm.cpp chooses this library where permission() of amx_tiles.hpp allows. No sum is ever
-// cut, so the cut into tasks decides no bit. The bits of bfloat16 products are not those of AVX512_BF16
-// (arithmetic in amx_tiles.hpp); integers have the same ones everywhere.
+// Computes products by tiles of AMX, for kernels::gemm: products of bfloat16 matrices, and products with
+// weights of 8-bit integers. gemm.cpp chooses this library if permission() of amx_tiles.hpp allows it; read
+// amx_product.hpp next. No sum is ever cut, so the cut into tasks decides no bit. The bits of bfloat16
+// products are not those of AVX512_BF16 (arithmetic in amx_tiles.hpp); integers have the same ones
+// everywhere.
 //
-// b is brought into the panels of bfloat16_tile.hpp (32 columns, two tiles) or lies in those of int8_tile.hpp
-// (48, three tiles); a is read where it lies, but for weight gradients, where it is transposed into tiles. A
-// task is a block of rows of c times one panel; it configures the tiles and releases them, because oneDNN
-// uses them in the same threads.
+// b is copied into the panels of bfloat16_tile.hpp (32 columns, two tiles) or is already in those of
+// int8_tile.hpp (48 columns, three tiles). a is read in place, except for weight gradients, for which it is
+// transposed into tiles. A task is a block of rows of c times one panel; it configures the tiles and releases
+// them, because oneDNN uses them in the same threads.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 

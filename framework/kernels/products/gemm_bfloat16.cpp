@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of bfloat16 matrices on a CPU with AVX512_BF16, for kernels::gemm, by tiles of our own
-// (bfloat16_tile.hpp): about 1.1 times as fast as oneDNN 2.6.3 at the shapes of an encoder, packing included.
-// No sum is ever cut, so the cut into tasks decides no bit. A CPU with AMX uses gemm_amx.cpp instead.
+// Computes products of bfloat16 matrices on a CPU with AVX512_BF16, for kernels::gemm, by tiles of our own
+// (bfloat16_tile.hpp, read next). They are about 1.1 times as fast as oneDNN 2.6.3 at the shapes of an
+// encoder, packing included. No sum may be cut, so that the cut into tasks decides no bit. A CPU with AMX
+// uses gemm_amx.cpp instead.
 //
-// b is brought into panels first, each by one task; then a task computes a block of rows of c times panels of
-// b. Rows of a are read where they lie, if their pairs do; else (weight gradients; an odd inner extent) a
-// task packs those of its block into memory of its thread, which stays in the cache until it is multiplied.
-// Sums of a's columns are made while its rows are packed.
+// First b is packed into panels, one task for each. Then each task computes a block of rows of c. Rows of a
+// are read in place if the two elements of each pair are neighbours in memory. Otherwise (for weight
+// gradients, or an odd inner extent) a task packs the rows of its block into memory of its thread, which
+// stays in the cache until it is multiplied. Sums of a's columns are made while its rows are packed.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 

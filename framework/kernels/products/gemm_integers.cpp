@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products with weights of 8-bit or 4-bit integers, by tiles of our own (int8_tile.hpp, int4_tile.hpp), for
-// linear layers of quantized models (QuantizedProducts in gemm.hpp). Rows of activations are rounded first;
-// then a task computes a block of rows of c times one panel of the weights, which are laid out before.
-// Batch-invariant: neither the cut into tasks nor the rows beside a row may decide any bit.
+// Computes products with weights of 8-bit or 4-bit integers, by tiles of our own (int8_tile.hpp,
+// int4_tile.hpp), for linear layers of quantized models (QuantizedProducts in gemm.hpp). Rows of activations
+// are rounded first. Then each task computes a block of rows of c by one panel of the weights, which were
+// laid out before. The products must be batch-invariant: neither the cut into tasks nor the other rows of a
+// batch decide a bit.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 

@@ -3,19 +3,19 @@
 // a CPU with AVX-512, and is used only where gemm_bfloat16.cpp cannot compute it. A tile is one primitive for
 // one thread (onednn_tile.hpp). How a product is cut must depend on its shapes only, never on threads.
 //
-// A multi-threaded oneDNN primitive cuts its work by the number of threads, and with it the bits. So C is cut
-// here, into tiles whose sizes depend on the shapes only; a tile is a primitive made for one thread and run
-// by one thread of a parallel region. K is never cut. Tiles of equal shape share one primitive, whose
-// scratchpad each thread brings itself (the primitive's own would be shared and corrupted). Making a
+// A multi-threaded oneDNN primitive cuts its work by the number of threads, and with it the bits. So this
+// file cuts C into tiles whose sizes depend on the shapes only. A tile is a primitive that is made for one
+// thread and run by one thread of a parallel region. K is never cut. Tiles of equal shape share one
+// primitive. Each thread passes its own scratchpad, because threads would overwrite a shared one. Making a
 // primitive takes about 0.1 ms; shapes recur, so it is rare.
 //
-// Weights that several tiles of rows read are first brought into the order that oneDNN likes best: each tile
-// would otherwise do that again. In float32 that pays where they are transposed (12 % of the time of x W^T
-// with 896 rows). In bfloat16 oneDNN's fastest kernel needs them ordered by pairs and also whole rows of c,
-// so there a tile is a strip of rows. Weights of float32 that do not change are brought into it once
-// (lay_out), in the order for full tiles of rows, which tiles of every height then read. The bits are the
-// same where oneDNN computes by blocks of b, whatever their order is; without AVX-512 it chooses among
-// kernels by the height, and nothing is laid out.
+// Weights that several tiles of rows read are first copied into the order that oneDNN reads fastest;
+// otherwise each tile would copy them again. In float32 this saves time if the weights are transposed (12 %
+// of the time of x W^T with 896 rows). In bfloat16 the fastest kernel of oneDNN needs weights that are
+// ordered by pairs, and whole rows of c, so a tile is a strip of rows. Weights of float32 that do not change
+// are copied once (lay_out), in the order for full tiles of rows, which tiles of every height then read. If
+// oneDNN computes by blocks of b, the order of b changes no bit. Without AVX-512 oneDNN chooses among kernels
+// by the height of a tile, so nothing is laid out.
 #ifdef ENCORE_HAVE_ONEDNN
 
 #include <algorithm>

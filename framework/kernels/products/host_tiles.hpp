@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the products by tiles on the host share (gemm_amx.cpp, gemm_onednn.cpp and others). parallel_tasks()
-// runs tasks of unequal length, each in the next free thread; results must not depend on which thread runs a
-// task. The other functions compute the additions of a product (bias, activation, derivative; struct Product
-// in gemm.hpp) in the thread that has just computed a tile, while the tile is in its cache. Their bits must
-// equal those of the passes in gemm_epilogue.hpp.
+// Functions that all products by tiles on the host call (gemm_amx.cpp, gemm_onednn.cpp and others).
+// parallel_tasks() runs tasks of unequal length, each in the next free thread; results must not depend on
+// which thread runs a task. The other functions compute the additions of a product (bias, activation,
+// derivative; struct Product in gemm.hpp) in the thread that has just computed a tile, while the tile is in
+// its cache. Their bits must equal those of the passes in gemm_epilogue.hpp.
 #pragma once
 
 #include <algorithm>

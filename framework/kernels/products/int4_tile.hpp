@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product with weights of 4-bit integers: activations become bytes and products
-// integers as in int8_tile.hpp, but only the sum of a group of 32 elements is an exact integer; the sums of
-// groups are scaled and added in order. An element's bits depend on its own row of a and column of b. Place
-// in the flow: gemm_integers.cpp calls it.
+// The work of one thread in a product with weights of 4-bit integers. Activations become bytes and products
+// integers, as in int8_tile.hpp, but only the sum of a group of 32 elements is an exact integer. The sums of
+// groups are scaled and added in order, which must stay: the bits of an element depend only on its own row of
+// a and column of b. gemm_integers.cpp calls these functions. Read int8_tile.hpp first.
 //
 //   a = low + step q    w = scale_g p
 //   sum a w = step (sum_g scale_g (sum q p)) + low (sum_g scale_g (sum p))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of weights as 4-bit integers, a scale for each group of 32 elements along the row: w[i] = scale q[i],
 // q from -7 to 7. A scale has the 8 bits of significand of a bfloat16, so that a weight takes 4.5 bits and
-// scale times q is a float32 exactly. On the host, without Kokkos. Place in the flow: int4_tile.hpp lays
-// weights out so, infer/integer_weights.cpp writes them to a file so, which is a stored format. Rounding is
-// idempotent, as in int8_weights.hpp: rounded weights are rounded to themselves.
+// scale times q is a float32 exactly. The functions run on the host, without Kokkos. int4_tile.hpp and
+// infer/integer_weights.cpp call them: the first lays the weights out for products, the second writes them to
+// a file, so the format never changes. Rounded weights are rounded to themselves, as in int8_weights.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product with weights of 8-bit integers: it rounds a row of activations, and
-// computes a tile of c with all sums in registers. Sums of integers are exact in any order: an element's bits
-// depend on its own row of a and column of b. Place in the flow: gemm_integers.cpp and gemm_amx.cpp call it.
+// The work of one thread in a product with weights of 8-bit integers: the thread rounds a row of activations,
+// and computes a tile of c with all sums in registers. Sums of integers are exact in any order, so the bits
+// of an element depend only on its own row of a and column of b. gemm_integers.cpp and gemm_amx.cpp call
+// these functions. Read int8_weights.hpp first.
 //
 // A row of activations becomes unsigned bytes between its smallest and its largest number, because
 // AVX512_VNNI multiplies these: four unsigned bytes by four signed ones, added to a 32-bit integer. Other

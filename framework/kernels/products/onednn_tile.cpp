@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements onednn_tile.hpp: describes a tile of a product to oneDNN as a matmul for one thread, and keeps
-// the primitive, since making one takes about 0.1 ms. gemm_onednn.cpp makes and runs the tiles. A tile
-// depends on shapes only, never on threads, or bits would change.
+// Implements onednn_tile.hpp: describes a tile of a product to oneDNN as a matmul for one thread, and makes
+// its primitive, which takes about 0.1 ms. gemm_onednn.cpp calls make_tile_product(), keeps the primitives
+// and runs them. A tile must depend on shapes only, never on threads, or bits would change. Read
+// onednn_tile.hpp first.
 #ifdef ENCORE_HAVE_ONEDNN
 
 #include "kernels/products/onednn_tile.hpp"

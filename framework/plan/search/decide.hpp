@@ -13,7 +13,8 @@
 
 namespace encore::plan::search {
 
-/// Returns the epochs at which a trial is judged, rising; the last are all epochs.
+/// Returns the numbers of epochs after which a trial is judged, ascending; the last one is the length of a
+/// trial.
 std::vector<std::int64_t> rungs_of(const SearchOptions& options);
 
 /// Decides what to do when a worker is free. It tries these rules in order:
@@ -24,15 +25,14 @@ std::vector<std::int64_t> rungs_of(const SearchOptions& options);
 /// 5. train the best trial to its end, if none was ever trained to its end;
 /// 6. train the best complete trials again with fresh seeds, as many as the limits say, unless they are
 ///    confirmed already;
-/// 7. finish.
-/// asha: L. Li et al., "A system for massively parallel hyperparameter tuning" (2020), algorithm 2: the best
-/// 1/eta of the trials at a rung continue; a pruned trial is promoted when it belongs to them later. median:
-/// D. Golovin et al., "Google Vizier" (2017): a trial continues unless it is worse than the median of those
-/// that came to the rung before; a pruned one stays pruned.
+/// 7. finish. asha: L. Li et al., "A system for massively parallel hyperparameter tuning" (2020), algorithm
+/// 2: the best 1/eta of the trials at a rung continue. A pruned trial is promoted if it is among them later.
+/// median: D. Golovin et al., "Google Vizier" (2017): a trial continues unless it is worse than the median of
+/// the trials that reached the rung before it. A pruned trial stays pruned.
 Decision decide(const std::vector<RandomVariable>& space, const SearchOptions& options,
                 const SearchLimits& limits, const History& history);
 
-/// Returns what was known at decision `index`: the decisions before it and the observations it had seen.
+/// Returns the history at decision `index`: the earlier decisions, and the observations that were known then.
 History known_to(const History& history, std::size_t index);
 
 /// Returns the index of the first decision that decide() does not repeat from the history that it had seen.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SearchOptions and History: what a search is and what it knows: options, trials, decisions and observations,
-// as values; the store keeps them as rows, decide.hpp reads them. A trial is a point of the space, trained
+// SearchOptions and History: the options of a search, and its trials, decisions and observations so far, as
+// values. The store keeps them as rows, and decide.hpp reads them. A trial is a point of the space, trained
 // with every seed up to a rung (a number of epochs), observed there, and then promoted to a higher rung or
 // pruned. At the end the best trials may be confirmed: trained again with fresh seeds, which changes no
 // decision. The names of the enumerations are stored and never change.
@@ -66,15 +66,15 @@ enum class DecisionKind : std::uint8_t {
   promote,  ///< a trial continues, up to `epochs`
   prune,    ///< a trial stays where it is
   confirm,  ///< a complete trial is trained again with fresh seeds, as many as the limits say
-  wait,     ///< nothing to do before the next observation; not stored
-  finish    ///< nothing to do any more; not stored
+  wait,     ///< there is nothing to do before the next observation; not stored
+  finish    ///< the search has ended; not stored
 };
 
 struct Decision {
   DecisionKind kind = DecisionKind::wait;
   std::size_t trial = 0;
   std::int64_t epochs = 0;
-  std::size_t observations = 0;  ///< how many were known
+  std::size_t observations = 0;  ///< number of observations that were known
   Point point = {};              ///< of a proposal
   SearchLimits limits = {};      ///< under which it was made
 
@@ -85,7 +85,7 @@ enum class Outcome : std::uint8_t {
   measured,  ///< came to its rung, and can continue
   complete,  ///< trained to its end
   failed,
-  repeated,  ///< asks what an earlier trial asked; not trained
+  repeated,  ///< has the question of an earlier trial; not trained
   confirmed  ///< trained again with fresh seeds, whose mean the values are
 };
 
@@ -108,13 +108,13 @@ struct TrialState {
   bool active = false;  ///< being trained
   bool pruned = false;  ///< by the last decision about it
   std::optional<Outcome> last;
-  std::vector<const Observation*> measured;   ///< with values, by rising epochs
-  std::vector<std::int64_t> confirmations;    ///< with how many fresh seeds, by confirmation that was decided
+  std::vector<const Observation*> measured;   ///< with values, by ascending epochs
+  std::vector<std::int64_t> confirmations;    ///< numbers of fresh seeds, by confirmation that was decided
   std::vector<const Observation*> confirmed;  ///< by confirmation that has ended
 
   bool has_values() const { return !measured.empty(); }
   bool is_confirming() const { return confirmations.size() > confirmed.size(); }
-  /// Returns whether it waits at a rung and could continue.
+  /// Returns whether the trial waits at a rung and may continue.
   bool rests() const { return !active && last == Outcome::measured; }
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TrialDensity: the density of trials in their space, for the tree-structured Parzen estimator (tpe.cpp makes
-// two). Every trial is a kernel, a product over the variables, and the prior is one more, broad on every
-// axis. Sources: J. Bergstra et al. (2011), section 4; kernels over all variables at once: S. Falkner et al.,
-// "BOHB" (2018), section 3.2; weights, widths and prior: S. Watanabe, "Tree-structured Parzen estimator"
-// (2023), as in Optuna. Proposals of stored searches are computed again, so results keep their bits.
+// two). Every trial gives one kernel, a product over the variables. The prior is one more kernel, which is
+// broad on every axis. Sources: J. Bergstra et al. (2011), section 4; kernels over all variables at once: S.
+// Falkner et al., "BOHB" (2018), section 3.2; weights, widths and prior: S. Watanabe, "Tree-structured Parzen
+// estimator" (2023), as in Optuna. Proposals of stored searches are computed again, so results keep their
+// bits.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ class TrialDensity {
   using Shares = std::function<double(std::size_t axis)>;
   /// Returns a place on each axis: a position, or the index of a choice.
   std::vector<double> sample(const Shares& shares) const;
-  /// Returns the log density of values, none of them absent; of whole numbers and choices the probability.
+  /// Returns the logarithm of the density of values, none of which may be absent. Whole numbers and choices
+  /// count with their probability.
   double log_density(const std::vector<Cell>& values) const;
 
  private:
@@ -34,8 +36,8 @@ class TrialDensity {
   struct Kernel {
     double center = 0.5;
     double width = 1.0;
-    double below = 0.0;   // of the whole distribution, what lies below 0
-    double inside = 1.0;  // and between 0 and 1
+    double below = 0.0;   // probability of values below 0 before the cut
+    double inside = 1.0;  // probability of values from 0 to 1 before the cut
   };
   void add_numbers(std::size_t axis, const std::vector<std::vector<Cell>>& trials);
   double mass(const Kernel& kernel, const Cell& cell) const;

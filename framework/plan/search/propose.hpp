@@ -13,18 +13,19 @@
 
 namespace encore::plan::search {
 
-/// Returns a new point. If the point was proposed before it draws again, a few times only, because a space
-/// may have fewer points than trials.
+/// Returns the point of the next trial. If this point was proposed before, another one is drawn, at most a
+/// few times, because a space may have fewer points than trials.
 Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options, const History& history);
 
 /// Returns whether the next point is an independent draw, by the distributions of the variables.
 bool is_drawn_at_random(const SearchOptions& options, const History& history);
 
 /// Proposes a point with the tree-structured Parzen estimator (Bergstra et al. 2011). Trials are split into
-/// the best tenth and the others; both groups give a density, l and g (parzen.hpp). Candidates are drawn from
-/// l, and the one with the highest l/g is proposed, which maximises the expected improvement. A trial without
-/// a variable, which the conditions leave out, does not count for it: that is the tree. `number` selects the
-/// random numbers of this proposal. (tpe.cpp)
+/// the best tenth (at most 25 trials) and the others. The best give the density l, the others the density g
+/// (parzen.hpp). Candidates are drawn from l, and the candidate with the highest l/g is proposed, which
+/// maximises the expected improvement. If the conditions leave a variable out of a trial, the trial does not
+/// count for this variable; hence the word tree. `number` selects the random numbers of this proposal.
+/// (tpe.cpp)
 Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,
                 const History& history, std::int64_t number);
 

@@ -17,10 +17,10 @@ namespace encore::plan::search {
 
 /// The runs of a trial, one for each seed.
 struct TrialRuns {
-  std::vector<RunPoint> runs;  ///< none where `problem` says why
-  std::vector<bool> active;    ///< by variable: whether the conditions leave it
+  std::vector<RunPoint> runs;  ///< empty if `problem` says why there are none
+  std::vector<bool> active;    ///< by variable: whether the conditions leave it in the trial
   std::string problem = {};
-  bool excluded = false;  ///< "exclude" takes it out, as the user wanted: nothing has failed
+  bool excluded = false;  ///< a condition of "exclude" removes the trial; this is not a failure
 };
 
 class SearchPlan {
