@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AdoptsFields: an extension of Task for one that takes over models from elsewhere (Task::adopt) and reads
-// fields that only some data sets have, such as the second text of a pair. `prepare` learns from the training
-// set which fields there are; without a training set, the host asks the reader of the run and calls this.
-// Place in the flow: adopt_model (train/pretrained_run.cpp) calls it after Task::adopt. It is part of the ABI
-// of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree:
-// plugins/tasks/text_input.hpp.
+// AdoptsFields: an extension of Task. A task inherits it if the task takes over pretrained models
+// (Task::adopt) and reads fields that only some data sets have, such as the second text of a pair. `prepare`
+// learns from the training set which fields there are. A pretrained model has no training set, so adopt_model
+// (train/pretrained_run.cpp) passes the fields of the reader of the run, after Task::adopt. The header is
+// part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source
+// tree: plugins/tasks/text_input.hpp.
 #pragma once
 
 #include <encore/records.hpp>
 
 namespace encore {
 
-/// To be inherited beside Task.
+/// A task inherits AdoptsFields beside Task.
 class AdoptsFields {
  public:
   virtual ~AdoptsFields() = default;

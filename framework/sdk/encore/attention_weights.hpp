@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HasAttentionWeights: an extension of Layer for one whose output mixes the rows of its keys by weights that
-// can be inspected: softmax attention. Place in the flow: after a scoring pass the host asks each such layer
-// for the weights of a sequence (model/attention_maps.hpp, `exp attention`); training and generation never
-// ask. The contract suite holds a plugin that inherits it to what stands here. Below: the kernels by which
-// softmax attention computes its weights. It is part of the ABI of plugins: a change needs a new
-// ENCORE_SDK_VERSION (plugin.hpp).
+// HasAttentionWeights: an extension of Layer. A layer inherits it if its output mixes the rows of its keys by
+// weights that can be shown, as softmax attention does. After a scoring pass the host calls
+// attention_weights() of each such layer (model/attention_maps.hpp, `exp attention`), but never in training
+// or generation. The contract suite checks the promises of this header. Below the class are the kernels by
+// which softmax attention computes its weights. The header is part of the ABI of plugins: a change needs a
+// new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace encore {
 
-/// A layer inherits it beside Layer. A layer without such weights (linear_attention) does not inherit it;
-/// messages name it as a layer without weights.
+/// A layer inherits HasAttentionWeights beside Layer. Messages name a layer that does not inherit it, such as
+/// linear_attention, as a layer without weights.
 class HasAttentionWeights {
  public:
   /// The products of the weights: of each head h, mixed = weights_h values_h over the rows of a sequence.
@@ -25,16 +25,16 @@ class HasAttentionWeights {
   };
 
   virtual ~HasAttentionWeights() = default;
-  /// Returns H, the number of heads. Called after declare.
+  /// Returns H, the number of heads. The host calls it after declare.
   virtual std::int64_t attention_heads() const = 0;
   /// Writes weights (H, T, T2) in the type of sums: those with which the forward pass has mixed the T2 keys
-  /// of sequence `sequence` of the batch for each of its T queries. A row sums to 1, but for a query that
-  /// sees no key, whose row is 0, as is every weight of a key that is masked. Called right after `forward`
-  /// with the same step, outside of training and of generations, on the thread of the passes: the layer's
-  /// buffers hold what forward left, and keep it.
+  /// of sequence `sequence` of the batch for each of its T queries. A row sums to 1. It is 0 if the query
+  /// sees no key, and so is the weight of a masked key. The host calls it on the thread of the passes,
+  /// immediately after `forward` and with the same step, outside of training and of generations. The layer
+  /// must not change its buffers.
   virtual void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const = 0;
-  /// The factors and the result of the products, in buffers of the layer, so that any caller can check them.
-  /// Called when attention_weights() may be called; valid as long as the step.
+  /// Returns the factors and the result of the products, in buffers of the layer, so that a caller can check
+  /// them. The call is allowed when attention_weights() is; the result is valid as long as the step.
   virtual Mixing attention_mixing(const Step& step) const = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Base64 (RFC 4648): binary bytes as one line of text, and back. Callers: a tokenizer that keeps a binary
-// model among the lines of its vocabulary (plugins/tokenizers/unigram.cpp), and HTML pages that embed
-// pictures and numbers. Pure functions, for any thread. Stored vocabularies hold this encoding, so it must
-// not change.
+// Base64 (RFC 4648): binary bytes as one line of text, and back. It is called by a tokenizer that keeps a
+// binary model among the lines of its vocabulary (plugins/tokenizers/unigram.cpp), and by the writers of HTML
+// pages with pictures and numbers. The functions are pure and can be called by any thread. Stored
+// vocabularies hold this encoding, so it must not change.
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ClassProbabilities: the probabilities of classes from the outputs of a classifying head: logits, of which a
 // softmax is taken, or probabilities that the head has computed on request, such as the marginals of a
-// conditional random field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for
-// any thread. The names of the outputs are a contract between heads and tasks, so they never change.
+// conditional random field. Task::scored_answer makes one from Outputs. The functions are pure and can be
+// called by any thread. The names of the outputs are a contract between heads and tasks, so they never
+// change.
 #pragma once
 
 #include <algorithm>

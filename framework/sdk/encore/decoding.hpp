@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoding: the options of generation, and GeneratedText, its result. Host code. Place in the flow: a task
-// (Task::decoding) or a user (`exp generate`) sets the options -> infer/generator.hpp writes the text token
-// by token -> Outputs::texts. An option that is added keeps today's output as its default.
+// Decoding: the options of generation, and GeneratedText, its result. The code runs on the host. A task
+// (Task::decoding) or a user (`exp generate`) sets the options, infer/generator.hpp generates token by token,
+// and a task finds the results in Outputs. The default of a new option must keep the output that generation
+// has without this option.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace encore {
 /// The defaults write the most probable token each time ("greedy"). `beam` above 1 keeps the outputs with the
 /// largest sum of log-probabilities; `temperature` above 0 draws tokens. The two exclude each other.
 struct Decoding {
-  /// Number of outputs that are kept at each step. 1: only the best token counts.
+  /// Number of outputs that are kept at each step. With 1, generation takes the best token at each step.
   std::int64_t beam = 1;
   /// A finished text of n tokens, the end counted, has the score log p / n^length_penalty.
   double length_penalty = 1.0;
@@ -23,8 +24,8 @@ struct Decoding {
   std::int64_t top_k = 0;
   /// Only the smallest set of most probable tokens that have this share together (Holtzman et al. 2020).
   double top_p = 1.0;
-  /// Logits of tokens that the text has already are divided by it where they are positive and multiplied
-  /// where they are not (Keskar et al. 2019); 1 changes nothing.
+  /// The logit of a token that the text already has is divided by this value if it is positive, and otherwise
+  /// multiplied by it (Keskar et al. 2019); 1 changes nothing.
   double repetition_penalty = 1.0;
   /// Seed of the draws, which are a pure function of (seed, number of the output among those of one prompt,
   /// position).

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Device: where kernels run. One per worker: an execution space instance, a workspace that grows only when a
-// larger shape comes than any before, and the prepared matrix products of the gemm library. Host memory is
-// always there; every Tensor of a Step lies in device memory. This header does not include Kokkos: code that
-// only calls kernels compiles without it. Code with kernels includes view.hpp or rows.hpp, which bring
-// space.hpp. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// Device: the GPU or the processor on which kernels run. A worker has one Device. It holds an execution space
+// instance, a workspace that grows only for a shape that is larger than all earlier ones, and the prepared
+// matrix products of the gemm library. Host memory is always there; every Tensor of a Step lies in device
+// memory. This header does not include Kokkos: code that only calls kernels compiles without it. Code with
+// kernels includes view.hpp or rows.hpp, which bring space.hpp. It is part of the ABI of plugins: a change
+// needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstddef>

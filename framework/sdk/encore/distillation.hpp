@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Distillation: how a head learns from the class scores of another model, its teacher (Hinton, Vinyals and
-// Dean 2015). Place in the flow: the host puts it into HeadContext where the experiment has a teacher; the
-// head gives it to kernels::distillation_loss. It is part of the ABI of plugins: a change needs a new
-// ENCORE_SDK_VERSION (plugin.hpp).hpp).
+// Dean 2015). The host sets it in HeadContext if the experiment has a teacher, and the head passes it to
+// kernels::distillation_loss. Read next: head.hpp. The header is part of the ABI of plugins: a change needs a
+// new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 namespace encore {

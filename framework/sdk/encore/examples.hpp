@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ExampleSet holds the records of a set as numbers: token ids, and columns that the task fills. The host
+// ExampleSet holds the records of a data set as numbers: token ids, and columns that the task fills. The host
 // stores, caches, packs and uploads columns without knowing their meaning; heads and the task read them by
-// name. Flow: Task::encode fills EncodedExamples -> ExampleSet -> batches -> model -> Outputs (outputs.hpp).
-// An example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
-// windows of a document. train.batch_size counts examples, and no example is ever divided. It is part of the
-// ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// name. Task::encode fills EncodedExamples, the host makes an ExampleSet and batches of them, and the model
+// computes Outputs (outputs.hpp). An example is the smallest group of sequences that belong together: one
+// text, the two parts of a pair, or the windows of a document. train.batch_size counts examples, and no
+// example is ever divided. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
+// (plugin.hpp).
 #pragma once
 
 #include <cstddef>
@@ -66,8 +67,8 @@ struct EncodedExample {
 
   std::vector<std::int32_t>& integers(std::size_t column) { return columns[column].integers; }
   std::vector<float>& numbers(std::size_t column) { return columns[column].numbers; }
-  /// Ends a sequence: what was written since the last call belongs to it, and more sequences follow. An
-  /// example of one sequence need not call it.
+  /// Ends a sequence: the numbers that were written since the last call belong to it, and more sequences
+  /// follow. An example of one sequence does not need the call.
   void end_sequence() {
     ends.push_back(static_cast<std::int32_t>(ids.size()));
     target_ends.push_back(static_cast<std::int32_t>(target_ids.size()));
@@ -108,9 +109,9 @@ struct Run {
   std::size_t count = 0;
 };
 
-/// E examples of S sequences with N rows. Copies share their arrays. Nothing changes after
-/// construction: safe to read from several threads. Numbers of examples and sequences count from 0, those of
-/// columns come from column().
+/// E examples of S sequences with N rows. Copies share their arrays. An object does not change after
+/// construction, so several threads may read it. Examples and sequences are numbered from 0; column() returns
+/// the number of a column.
 class ExampleSet {
  public:
   ExampleSet() = default;

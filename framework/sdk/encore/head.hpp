@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head: the last part of a model. It turns states into a loss and into the outputs that the task reads, and
-// asks for data by name: columns that the task fills, and spaces whose states it reads. Place in the flow:
-// model/ calls score, then loss and backward in training, loss and decode in evaluation, decode alone in
-// prediction. It must serve heads as different as a linear classifier, a conditional random field, a language
-// model over picked rows, and a loss between the sequences of a batch. It is part of the ABI of plugins: a
-// change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read first: layer.hpp for Step.
+// Head: the last part of a model. A head turns states into a loss and into the outputs that the task reads.
+// It asks for data by name: columns that the task fills, and spaces whose states it reads. model/ calls score
+// in every pass; then loss and backward in training, loss and decode in evaluation, and only decode in
+// prediction. The interface must serve heads as different as a linear classifier, a conditional random field,
+// a language model over picked rows, and a loss between the sequences of a batch. It is part of the ABI of
+// plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read first: layer.hpp for Step.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,8 @@ struct HeadContext {
   /// C.
   std::int64_t embedding_width = 0;
   std::vector<OutputRule> outputs = {};  ///< what the task reads; with a width of 0 the task takes any
-  /// Set where the model learns from a teacher: without HeadPlan::learn_from_teacher the run is refused.
+  /// Has a value if the model learns from a teacher. The run is then refused if the head does not call
+  /// HeadPlan::learn_from_teacher.
   std::optional<Distillation> distillation = {};
 
   /// Returns the rule of a column of the task; null if the task has no column of that name.
@@ -100,8 +101,8 @@ class HeadPlan : public LayerPlan {
     outputs_.push_back({std::move(name), space, type, width});
     return {static_cast<int>(outputs_.size()) - 1};
   }
-  /// An output that costs more than the others and is seldom read, such as probabilities that need a pass of
-  /// their own. Where it is not requested, HeadStep::output is empty and `decode` leaves it out.
+  /// Declares an output that costs more than the others and is seldom read, such as probabilities that need a
+  /// pass of their own. If it is not requested, HeadStep::output is empty and `decode` leaves it out.
   HeadOutput output_on_request(std::string name, Space space, ColumnType type = ColumnType::integers,
                                std::int64_t width = 1) {
     const HeadOutput added = output(std::move(name), space, type, width);

@@ -3,8 +3,9 @@
 // device, then Tensors by their place in the formula (letters of shapes: shape.hpp). "+=" marks what is added
 // to; all else is overwritten. Activations and weights are float32, float64, bfloat16 or float16; statistics,
 // losses, biases, gains, tables and parameter gradients have the type of sums: float64 with float64
-// activations, else float32. Sums have a fixed order. No kernel uses atomics, or allocates for a known shape.
-// It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// activations, else float32. Sums have a fixed order, which must stay. No kernel uses atomics, or allocates
+// memory for a known shape. The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
+// (plugin.hpp).
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer: one operation of the model with its backward. A layer first says what it needs (`declare`), the host
-// plans memory from that, and from then on `forward` and `backward` only launch kernels; the host owns every
-// byte. The rule of gradients: `backward` ADDS to parameter gradients and OVERWRITES the gradients of its
-// inputs. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
+// Layer: one operation of the model with its backward pass. A layer first says what it needs (`declare`). The
+// host plans memory from this and owns every byte. After that `forward` and `backward` only launch kernels.
+// The rule of gradients: `backward` ADDS to parameter gradients and OVERWRITES the gradients of its inputs.
+// It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
 // kernels.hpp for the operations to build from, head.hpp for the part with targets, plugin.hpp to register.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace encore {
 class Device;            // device.hpp
 struct TaughtAttention;  // relations.hpp
 
-/// How the values of a parameter start out.
+/// The initial values of a parameter.
 enum class Initializer : std::uint8_t {
   zeros,
   ones,
@@ -48,8 +48,9 @@ struct ParameterSpec {
   /// The type in which passes see it; its gradient always has the type of sums. Matrices of products:
   /// activation.
   Element element = Element::accumulate;
-  /// (V, ...): row r is used for token r alone, so its gradient is zero in a batch without that token. The
-  /// host then spares the other rows what it can (ChunkGradient in optimizer.hpp).
+  /// True for a table (V, ...) whose row r is used only for token r, so that the gradient of the row is zero
+  /// in a batch without this token. The host then saves work for the other rows (ChunkGradient in
+  /// optimizer.hpp).
   bool token_rows = false;
   /// Path of another part's parameter ("embedding.tokens") that this one shares. Its initialiser, decay and
   /// token_rows are then ignored, and gradients of both are added in the order of the backward pass. Empty:
@@ -313,7 +314,7 @@ struct LayerContext {
 class Layer {
  public:
   virtual ~Layer() = default;
-  /// Called once, before any pass. May throw OptionError.
+  /// The host calls it once, before any pass. It may throw OptionError.
   virtual void declare(LayerPlan& plan) = 0;
   /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for. The layer writes all of
   /// the output and only reads the inputs; where it takes a sum (Step::sum) the branch is inputs[0],

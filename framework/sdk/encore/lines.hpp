@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lines: the one rule by which a text is cut into lines: LF, CRLF and a lone CR end a line, as in Python's
-// text mode. CR CR LF, which a second conversion to CRLF leaves behind, is one line end too. Place in the
-// flow: the text of a file or of standard input -> here -> readers, vocabularies and verbs that take a text
-// per line. Numbers of lines in messages, and the records of data sets, depend on the rule, so it must not
-// change.
+// text mode. CR CR LF, which a second conversion to CRLF leaves behind, is one line end too. Readers,
+// vocabularies and verbs that take one text per line cut the text of a file or of standard input by it.
+// Numbers of lines in messages, and the records of data sets, depend on the rule, so it must not change.
 #pragma once
 
 #include <algorithm>

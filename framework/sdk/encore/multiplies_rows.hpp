@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MultipliesRows: an extension of Layer for one that multiplies rows by rows, as attention does with queries,
-// keys and values. LayerPlan::matrix declares what a layer multiplies by its matrices; this extension
-// declares the other products. Place in the flow: the host asks for it to report the cost of a step (`exp
-// plan --size`), and for nothing else. It is part of the ABI of plugins: a change needs a new
+// MultipliesRows: an extension of Layer. A layer inherits it if it multiplies rows by rows, as attention does
+// with queries, keys and values. LayerPlan::matrix declares what a layer multiplies by its matrices; this
+// extension declares the other products. The host uses it only to report the cost of a step
+// (`exp plan --size`). Read next: layer.hpp. The header is part of the ABI of plugins: a change needs a new
 // ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head that express their computation in operators of
-// ONNX (opset 17), so that other programs can run the model. `exp export --format onnx` (framework/onnx) asks
-// each part for its nodes of one graph, and refuses a part without a form by name. Where a layer sees packed
-// rows (N, C) its form sees padded ones (batch, length, C), real rows first. Results on rows after the end of
-// a text are ignored, and attention masks them as keys. It is part of the ABI of plugins: a change needs a
-// new ENCORE_SDK_VERSION (plugin.hpp).hpp).
+// ONNX (opset 17), so that other programs can run the model. `exp export --format onnx` (framework/onnx)
+// collects the nodes of each part in one graph, and refuses a model with a part that has no form. A layer
+// sees packed rows (N, C), but its form sees padded rows (batch, length, C), real rows first. Results on rows
+// after the end of a text are ignored, and attention masks them as keys. It is part of the ABI of plugins: a
+// change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>
@@ -127,21 +127,22 @@ class OnnxGraph {
   }
 };
 
-/// A layer inherits it beside Layer.
+/// A layer inherits HasOnnxForm beside Layer.
 class HasOnnxForm {
  public:
   virtual ~HasOnnxForm() = default;
   /// Returns what forward computes without dropout: (batch, length, C) from the layer's inputs of that shape.
-  /// If the layer takes a sum, inputs[0] is the sum. Called after declare.
+  /// If the layer takes a sum, inputs[0] is the sum. The host calls it after declare.
   virtual OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
 };
 
-/// A head inherits it beside Head.
+/// A head inherits HasOnnxOutputs beside Head.
 class HasOnnxOutputs {
  public:
   virtual ~HasOnnxOutputs() = default;
-  /// Adds outputs with what score computes. inputs: in the order of HeadPlan::read, (batch, C) for sequences,
-  /// else (batch, length, C). A head that reads picked rows gets all rows. Called after declare.
+  /// Adds the values that score computes as outputs of the graph. inputs: in the order of HeadPlan::read,
+  /// (batch, C) for sequences, otherwise (batch, length, C). A head that reads picked rows gets all rows. The
+  /// host calls it after declare.
   virtual void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
 };
 

@@ -28,10 +28,10 @@ struct Segment {
   std::int64_t first_chunk = 0;  ///< its chunks follow one another, up to the next segment's first
 };
 
-/// What the host knows of the gradients in a chunk. Chunks of a parameter with `ParameterSpec::token_rows` are one row
-/// or a few each and may be any of the three; all other chunks are always `present`. An optimizer that uses it computes
-/// the bits of an update that does not: with 0 in place of the gradient. It may pass over a chunk that is `never` where
-/// the update leaves states of +0 as they are, and the values too.
+/// What the host knows of the gradients in a chunk. Chunks of a parameter with `ParameterSpec::token_rows`
+/// are one row or a few each and may be any of the three; all other chunks are always `present`. An optimizer
+/// that uses these values must compute the same bits as without them, with 0 in place of the gradient. It may
+/// skip a chunk that is `never` if the update would change neither states of +0 nor the values.
 enum class ChunkGradient : std::uint8_t {
   never,    ///< +0 in this step and in every step since all states of the chunk were +0
   absent,   ///< +0 in this step
@@ -86,7 +86,7 @@ class Optimizer {
   virtual double learning_rate() const = 0;
   /// Names of the state blocks, such as {"first_moment", "second_moment"}; they name the slices in a checkpoint.
   virtual std::vector<std::string> states() const = 0;
-  /// One update of all values in place. `step` counts from 1; `learning_rate` is learning_rate() times the
+  /// Updates all values in place. `step` counts from 1; `learning_rate` is learning_rate() times the
   /// schedule's factor.
   virtual void update(const Device& device, const Blocks& blocks, double learning_rate, std::int64_t step) = 0;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with the
 // key (seed, stream, step) and the counter (example, position, channel). So dropout does not depend on
-// threads or packing, and backward draws the mask again instead of storing it. One counter yields four words:
-// a row of `width` values uses counters 0 .. stride - 1 with stride = ceil(width / 4), and value c is word c
-// / stride of counter c % stride, so that stores are contiguous. Results of runs depend on this order.
+// threads or packing, and backward draws the mask again instead of storing the mask. One counter yields four
+// words: a row of `width` values uses counters 0 .. stride - 1 with stride = ceil(width / 4), and value c is
+// word c / stride of counter c % stride, so that stores are contiguous. Results of runs depend on this order.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reader: the plugin that turns the text of data files into records, and writes predictions back in the same
-// format. Host code, in the worker. Place in the flow: framework/tasks reads the files -> Reader::read ->
-// Records (records.hpp) -> Task::encode. It is part of the ABI of plugins: a change needs a new
-// ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree: plugins/readers/conll.cpp.
+// format. The code runs on the host, in the worker. framework/tasks reads the files and calls Reader::read,
+// which returns Records (records.hpp) for Task::encode. The header is part of the ABI of plugins: a change
+// needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree: plugins/readers/conll.cpp.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ class Reader {
  public:
   virtual ~Reader() = default;
   /// Returns the records of one set; every field has a value for each record. `what` names the set in
-  /// messages ("training set"). A pure function of the bytes, called from one thread at a time. Throws Error
-  /// that names file and line of each mistake, up to a limit.
+  /// messages ("training set"). It is a pure function of the bytes; one thread at a time calls it. Throws
+  /// Error that names file and line of each mistake, up to a limit.
   virtual Records read(std::span<const InputText> files, const std::string& what) const = 0;
   /// Returns the text of a file with these records, which `read` reads back (`exp predict --format TYPE`).
   /// Later parts follow the first; a line of headings belongs to the first. Throws Error if the reader cannot

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedule: the rule for the learning rate at each step. The trainer multiplies Optimizer::learning_rate() by
-// factor() before each update. factor() is a pure function of the step, so that a resumed run needs no state
-// of it. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
-// optimizer.hpp.
+// factor() before each update. factor() must be a pure function of the step, so that a resumed run needs no
+// state of the schedule. The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
+// (plugin.hpp). Read next: optimizer.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SlicedUpdate: an extension of Optimizer for one whose update may be given a part of the blocks. Ranks that
-// train one run together then each update a part and keep the states of that part alone; an optimizer that
-// does not inherit it (because it knows a norm of all parameters, say) updates everything on every rank.
-// Place in the flow: the host asks once, before the states are made (train/training_step.hpp); the contract
-// suite holds an optimizer that inherits it to what stands here. It is part of the ABI of plugins: a change
-// needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// SlicedUpdate: an extension of Optimizer. An optimizer inherits it if its update can be computed for a part
+// of the blocks. Each of the ranks that train one run together then updates a part and keeps only the states
+// of this part. An optimizer that does not inherit it, for example because it needs a norm of all parameters,
+// updates everything on every rank. The host checks this once, before the states are made
+// (train/training_step.hpp), and the contract suite checks the promises of this header. The header is part of
+// the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstdint>

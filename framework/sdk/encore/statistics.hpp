@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics: what each example adds to the measures of its set. Kept example by example, so that any test
-// that draws or exchanges examples works without knowing the task. Place in the flow: Task::measure -> here
-// -> reducers (measure.hpp), and into the file of predictions. Files of predictions have the columns and
+// Statistics: the counts that each example of a data set adds to the measures. The counts are kept for each
+// example, so that tests which draw or exchange examples need not know the task. Task::measure writes them,
+// and reducers (measure.hpp) and the file of predictions read them. Files of predictions have the columns and
 // keys, so their names never change; the class is part of the ABI of plugins (plugin.hpp).
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AppStep: the plugin that does one part of an application ([app] in an experiment file): it asks a model,
-// decides, or searches. A step reads fields of records and gives new ones to the steps after it. Host code,
-// in the worker. Place in the flow: Reader or lines of a user -> Records -> the steps, in the order of
-// app.steps -> answers. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
-// (plugin.hpp). Read next, in the source tree: plugins/steps/predict.cpp (asks a model) and
-// plugins/steps/decide (is fitted).
+// decides, or searches. A step reads fields of records and gives new fields to the steps after it. The code
+// runs on the host, in the worker. The records come from a reader or from lines of a user and pass through
+// the steps in the order of app.steps; their fields are the answers. The header is part of the ABI of
+// plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree:
+// plugins/steps/predict.cpp (asks a model) and plugins/steps/decide (is fitted).
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class StepModel {
   virtual Records::NumberLists vectors(const Records::Texts& texts) = 0;
 };
 
-/// What a step gets beside its options.
+/// The values that a step receives in addition to its options.
 struct StepContext {
   std::string name;            ///< its name in app.steps, in front of the fields and measures that it gives
   std::string before = {};     ///< the step before it; "": it is the first
@@ -76,7 +76,7 @@ struct StepSets {
 class AppStep {
  public:
   virtual ~AppStep() = default;
-  /// Called before anything is fitted, also where the file is only checked.
+  /// The host calls it before anything is fitted, and also if the file is only checked.
   virtual StepFields fields() const = 0;
 
   // --- what the data decide ---

@@ -9,11 +9,12 @@
 
 namespace encore {
 
-/// A tokenizer inherits it beside Tokenizer.
+/// A tokenizer inherits HasTargetTokenizer beside Tokenizer.
 class HasTargetTokenizer {
  public:
   virtual ~HasTargetTokenizer() = default;
-  /// Returns the tokenizer that cuts targets. It lives as long as this one and has the same vocabulary.
+  /// Returns the tokenizer that cuts targets. The result lives as long as this tokenizer and has the same
+  /// vocabulary.
   virtual const Tokenizer& target_tokenizer() const = 0;
 };
 

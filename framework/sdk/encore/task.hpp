@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Task: the plugin that defines what is learned (entity recognition, classification, translation): which
-// fields of a record matter, how they become ids and targets, how outputs are scored and shown. Host code, in
-// the worker; the trainer knows no other part of a task. Place in the flow: Reader -> Records -> prepare,
-// encode -> ExampleSet -> model -> Outputs -> measure, label, answer. It is part of the ABI of plugins: a
-// change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next, in the source tree:
-// plugins/tasks/ner/ner.cpp.
+// fields of a record matter, how they become ids and targets, and how outputs are scored and shown. The code
+// runs on the host, in the worker. A task gets Records from a reader, learns labels from them (prepare) and
+// makes an ExampleSet (encode). From the Outputs of the model it makes measures and answers (measure, label,
+// answer). The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// Read next, in the source tree: plugins/tasks/ner/ner.cpp.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct SetDescription {
   std::vector<std::string> notes;  ///< lines for the run's log, without the counts
 };
 
-/// A kind of model from elsewhere that a task takes over as it is, without training (`exp import`).
+/// A kind of pretrained model that a task takes over without training (`exp import`).
 struct AdoptedModel {
   /// The class of transformers without its family, followed by a / and its problem if that is not the
   /// default: "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
@@ -77,12 +77,13 @@ class Task {
   virtual ~Task() = default;
 
   // --- what the training set decides ---
-  /// Takes from the training set what the model has to know, the names of the classes above all. Throws Error
-  /// when nothing can be learned from it, or for a value that the task does not take; name its record as
-  /// "record 3: ...", counted from 1. The host puts the file in front.
+  /// Learns from the training set what the model needs, such as the names of the classes. Throws Error when
+  /// nothing can be learned from it, or for a value that the task does not take; name its record as "record
+  /// 3: ...", counted from 1. The host puts the file in front.
   virtual void prepare(const Records& train) = 0;
-  /// Takes note of another set, before it is encoded: names that only it holds. `prepare` or `restore` came
-  /// first. Throws Error as prepare does, so that `exp plan` finds a value that the task does not take.
+  /// Learns from another data set, before it is encoded, the names that only this data set has. `prepare` or
+  /// `restore` came first. Throws Error as prepare does, so that `exp plan` finds a value that the task does
+  /// not take.
   virtual void extend(const Records& other) { static_cast<void>(other); }
   /// Writes what prepare and extend have learned as UTF-8 text, and reads it back. The text is kept with
   /// encoded sets and in the run's folder (labels.txt). restore throws Error if knowledge() did not write the
@@ -99,10 +100,10 @@ class Task {
   /// Returns the rules of the columns that encode fills beside the ids. Called after prepare or restore, so
   /// widths may depend on the labels.
   virtual std::vector<ColumnRule> columns() const = 0;
-  /// One record, a number below records.size(), to an example of one sequence or several. A sequence has from
-  /// 1 to TaskContext::max_length ids, all of the vocabulary. Truth fields may be missing (prediction).
-  /// Called from several threads at once, each with its own `to`. The host puts the name of the file and the
-  /// number of the record in front of an Error: "dev.tsv: record 3: ...".
+  /// Encodes one record (a number below records.size()) as an example of one or several sequences. A sequence
+  /// has from 1 to TaskContext::max_length ids, all of the vocabulary. Truth fields may be missing
+  /// (prediction). Called from several threads at once, each with its own `to`. The host puts the name of the
+  /// file and the number of the record in front of an Error: "dev.tsv: record 3: ...".
   virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const = 0;
   /// Returns whether each epoch of training sees other numbers, such as other masks, which redraw() makes.
@@ -176,8 +177,8 @@ class Task {
     static_cast<void>(given);
     return "its answers have no probabilities";
   }
-  /// What `answer` gives, with probabilities, in `shown` too. `outputs` has all that the head gives, also on
-  /// request. By what an answer is:
+  /// Returns the fields of `answer` and their probabilities, which are also in `shown`. `outputs` has all
+  /// that the head gives, also on request. By what an answer is:
   ///   one label           score: Numbers, of that label;  scores: NumberMaps, of every label, which exclude
   ///                       each other and sum to 1
   ///   a list of labels    score: NumberLists, of each;    scores: NumberMaps, each label by itself
@@ -195,8 +196,9 @@ class Task {
   virtual bool takes_parts() const { return false; }
 
   // --- models from elsewhere ---
-  /// Called instead of prepare for a pretrained model, with the names of the classes that it distinguishes,
-  /// by number; empty if it has none. Throws Error if a run of this task could not have these classes.
+  /// The host calls it instead of prepare for a pretrained model, with the names of the classes that it
+  /// distinguishes, by number; empty if it has none. Throws Error if a run of this task could not have these
+  /// classes.
   virtual void adopt(const std::vector<std::string>& classes) {
     static_cast<void>(classes);
     throw Error("this task cannot take over a model that it has not trained");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // default_options() gives the options of a class, run_layer() and run_head() compute the values of one layer
 // or head, for a plugin's own tests. `exp plugin check` tests the rules that every plugin must keep, but it
-// cannot know which values a formula gives. Implemented in contract/testing.cpp; link encore::testing.
-// Example: plugins/template/head/my_plugin_test.cpp. Tests of plugin authors call these functions, so their
-// signatures never change.
+// cannot know which values a formula gives. contract/testing.cpp implements them; a test links
+// encore::testing. plugins/template/head/my_plugin_test.cpp is an example. Tests of plugin authors call these
+// functions, so their signatures never change.
 #pragma once
 
 #include <cstdint>

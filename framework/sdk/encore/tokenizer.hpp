@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokenizer: the plugin that cuts text into tokens, as their numbers, and makes text of them again. Host
-// code, in the worker. Place in the flow: load or train a vocabulary -> Task::encode calls encode -> the
-// model; generation calls decode. All const functions are called from several threads at once. It is part of
-// the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
+// Tokenizer: the plugin that cuts text into tokens, which are numbers, and makes text of tokens again. The
+// code runs on the host, in the worker. The host loads or trains a vocabulary; then Task::encode calls
+// encode, and generation calls decode. Several threads call the const functions at once. The header is part
+// of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp). Read next:
 // plugins/tokenizers/wordpiece.cpp.
 #pragma once
 
@@ -64,9 +64,9 @@ using TextCounts = std::map<std::string, std::int64_t>;
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
-  /// Takes the lines of a vocabulary's file: one token per entry in the order of the numbers, followed by
-  /// lines that the tokenizer keeps for itself (merges of byte pairs). Throws Error for an invalid
-  /// vocabulary: a token occurs twice, or none has the role padding, unknown, start or end.
+  /// Loads the lines of a vocabulary file: one token per entry in the order of the numbers, followed by lines
+  /// that the tokenizer keeps for itself (merges of byte pairs). Throws Error for an invalid vocabulary: a
+  /// token occurs twice, or none has the role padding, unknown, start or end.
   virtual void load(std::vector<std::string> vocabulary) = 0;
   /// Makes a vocabulary from words or sentences and their counts, then loads it. White space inside one
   /// separates words as it does in `encode`. Equal input gives an equal vocabulary on every machine. Throws

@@ -12,12 +12,14 @@
 
 namespace encore {
 
-/// A tokenizer inherits it beside Tokenizer. A vocabulary that consists of tokens alone needs no other lines.
+/// A tokenizer inherits HasVocabularyLines beside Tokenizer. A vocabulary that consists only of tokens needs
+/// no other lines.
 class HasVocabularyLines {
  public:
   virtual ~HasVocabularyLines() = default;
   /// Returns the lines from which `load` makes this tokenizer: the tokens, and after them lines of its own.
-  /// No line is empty, contains a line end, or occurs twice; all are UTF-8. Called after `load` or `train`.
+  /// No line is empty, contains a line end, or occurs twice; all are UTF-8. The host calls it after `load` or
+  /// `train`.
   virtual std::vector<std::string> vocabulary_lines() const = 0;
 };
 
