@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ENCORE_PLUGIN and Registrar: how a shared object offers its types. Place in the flow: a plugin's source
-// ends with ENCORE_PLUGIN (example and rules at Registrar) -> plugin_host/loader.cpp opens the plugin and
-// collects its offers -> Registry builds the objects. Offer, PluginTag and the headers included here are the
-// ABI of plugins: any change of them needs a new ENCORE_SDK_VERSION.
+// ENCORE_PLUGIN and Registrar: how a shared object offers its types. The source of a plugin ends with
+// ENCORE_PLUGIN (example and rules at Registrar). plugin_host/loader.cpp opens the plugin and collects its
+// offers, and Registry builds the objects. Offer, PluginTag and the headers included here are the ABI of
+// plugins: any change of them needs a new ENCORE_SDK_VERSION.
 #pragma once
 
 #include <memory>
