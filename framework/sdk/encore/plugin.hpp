@@ -74,7 +74,7 @@ struct Offer {
   std::string select = {};                 ///< of a task: the default of train.select; of a step: app.select
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
-  std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
+  std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it takes over
   bool asks_model = false;                 ///< of a step: its table names a run with the option `model`
 };
 

@@ -196,7 +196,7 @@ class Task {
   /// the others could change, text_counts is called for each, and encode depends on its record alone.
   virtual bool takes_parts() const { return false; }
 
-  // --- models from elsewhere ---
+  // --- pretrained models ---
   /// The host calls it instead of prepare for a pretrained model, with the names of the classes that it
   /// distinguishes, by number; empty if it has none. Throws Error if a run of this task could not have these
   /// classes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests merge_spool() (store/merge.hpp), which merges a worker's spool into the database: the content must be
-// the same whatever was cut, repeated or merged in another order, and spools of earlier versions must fill
-// the same tables. unit/record/spool_test.cpp tests the file itself.
+// the same if spools are cut, merged again or merged in another order, and spools of earlier versions must
+// fill the same tables. unit/record/spool_test.cpp tests the file itself.
 #include "store/merge.hpp"
 
 #include <cmath>

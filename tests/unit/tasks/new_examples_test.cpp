@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests NewExamples (tasks/new_examples.hpp), which selects the examples of data.more that `exp retrain`
-// trains on: never examples that are scored or held out, and always the same ones, whatever is added to the
-// file later.
+// trains on: never examples that are scored or held out, and always the same ones, even if the file gets more
+// examples later.
 #include "tasks/new_examples.hpp"
 
 #include <gtest/gtest.h>
