@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SiteFile is site.toml: what a cluster needs to know about jobs, such as partition, account, limits and
-// modules. It is checked like an experiment file, with line and column, and is never part of a run's
-// identity. app/run_session.hpp reads it; runner/slurm/ writes jobs by it. docs/guides/sites.md is for
-// users. Sites have such files, so an option keeps its name and meaning.
+// SlurmSite: the content of a site file (site.toml), which says what a cluster needs for a job, such as
+// partition, account, limits and modules. load_site() checks the file like an experiment file, with line and
+// column. It is never part of a run's identity. app/run_session.hpp reads the file, and runner/slurm/ writes
+// jobs by it. docs/guides/sites.md is for users. Sites have such files, so an option keeps its name and
+// meaning.
 #pragma once
 
 #include <filesystem>

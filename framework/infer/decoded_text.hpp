@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decodes the tokens of a generated output to the text that is streamed, shown, measured and stored: UTF-8,
-// up to the first stop string. TextStreamer returns the part of it that can be streamed. Place in the flow:
-// Tokenizer::decode -> here -> text_writer.cpp (stops, Generator::Seen, GeneratedText::text) -> TextStreamer
-// in the worker's generate and serve. What TextStreamer has returned must never change afterwards, because
-// users have read it. Read next: base/utf8.hpp, the rule for bytes that are not UTF-8.
+// up to the first stop string. TextStreamer returns the part of it that can be streamed. text_writer.cpp
+// calls the functions for stop strings, Generator::Seen and GeneratedText::text; the worker's generate and
+// serve use TextStreamer. What TextStreamer has returned must never change afterwards, because users have
+// read it. Read next: base/utf8.hpp, the rule for bytes that are not UTF-8.
 #pragma once
 
 #include <algorithm>

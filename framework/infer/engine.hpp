@@ -49,8 +49,9 @@ struct EncodedTexts {
 
 class Engine {
  public:
-  /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error if the folder
-  /// has no complete parameters yet, or if the vocabulary or the labels are not those of the run.
+  /// Plugins are searched only in `plugin_folders`, not in the folders that the specification names. Throws
+  /// Error if the folder has no complete parameters yet, or if the vocabulary or the labels are not those of
+  /// the run.
   Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
          const Device& device, Weights weights = Weights::chosen);
 
@@ -78,8 +79,8 @@ class Engine {
   /// Returns notes for the user on how the model was loaded, such as a damaged file that was skipped.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
-  /// Makes answers independent of their batch; call it before the first pass. An input then has the same bits
-  /// whatever other inputs are computed with it, and short inputs are faster. It is meant for answers to
+  /// Makes answers independent of their batch; call it before the first pass. The bits of an answer then do
+  /// not depend on the other inputs of its batch, and short inputs are faster. It is meant for answers to
   /// users, not for scores that are compared with those of training, because products are rounded in another
   /// way (Model::make_batch_invariant).
   void make_batch_invariant() { model_->make_batch_invariant(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a trained model as a folder that `transformers` opens as a BERT. The output of the head decides the
-// class of transformers. Place in the flow: the worker's export -> here -> pretrained/, which knows the
-// options and the names; these are a contract with `transformers`. `exp export` writes the model card beside
-// it.
+// export_to_hugging_face(): writes a trained model as a folder that `transformers` opens, as a model of one
+// of the families of pretrained/family.hpp. The family and the output of the head decide the class. The
+// worker's export calls it; `exp export` writes the model card into the same folder. Options and names of
+// files, which pretrained/ has, are a contract with `transformers` and must stay.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct ExportedModel {
   std::string weights_sha256;       ///< of model.safetensors
 };
 
-/// Writes config.json, model.safetensors, vocab.txt, tokenizer_config.json and special_tokens_map.json into
-/// `folder`, which must exist. With `dtype` ("float32", "float16", "bfloat16") weights are rounded to that
-/// type, otherwise they are unchanged. Throws Error that names the option that the format cannot express, or
-/// the tensor with a number outside the range of the type; then nothing is written.
+/// Writes config.json, model.safetensors and the files of the tokenizer into `folder`, which must exist. With
+/// `dtype` ("float32", "float16", "bfloat16") weights are rounded to that type, otherwise they are unchanged.
+/// Throws Error that names the option that the format cannot express, or the tensor with a number outside the
+/// range of the type; then nothing is written.
 ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder,
                                      const std::string& dtype = "");
 

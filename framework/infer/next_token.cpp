@@ -87,7 +87,7 @@ NextToken draw_token(std::span<const float> logits, const Decoding& decoding, do
     const auto last = std::ranges::lower_bound(ends, decoding.top_p * sum);
     ends.erase(std::min(last + 1, ends.end()), ends.end());
   }
-  // With numbers that are not finite any token will do.
+  // If numbers are not finite, the choice has no meaning, so any token may be returned.
   const auto found = std::ranges::upper_bound(ends, number * ends.back());
   const std::int32_t token =
       tokens[std::min(static_cast<std::size_t>(found - ends.begin()), ends.size() - 1)];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes facts about a model's answers, for every task: a server keeps them for its requests, and a
-// reference holds them for the development set. Outputs are found by the names below; a fact is left out if
-// the model has no output for it. Both sides of `exp monitor` compute facts here, so a change makes stored
-// references incomparable. Place in the flow: Evaluator's outputs -> here -> record/text_reference.hpp.
+// Functions that compute facts about the answers of a model, for every task. A server keeps these facts for
+// its requests, and a reference has them for the development set. Outputs are found by the names below; a
+// fact is left out if the model has no output for it. Both sides of `exp monitor` compute facts here, so a
+// change makes stored references incomparable. train/scoring.cpp and the worker's verbs call them with the
+// outputs of an Evaluator. Read next: record/text_reference.hpp.
 #pragma once
 
 #include <cstdint>

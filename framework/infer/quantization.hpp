@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides which matrices of a model become integers of 8 or 4 bits: all of them, if the cost is within the
 // tolerance. Otherwise each is measured alone, and the most harmful ones are left out one by one until it is;
-// where 4 bits are requested they get 8 first. The cost is the loss on a sample of the development set, or
-// the change of vectors. Place in the flow: the worker's quantize; the file is infer/integer_weights.hpp, the
-// products kernels/products/gemm_integers.cpp.
+// if 4 bits are requested, a harmful matrix first gets 8. The cost is the loss on a sample of the development
+// set, or the change of vectors. The worker's quantize calls quantize(). Matrices are tried in a fixed order,
+// which must stay. Read next: integer_weights.hpp, the file.
 #pragma once
 
 #include <cstddef>

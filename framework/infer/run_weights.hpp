@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads the chosen parameters of a run from its folder into a model: the weights file that was written when
 // the run ended, mapped; otherwise a copy of those of its best checkpoint; or, on request, the integer
-// weights of `exp quantize`. No parameter may be used before its digest is checked. Place in the flow: Engine
-// -> run_weights -> record/weights_file or record/checkpoint -> model/load_parameters or
-// infer/integer_weights.
+// weights of `exp quantize`. No parameter may be used before its digest is checked. Engine makes one. Read
+// next: record/weights_file.hpp, integer_weights.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the parts that train, evaluate and predict share from a specification: typed experiment, plugins,
-// sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them without
-// training. Place in the flow: worker verbs -> here -> Trainer or Engine. The file names below are stored in
-// folders of runs and must stay.
+// Functions that make the parts of a specification that training, evaluation and prediction share: typed
+// experiment, plugins, data sets, tokenizer and model. Each function can fail with a message for the user, so
+// the worker's check calls them without training. The worker's verbs, Session and Engine call them. The file
+// names below are stored in folders of runs and must stay.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // TextFeed passes the tokens of unfinished outputs to a model. After each read() there are logits for the
 // next token of each of them. Long prompts are read in runs of rows, without the head. An output that fills
 // all positions of the model continues with its second half as context. Which rows share a pass must not
-// change a bit of the logits. Place in the flow: TextWriter chooses tokens -> here -> model/generation.hpp.
+// change a bit of the logits. TextWriter appends the tokens that it chooses. Read next: model/generation.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextWriter writes the outputs of a group of prompts from the first token to the last. After each read of
-// the feed it selects the next token of every output by a search or by drawing. Place in the flow: Generator
-// cuts its prompts into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the
-// choice). The text of an output must not depend on the others in its group.
+// the feed it selects the next token of every output by a search or by drawing. Generator makes one for each
+// group of prompts. TextWriter calls text_feed.hpp for passes of the model, and beam_search.hpp and
+// next_token.hpp for the choice. The text of an output must not depend on the others in its group.
 #pragma once
 
 #include <cstdint>

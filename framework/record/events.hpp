@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events: what a worker reports, one struct for each kind. Place in the flow: the trainer makes them,
-// SpoolWriter (spool.hpp) writes them, SpoolRecord::event returns them to the runner, the database
-// (store/merge.hpp) and the screen. The names of the JSON fields are in event_fields.hpp. Stored spools must
-// stay readable: fields are only added.
+// Started, Logged and others: the events that a worker reports, one struct for each type. The trainer makes
+// them, SpoolWriter (spool.hpp) writes them, and SpoolRecord::event returns them to the runner, the database
+// (store/merge.hpp) and the screen. Stored spools must stay readable, so fields are only added. Read next:
+// event_fields.hpp, the names of the JSON fields.
 #pragma once
 
 #include <cstdint>

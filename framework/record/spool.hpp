@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spool: the file to which a worker appends the events of an attempt, for the control program. Layout, little
-// endian: head of 32 bytes ["encspool"][u32 format][u32 attempt][12 bytes run id, zero-padded][u32 crc32 of
-// these 28 bytes]; frames [u32 length][u32 crc32 of payload][payload]; payload = u64 sequence (from 1, no
-// gaps), u8 kind, body. Format 2 had metrics without meaning, format 1 also a head of 16 bytes. As it is only
-// appended to, a crash leaves a valid file, perhaps with a torn last frame. Spools of all versions must stay
-// readable, so a change of the layout needs a new spool_format. Read next: spool_reader.hpp.
+// SpoolWriter: writes the spool, the file to which a worker appends the events of an attempt, for the control
+// program. Layout, little endian: head of 32 bytes ["encspool"][u32 format][u32 attempt][12 bytes run id,
+// zero-padded][u32 crc32 of these 28 bytes]; frames [u32 length][u32 crc32 of payload][payload]; payload =
+// u64 sequence (from 1, no gaps), u8 kind, body. Format 2 had metrics without meaning, format 1 also a head
+// of 16 bytes. The file is only appended to, so a crash leaves a valid file, perhaps with an incomplete last
+// frame. Spools of all versions must stay readable, so a change of the layout needs a new spool_format. Read
+// next: spool_reader.hpp.
 #pragma once
 
 #include <cstddef>

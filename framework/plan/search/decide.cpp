@@ -79,7 +79,7 @@ class Judge {
     for (const Observation& observation : history_.observations)
       if (observation.outcome == Outcome::complete) complete.push_back(&observation);
     const std::vector<std::size_t> front = best_front(complete, options_.objectives);
-    // Of equal trials only the first counts: one that draws level has gained nothing.
+    // Of equal trials only the first one counts: a later equal trial is not a gain.
     std::size_t last_gain = 0;
     for (const std::size_t place : front) {
       const bool first = std::ranges::none_of(front, [&](std::size_t other) {

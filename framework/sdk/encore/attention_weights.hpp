@@ -42,7 +42,7 @@ namespace kernels {
 
 /// Writes weights (H, T, T2) of one sequence, in the type of sums: exp(score - log_sum), computed again from
 /// the arguments of attention() and from the log_sum that it wrote; 0 where a key is masked. Dropout is not
-/// applied, whatever the options say.
+/// applied, even if the options set it.
 void attention_weights(const Device& device, const RowSet& queries, const RowSet& keys,
                        const AttentionOptions& options, const Slice& q, const Slice& k, Tensor log_sum,
                        std::int64_t sequence, Tensor weights);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ExampleSet holds the records of a data set as numbers: token ids, and columns that the task fills. The host
 // stores, caches, packs and uploads columns without knowing their meaning; heads and the task read them by
-// name. Task::encode fills EncodedExamples, the host makes an ExampleSet and batches of them, and the model
-// computes Outputs (outputs.hpp). An example is the smallest group of sequences that belong together: one
-// text, the two parts of a pair, or the windows of a document. train.batch_size counts examples, and no
-// example is ever divided. It is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION
-// (plugin.hpp).
+// name. Task::encode fills one EncodedExample for each record, the host makes an ExampleSet and batches of
+// them, and the model computes Outputs (outputs.hpp). An example is the smallest group of sequences that
+// belong together: one text, the two parts of a pair, or the windows of a document. train.batch_size counts
+// examples, and no example is ever divided. It is part of the ABI of plugins: a change needs a new
+// ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <cstddef>

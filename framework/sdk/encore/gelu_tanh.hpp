@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GeluTanh: gelu with tanh in place of erf, the activation with which GPT-2 and T5 1.1 were trained. Place in
-// the flow: called inside kernels, by the gates of the kernel library and by the layer feed_forward. Trained
-// models and digests depend on its bits, so the formula must not change.
+// GeluTanh: gelu with tanh in place of erf, the activation with which GPT-2 and T5 1.1 were trained. Kernels
+// call it: the gates of the kernel library, and the layer feed_forward. Trained models and digests depend on
+// its bits, so the formula must not change.
 #pragma once
 
 #include <encore/math.hpp>

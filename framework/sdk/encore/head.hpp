@@ -224,11 +224,11 @@ class Head {
   virtual void score(const HeadStep& step) = 0;
   /// Writes HeadStep::losses of every loss.
   virtual void loss(const HeadStep& step) = 0;
-  /// Called after `loss` on the same batch. Computes the gradients of the sum, over all losses, of scale *
-  /// sum(losses). It adds to gradients of parameters and overwrites gradients of inputs.
+  /// Computes the gradients of the sum, over all losses, of scale * sum(losses). The host calls it after
+  /// `loss` on the same batch. It adds to gradients of parameters and overwrites gradients of inputs.
   virtual void backward(const HeadStep& step) = 0;
-  /// Called after `score`, possibly after `loss`. Writes every output that is not empty. Rows without a
-  /// meaning may have any value.
+  /// Writes every output that is not empty. The host calls it after `score`, and perhaps after `loss`. Rows
+  /// without a meaning may have any value.
   virtual void decode(const HeadStep& step) = 0;
 };
 

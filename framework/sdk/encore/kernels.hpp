@@ -38,9 +38,9 @@ struct Slice {
       : matrix(of), first(first_column), width(columns) {}
 };
 
-/// c (M, N) = op(a) (M, K) op(b) (K, N), or c += with `accumulate`. Outside of training, in a model
-/// with a causal stack, products are batch-invariant on the host, those of linear too: a row of c has the same bits
-/// whatever rows stand beside it.
+/// c (M, N) = op(a) (M, K) op(b) (K, N), or c += with `accumulate`. Outside of training, in a model with a
+/// causal stack, products are batch-invariant on the host, those of linear too: the bits of a row of c do not
+/// depend on the other rows.
 void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Transpose transpose_b, Tensor c,
           bool accumulate = false);
 
@@ -106,13 +106,13 @@ struct AttentionOptions {
   /// positions apart (distance_bias). Empty: adds nothing; with a stride it must be.
   Tensor bias = {};
 };
-/// Softmax attention (Vaswani et al. 2017): the queries of a sequence over the keys of the
-/// sequence with the same number. Both row sets have B sequences; self-attention gives the same one twice. i and j are
-/// positions, from 0 at the first key of the sequence: rows of one sequence stand at consecutive positions, so a query
-/// that comes behind t rows whose keys are there already (incremental decoding) has position t in queries.positions.
-/// q, out: (N2, C), k, v: (N, C), by head; log_sum: (N2, H), kept for backward. A query that sees no key gets zeros.
-/// On the host an output row has the same bits whatever rows of queries stand beside it, and under a causal mask
-/// whatever keys stand behind it: decoding row by row repeats the bits of the whole pass.
+/// Softmax attention (Vaswani et al. 2017): the queries of a sequence over the keys of the sequence with the
+/// same number. Both row sets have B sequences; self-attention gives the same one twice. i and j are
+/// positions, from 0 at the first key of the sequence: rows of one sequence stand at consecutive positions,
+/// so a query that comes behind t rows whose keys are there already (incremental decoding) has position t in
+/// queries.positions. q, out: (N2, C), k, v: (N, C), by head; log_sum: (N2, H), kept for backward. A query
+/// that sees no key gets zeros. On the host the bits of an output row do not depend on the other rows of
+/// queries, nor, under a causal mask, on later keys: decoding row by row repeats the bits of the whole pass.
 void attention(const Device& device, const RowSet& queries, const RowSet& keys, const AttentionOptions& options,
                const Slice& q, const Slice& k, const Slice& v, Tensor out, Tensor log_sum);
 /// dq, dk, dv from dout (N2, C); the weights are computed again from q, k and log_sum. With a bias, of self-attention

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measure: what a number that a task reports means, as data: which way is better, whether it is a fraction,
-// and how it follows from counts of examples. A task lists its measures once (T::measures()); the list is in
-// the manifest and travels with every run, so that progress, tables, comparisons and reports need not know
-// any task. Place in the flow: Task::measure counts (statistics.hpp) -> base/measures reduces -> `dev/NAME`,
-// `test/NAME`. Databases and manifests have the names of the reducers, and the struct is part of the ABI of
-// plugins (plugin.hpp).
+// Measure: the meaning of a number that a task reports, as data: whether higher or lower is better, whether
+// it is a fraction, and how it follows from counts of examples. A task lists its measures once
+// (T::measures()). The list is in the manifest and stored with every run, so that progress, tables,
+// comparisons and reports need not know any task. Task::measure counts (statistics.hpp), and
+// base/measures.hpp computes `dev/NAME` and `test/NAME` from the counts. Databases and manifests have the
+// names of the reducers, and the struct is part of the ABI of plugins (plugin.hpp).
 #pragma once
 
 #include <cstdint>

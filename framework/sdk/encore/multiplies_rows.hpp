@@ -15,8 +15,8 @@ class MultipliesRows {
  public:
   virtual ~MultipliesRows() = default;
   /// Returns the multiply-adds of a forward pass by the formula: m k n for a product (m, k) x (k, n), also if
-  /// a kernel masks values or computes some twice. The sequences of `size` are equally long. Called after
-  /// declare; the backward pass counts as two such products for each.
+  /// a kernel masks values or computes some twice. The sequences of `size` are equally long. The host calls
+  /// it after declare, and counts a backward pass as twice this number.
   virtual double row_multiply_adds(const BatchSize& size) const = 0;
 };
 

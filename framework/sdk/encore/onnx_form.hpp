@@ -28,7 +28,7 @@ struct OnnxAttribute {
 };
 
 /// The graph that the export writes. A node, a constant or a parameter that is requested twice is written
-/// once. Used by one thread.
+/// once. Only one thread may use an object.
 class OnnxGraph {
  public:
   /// Extents that the user of the exported model chooses with each call.

@@ -68,7 +68,7 @@ class Outputs {
       if (values.rule.name == name) return values;
     throw Error("the model gives no output \"" + std::string(name) + "\"");
   }
-  /// Returns the texts that were generated for a sequence, the best first, for a task with Task::decoding.
+  /// Returns the outputs that were generated for a sequence, the best first, for a task with Task::decoding.
   /// Throws Error if there are none.
   const std::vector<GeneratedText>& texts(std::size_t sequence) const {
     if (sequence >= texts_.size()) throw Error("no text was generated for this sequence");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ENCORE_PLUGIN and Registrar: how a shared object offers its types. Place in the flow: a plugin's source
-// ends with ENCORE_PLUGIN (example and rules at Registrar) -> plugin_host/loader.cpp opens the plugin and
-// collects its offers -> Registry builds the objects. Offer, PluginTag and the headers included here are the
-// ABI of plugins: any change of them needs a new ENCORE_SDK_VERSION.
+// ENCORE_PLUGIN and Registrar: how a shared object offers its types. The source of a plugin ends with
+// ENCORE_PLUGIN (example and rules at Registrar). plugin_host/loader.cpp opens the plugin and collects its
+// offers, and Registry builds the objects. Offer, PluginTag and the headers included here are the ABI of
+// plugins: any change of them needs a new ENCORE_SDK_VERSION.
 #pragma once
 
 #include <memory>
@@ -74,7 +74,7 @@ struct Offer {
   std::string select = {};                 ///< of a task: the default of train.select; of a step: app.select
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
-  std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
+  std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it takes over
   bool asks_model = false;                 ///< of a step: its table names a run with the option `model`
 };
 

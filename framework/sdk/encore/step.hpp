@@ -105,8 +105,8 @@ class AppStep {
 
   // --- answers ---
   /// Returns the fields that the step gives, one value per record, in order. The field `shown` is a line for
-  /// people; it does not reach later steps. The answer to a record depends on this record alone. Called with
-  /// at least one record.
+  /// people; it does not reach later steps. The answer to a record depends only on this record. There is at
+  /// least one record.
   virtual Records apply(const Records& records) = 0;
 
   // --- measures ---

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HasTargetTokenizer: an extension of Tokenizer for one that cuts the second text of a pair otherwise than
-// the first, into tokens of one vocabulary: models of translation with a model of tokens for each language.
-// Place in the flow: a task with sources and targets asks for it (plugins/tasks/text_to_text.cpp). It is part
-// of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// HasTargetTokenizer: an extension of Tokenizer. A tokenizer inherits it if it cuts the second text of a pair
+// in another way than the first, into tokens of the same vocabulary. Models for translation need it if each
+// language has a model of tokens. A task with sources and targets uses it (plugins/tasks/text_to_text.cpp).
+// The header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <encore/tokenizer.hpp>

@@ -92,17 +92,17 @@ class Task {
   virtual void restore(std::string_view knowledge) = 0;
   /// Returns the names of the classes that the head distinguishes, by number; empty if there are none.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// Returns the words or sentences of the training set, from which a tokenizer is trained. Called after
-  /// `prepare`.
+  /// Returns the words or sentences of the training set, from which a tokenizer is trained. The host calls it
+  /// after `prepare`.
   virtual TextCounts text_counts(const Records& train) const = 0;
 
   // --- records to numbers ---
-  /// Returns the rules of the columns that encode fills beside the ids. Called after prepare or restore, so
-  /// widths may depend on the labels.
+  /// Returns the rules of the columns that encode fills beside the ids. The host calls it after prepare or
+  /// restore, so widths may depend on the labels.
   virtual std::vector<ColumnRule> columns() const = 0;
   /// Encodes one record (a number below records.size()) as an example of one or several sequences. A sequence
   /// has from 1 to TaskContext::max_length ids, all of the vocabulary. Truth fields may be missing
-  /// (prediction). Called from several threads at once, each with its own `to`. The host puts the name of the
+  /// (prediction). Several threads call it at once, each with its own `to`. The host puts the name of the
   /// file and the number of the record in front of an Error: "dev.tsv: record 3: ...".
   virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const = 0;
@@ -139,7 +139,8 @@ class Task {
 
   // --- what the development set decides ---
   /// Returns a choice that follows from the outputs on the development set, such as a threshold, as lines of
-  /// UTF-8 text; "" if there is none. Called before each evaluation; the text is kept with the parameters.
+  /// UTF-8 text; "" if there is none. The host calls it before each evaluation; the text is kept with the
+  /// parameters.
   virtual std::string tune(const ExampleSet& dev, const Outputs& outputs) const {
     static_cast<void>(dev), static_cast<void>(outputs);
     return {};
@@ -195,7 +196,7 @@ class Task {
   /// the others could change, text_counts is called for each, and encode depends on its record alone.
   virtual bool takes_parts() const { return false; }
 
-  // --- models from elsewhere ---
+  // --- pretrained models ---
   /// The host calls it instead of prepare for a pretrained model, with the names of the classes that it
   /// distinguishes, by number; empty if it has none. Throws Error if a run of this task could not have these
   /// classes.

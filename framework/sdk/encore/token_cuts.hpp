@@ -2,7 +2,7 @@
 // TokenCut and cuts_of(): each way to cut a token of a vocabulary into two tokens of that vocabulary.
 // plugins/tokenizers/byte_bpe.cpp and pretrained/byte_bpe_files.cpp make merges of them. The work grows with
 // the bytes of the vocabulary and the sorting of its tokens, not with the square of a token's length. The
-// order of the result decides how texts are cut, so it must not change.
+// order of the result decides how text is cut, so it must not change.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HasVocabularyLines: an extension of Tokenizer for one that needs more than its tokens to cut texts: scores,
-// a normalisation. Place in the flow: the host keeps the lines of a trained vocabulary in the run's folder
-// (infer/setup.cpp), and Tokenizer::load takes them again. The contract suite holds a plugin to that. It is
-// part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
+// HasVocabularyLines: an extension of Tokenizer. A tokenizer inherits it if it needs more than its tokens to
+// cut text, such as scores or a normalisation. The host keeps the lines of a trained vocabulary in the folder
+// of the run (infer/setup.cpp), and Tokenizer::load reads them again. The contract suite checks this. The
+// header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Thresholds: the probability above which a text gets a label, for each label the one with the best F1 on the
-// development set; and their form as text, which a run stores. Multilabel::tune calls it. The form of that
-// text must not change.
+// best_threshold() finds, for one label, the probability above which an input gets the label, so that F1 on
+// the development set is best. The other functions write the thresholds of all labels as text, which a run
+// stores, and read them again. Multilabel::tune calls them. The form of the text must not change.
 #pragma once
 
 #include <string>

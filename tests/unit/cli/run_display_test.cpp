@@ -97,7 +97,7 @@ TEST(RunDisplay, TheTrainingLossIsTheMeanSinceTheLastScores) {
   EXPECT_TRUE(text.ends_with("step 3  dev F1 50.00\n")) << "no step since: " << text;
 }
 
-TEST(RunDisplay, InactivityIsHeldAgainstTheUsualStep) {
+TEST(RunDisplay, ComparesInactivityWithTheUsualStep) {
   EXPECT_EQ(inactivity_text({.seconds = 40.7, .usual_step = 0.02, .stepped = true}),
             "no step for 40 s, usually 0.02 s");
   EXPECT_EQ(inactivity_text({.seconds = 700, .usual_step = 12, .stepped = true}),
@@ -120,7 +120,7 @@ TEST(RunDisplay, TheLiveLineSaysThatNothingHappens) {
   EXPECT_NE(text.find("tiny  step 5/20  no step for 40 s, usually 0.02 s"), std::string::npos) << text;
 }
 
-TEST(RunDisplay, QuietLeavesOnlyWhatIsWrong) {
+TEST(RunDisplay, QuietShowsOnlyProblems) {
   std::ostringstream out;
   Console console(out, out);
   LiveLines lines(out, Terminal{});

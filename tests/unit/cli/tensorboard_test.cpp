@@ -43,7 +43,7 @@ TEST(TensorBoard, AScalarIsAnEventOfProtobuf) {
   EXPECT_EQ(event.substr(0, event.size() - 4), expected);
 }
 
-TEST(TensorBoard, ANumberThatIsNotFiniteStaysOne) {
+TEST(TensorBoard, KeepsANumberThatIsNotFinite) {
   const std::string event = app::tensorboard_scalar("x", 1, std::nan(""), 0.0);
   float value = 0.0f;
   std::memcpy(&value, event.data() + event.size() - 8, 4);

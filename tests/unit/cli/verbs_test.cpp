@@ -87,7 +87,7 @@ TEST(Verbs, NoFormHasANameOrALetterTwice) {
   });
 }
 
-TEST(Verbs, AnUnknownOneNamesTheNearest) {
+TEST(Verbs, AnUnknownVerbNamesTheNearest) {
   try {
     find_verb("shwo");
     FAIL();

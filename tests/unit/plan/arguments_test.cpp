@@ -128,7 +128,7 @@ TEST(Arguments, RejectsInvalidSeeds) {
             "--seeds 0-9000000000000000000: too many seeds: expected at most 100000");
 }
 
-TEST(Arguments, RefusesMoreRunsThanCanBeMeant) {
+TEST(Arguments, RejectsTooManyRuns) {
   EXPECT_EQ(problem({.grid = {"model.layers=1,2"}, .seeds = "1-90000"}),
             "--grid model.layers=1,2: sweep and seeds ask for more than 100000 runs");
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests [model] from = { run = } and { experiment = } and [distil] teacher, with fill_from_parent()
-// (plan/parent_filler.hpp) as the code under test: the forms, the options that are filled in from the parent,
-// those that must agree with it, and those that count in the identity. Here "parent" is the run from which
-// another one starts.
+// Tests fill_from_parent() (plan/parent_filler.hpp), which plans [model] from = { run = } and { experiment =
+// }, and [distil] teacher: the forms, the options that are filled in from the parent, those that must agree
+// with it, and those that count in the identity. Here "parent" is the run from which another one starts.
 #include "plan/parent_filler.hpp"
 
 #include <gtest/gtest.h>
@@ -227,7 +226,7 @@ TEST(Parent, TheFormIsExact) {
       "\"name\"");
 }
 
-TEST(Parent, UnknownOnesHideNoOtherProblemOfTheFile) {
+TEST(Parent, AnUnknownParentHidesNoOtherProblemOfTheFile) {
   std::string text = child("{ run = \"prr\" }");
   const std::size_t at = text.find("[train]\n");
   ASSERT_NE(at, std::string::npos);
@@ -237,7 +236,7 @@ TEST(Parent, UnknownOnesHideNoOtherProblemOfTheFile) {
   EXPECT_NE(problem.find("unknown option \"clip_norms\" of [train]"), std::string::npos) << problem;
 }
 
-TEST(Parent, UnknownOnesAreReportedOnceAndAlone) {
+TEST(Parent, AnUnknownParentIsReportedOnceAndAlone) {
   EXPECT_EQ(parent_problem(child("{ run = \"prr\" }")), "dir/a.toml:11:8: [model] from: there is no run prr");
   EXPECT_EQ(parent_problem(child("{ experiment = \"prr.toml\" }")),
             "dir/a.toml:11:8: [model] from: there is no /abs/dir/prr.toml");

@@ -56,7 +56,7 @@ TEST(Plan, KnowsWhereNameNoteTagsAndSeedsComeFrom) {
   EXPECT_EQ(overridden.seeds.at(7).place.text(), "-S seed=7");
 }
 
-TEST(Plan, AFolderMeansTheFilesInIt) {
+TEST(Plan, AFolderStandsForTheFilesInIt) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(::testing::TempDir()) / ("plan_folder_" + std::to_string(::getpid()));
   fs::create_directories(folder / "parts/within");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the parts of which a search makes proposals: elementary functions whose bits do not depend on the
-// processor (plan/search/search_math.hpp), the Halton sequence (plan/search/propose.hpp), and the densities
-// of the method tpe (plan/search/parzen.hpp). A change of a bit changes the decisions of stored searches,
-// which `exp verify` makes again.
+// Tests the functions with which a search makes proposals: elementary functions whose bits do not depend on
+// the processor (plan/search/search_math.hpp), the Halton sequence (plan/search/propose.hpp), and the
+// densities of the method tpe (plan/search/parzen.hpp). A change of a bit changes the decisions of stored
+// searches, which `exp verify` makes again.
 #include <algorithm>
 #include <cmath>
 #include <random>

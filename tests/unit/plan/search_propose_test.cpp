@@ -57,7 +57,7 @@ TEST_P(EveryMethod, EndsIfTheSpaceHasFewerPointsThanTrials) {
   EXPECT_EQ(game.history.trials.size(), 12u);
 }
 
-TEST_P(EveryMethod, OneTrialIsASearch) {
+TEST_P(EveryMethod, WorksWithOneTrial) {
   Game game{.options = options_of(GetParam()), .limits = {.trials = 1}};
   game.play([](std::size_t, std::int64_t) { return 1.0; });
   EXPECT_EQ(game.history.decisions.size(), 1u);

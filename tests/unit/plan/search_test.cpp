@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests decide() (plan/search/decide.hpp) without a database: the rules of promoting, pruning, confirming and
-// ending a search, their edge cases, and that the same history always gives the same decision, which must
-// stay so, because stored searches are replayed. Stored searches are replayed from their decisions:
-// first_different() decides a history again and returns the first decision that differs.
+// ending a search, and their edge cases. The same history must always give the same decision, because
+// `exp verify` repeats the decisions of stored searches: first_different() decides a history again and
+// returns the first decision that differs.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -282,7 +282,7 @@ TEST(Search, SeveralObjectivesAskForAFront) {
   EXPECT_EQ(game.history.trials.size(), 20u);
 }
 
-TEST(Search, AChangedDecisionIsNamed) {
+TEST(Search, FindsAChangedDecision) {
   Game game{.options = options_of(Method::tpe, Pruning::asha), .limits = {.trials = 12}};
   game.play([](std::size_t trial, std::int64_t) { return std::cos(static_cast<double>(trial)); });
   ASSERT_FALSE(first_different(game.space, game.options, game.history));

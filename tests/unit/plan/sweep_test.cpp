@@ -151,7 +151,7 @@ TEST(Draw, MoreDrawsKeepTheFirstOnes) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(few.points[i].question, many.points[i].question);
 }
 
-TEST(Sweep, RefusesOptionsThatDoNotExist) {
+TEST(Sweep, RejectsUnknownOptions) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model.layer.attention.haeds\" = [1, 2]\n"),
             "dir/a.toml:33:1: unknown option \"haeds\" of layer \"self_attention\"; did you mean \"heads\"?");
   EXPECT_EQ(planning::problem_of_sweep(
@@ -269,7 +269,7 @@ TEST(Sweep, RejectsAnInvalidDistribution) {
             "[sweep.random]");
 }
 
-TEST(Sweep, RefusesConditionsThatCannotBeMeant) {
+TEST(Sweep, RejectsInvalidConditions) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep]\nexclude = [\"model.layers = 4\"]\n"),
             "dir/a.toml:33:12: exclude \"model.layers = 4\": expected ==, !=, <, <=, >, >=, && or || at "
             "character 14, found "
@@ -315,7 +315,7 @@ TEST(Sweep, RefusesConditionsThatNestTooDeep) {
                 "...\": nested more than 100 levels deep at character 102");
 }
 
-TEST(Sweep, RefusesMoreRunsThanCanBeMeant) {
+TEST(Sweep, RejectsTooManyRuns) {
   std::string sweep = "[sweep.grid]\n";
   for (const char* key : {"model.layers", "model.width", "train.epochs", "train.patience",
                           "train.digest_steps", "data.max_length"})

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests check_with_worker() (runner/check.hpp), which asks a worker for errors that no schema can find: each
-// problem must have the place of its option in the file and appear once. A script takes the place of the
-// worker.
+// problem must have the place of its option in the file and appear once. A script replaces the worker.
 #include "runner/check.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests read_code_state() (runner/code_state.hpp), which `exp run` stores with every attempt: the commit of
-// the repository that holds the experiment file, its uncommitted changes, and the result outside of a
-// repository.
+// the repository that holds the experiment file, its uncommitted changes, and an empty result outside of a
+// repository. Bundles show the commit and the changes, so both must be complete.
 #include "runner/code_state.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_F(CodeStateTest, IsEmptyOutsideOfARepository) {
   EXPECT_EQ(read_code_state(folder_ / "missing").commit, "");
 }
 
-TEST_F(CodeStateTest, CommitAndWhatDiffersFromIt) {
+TEST_F(CodeStateTest, HasTheCommitAndTheChangesSinceThen) {
   if (!git({"init", "-q"})) GTEST_SKIP() << "there is no git";
   EXPECT_EQ(read_code_state(folder_).commit, "") << "no commit yet";
   write("width = 1\n");

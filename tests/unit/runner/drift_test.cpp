@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests drift_of() and curve_drift() (runner/drift.hpp, runner/tensor_distance.hpp), how far two trainings of
-// one question have come apart: by tensor and by layer, in units of the last place and relative to the norm,
-// and along the curves of loss. Stored verdicts contain these distances, so their definitions must stay.
+// Tests drift_of() and curve_drift() (runner/drift.hpp, runner/tensor_distance.hpp), which measure how far
+// two trainings of one question differ: by tensor and by layer, in units of the last place and relative to
+// the norm, and along the curves of loss. Stored verdicts contain these distances, so their definitions must
+// stay.
 #include "runner/drift.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests JobAccounts (runner/slurm/job_accounts.hpp), which stores energy and memory from Slurm's accounting:
-// recorded exactly once with every attempt of the job (this must stay), waited for while the accounting lags,
-// and left out if a site has none. A script takes the place of sacct.
+// Tests JobAccounts (runner/slurm/job_accounts.hpp), which stores energy and memory from Slurm's accounting.
+// They must be recorded exactly once with every attempt of a job. The code waits for them while the
+// accounting is late, and leaves them out if a site has none. A script replaces sacct.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST_F(JobAccountsTest, AreWaitedForNoLongerThanAnHour) {
   EXPECT_FALSE(std::filesystem::exists(submission()));
 }
 
-TEST_F(JobAccountsTest, OfASiteThatKeepsNoneAreAskedForOnce) {
+TEST_F(JobAccountsTest, AreRequestedOnceIfASiteHasNone) {
   over(30.0);
   command("sacct", "echo asked >> '" + (programs() / "asked").string() + "'; echo disabled >&2; exit 1");
   for (int look = 0; look < 3; ++look) settle();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests NoiseMeter (runner/machine_noise.hpp), which `exp bench` uses to measure what else the machine did,
-// on a folder that looks like /proc: stolen time and other processes are shares of all cores, and values that
-// cannot be read are left out.
+// Tests NoiseMeter (runner/machine_noise.hpp), which measures for `exp bench` how much other programs used
+// the machine. The test passes a folder that looks like /proc: stolen time and other processes are shares of
+// all cores, and values that cannot be read are left out. The folder has the form of Linux, so it must stay.
 #include "runner/machine_noise.hpp"
 
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ TEST(Places, AThreadMayMoveBetweenTheHardwareThreadsOfItsCore) {
   EXPECT_EQ(places[0].variables.at("OMP_PLACES"), "{0,4},{1,5}");
 }
 
-TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
+TEST(Places, PinsNothingIfTheEnvironmentOrTheSystemChooses) {
   const world::Cores four{{0, 1, 2, 3}, 0};
   const auto pinned = [](const WorkerPlace& place) { return place.variables.contains("OMP_PLACES"); };
   const auto own = make_places(four, {.workers = 1, .wishes = {.pinning = true}, .backend = "openmp"});

@@ -23,7 +23,7 @@ TEST(StopRequest, ReachesAnAttemptThatBeginsAfterItWasMade) {
   EXPECT_EQ(requested_stop(folder.path(), 2), StopWish::checkpoint);
 }
 
-TEST(StopRequest, IsForNoOtherAttempt) {
+TEST(StopRequest, ReachesNoOtherAttempt) {
   const testing::TemporaryFolder folder;
   request_stop(folder.path(), 2, StopWish::checkpoint);
   EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::none);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests WorkerProcess and run_program() (runner/worker_process.hpp) with real processes: how their end is
-// reported, their log, the control pipe, and that no process that they started stays behind.
+// reported, their log, and the control pipe. A process that they started must never remain after their end.
 #include "runner/worker_process.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the attempts of runs in the store (store/attempts.cpp): a run must have at most one holder (the
-// process with its lease) at a time, its status is true whatever the clocks do, and records of dead attempts
-// are kept.
+// process with its lease) at a time, its status does not depend on how clocks are set, and records of dead
+// attempts are kept.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

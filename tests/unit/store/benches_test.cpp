@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the results of `exp bench` in the database (store/benches.hpp): stored, listed and read again bit by
-// bit; an unknown name is reported with the nearest one. Also tests which JSON of a result
-// (store/bench_result.hpp) is refused because reports could not read it. Stored results of older versions
-// must stay readable.
+// Tests the results of `exp bench` in the database (store/benches.hpp): they are stored, listed and read
+// again bit by bit, and an unknown name is reported with the nearest one. Other tests check which JSON of a
+// result (store/bench_result.hpp) is refused because reports could not read it. Stored results of older
+// versions must stay readable.
 #include "store/benches.hpp"
 
 #include <functional>

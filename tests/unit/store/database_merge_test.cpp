@@ -484,7 +484,7 @@ TEST_F(DatabaseMergeTest, CopiesNoLinkAndNoLeftover) {
   EXPECT_FALSE(fs::exists(laptop.store().run_folder(id) / "monitor"));
 }
 
-TEST_F(DatabaseMergeTest, NamesOfColumnsOfSomebodyElseAreNeverSql) {
+TEST_F(DatabaseMergeTest, RunsNoForeignColumnNameAsSql) {
   Site cluster(file("cluster"));
   cluster.train(cluster.add('a', "wnut17"), RunState::completed, 2);
   const fs::path stolen = folder_ / "stolen.db";
@@ -503,7 +503,7 @@ TEST_F(DatabaseMergeTest, NamesOfColumnsOfSomebodyElseAreNeverSql) {
 
 /// Every table is either copied or filled from copied data, except those of servers, which stay where they
 /// were recorded. A new table must be added here.
-TEST_F(DatabaseMergeTest, ForgetsNoTable) {
+TEST_F(DatabaseMergeTest, KnowsEveryTable) {
   std::set<std::string> tables;
   Statement names(store().database(), "SELECT name FROM sqlite_schema WHERE type = 'table'");
   while (names.step()) tables.insert(names.text(0));

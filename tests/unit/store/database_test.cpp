@@ -48,7 +48,7 @@ TEST(Database, EveryTableIsStrict) {
             0);
 }
 
-TEST(Database, RefusesWhatIsNotThere) {
+TEST(Database, RejectsAMissingFileAndAFolder) {
   TemporaryFolder folder;
   expect_contains(refusal(folder / "none.db", OpenMode::read), "there is no database");
   expect_contains(refusal(folder / "none.db", OpenMode::write), "exp run makes one");
@@ -88,7 +88,7 @@ TEST(Database, AnEmptyFileIsOnlyOpenedToCreate) {
   open_encore_database(folder / "e.db", OpenMode::read);
 }
 
-TEST(Database, RefusesAnotherVersion) {
+TEST(Database, RejectsADatabaseOfAnotherVersion) {
   TemporaryFolder folder;
   open_encore_database(folder / "e.db", OpenMode::create)->execute("PRAGMA user_version = 99");
   expect_contains(

@@ -91,7 +91,7 @@ TEST_F(LineageTest, AHiddenRunRepresentsNoLineage) {
   EXPECT_EQ(promoted(first), "third") << "the lineage continues through it";
 }
 
-TEST_F(LineageTest, SelectionsPutItInPlaceOfWhatIsNamed) {
+TEST_F(LineageTest, SelectionsReplaceANamedRunByThePromotedOne) {
   const std::int64_t first = run('a', "first"), second = run('b', "second", first);
   run('c', "lone");
   judge(second, true);

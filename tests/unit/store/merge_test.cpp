@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests merge_spool() (store/merge.hpp), which merges a worker's spool into the database: the content must be
-// the same whatever was cut, repeated or merged in another order, and spools of earlier versions must fill
-// the same tables. unit/record/spool_test.cpp tests the file itself.
+// the same if spools are cut, merged again or merged in another order, and spools of earlier versions must
+// fill the same tables. unit/record/spool_test.cpp tests the file itself.
 #include "store/merge.hpp"
 
 #include <cmath>
@@ -134,7 +134,7 @@ TEST_F(MergeTest, LaterAttemptsOverruleEarlierOnesFromTheirFirstStep) {
   EXPECT_EQ(store().read_latest(run_, "test/f1")->attempt, 2);
 }
 
-TEST_F(MergeTest, RepetitionAndOrderDoNotMatter) {
+TEST_F(MergeTest, GivesTheSameRowsInAnyOrderAndWhenRepeated) {
   const std::string wanted = expected();
   add_attempts();
   merge("two", second_);
@@ -225,7 +225,7 @@ TEST_F(MergeTest, LongDamageIsSearchedWhileNoTransactionIsOpen) {
   }
 }
 
-TEST_F(MergeTest, DamageUpToTheEndIsTakenBackWhenTheFileIsPutRight) {
+TEST_F(MergeTest, MergesTheRestWhenADamagedEndIsRepaired) {
   const std::string wanted = expected();
   add_attempts();
   const std::string whole = read_bytes(folder_ / "one");
@@ -244,7 +244,7 @@ TEST_F(MergeTest, DamageUpToTheEndIsTakenBackWhenTheFileIsPutRight) {
   EXPECT_EQ(dump(store().database()), wanted);
 }
 
-TEST_F(MergeTest, AnotherRunsSpoolGivesNoRow) {
+TEST_F(MergeTest, TakesNoRowFromTheSpoolOfAnotherRun) {
   add_attempts();
   { record::SpoolWriter spool(folder_ / "other", 1, "fedcba9876"); }
   const MergeReport report =
@@ -287,7 +287,7 @@ TEST_F(MergeTest, KeepsNanAndInfinities) {
   EXPECT_EQ(store().database().text("SELECT special FROM curve WHERE step = 1"), "nan");
 }
 
-TEST_F(MergeTest, AnEventItDoesNotKnowIsKeptAndAStrangeOneIsHarmless) {
+TEST_F(MergeTest, KeepsUnknownEventsAndSurvivesInvalidOnes) {
   add_attempts();
   {
     record::SpoolWriter spool(folder_ / "strange", 1);

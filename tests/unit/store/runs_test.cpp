@@ -178,7 +178,7 @@ int winners(int processes, const std::function<bool()>& race) {
   return won;
 }
 
-TEST_F(StoreTest, OfProcessesThatStartTheSameQuestionOneGetsIt) {
+TEST_F(StoreTest, OneOfSeveralProcessesGetsAQuestion) {
   for (int round = 0; round < 5; ++round) {
     const char letter = static_cast<char>('a' + round);
     // The first round makes the database as well.

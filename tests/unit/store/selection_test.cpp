@@ -188,7 +188,7 @@ TEST_F(SelectionTest, ALostRunIsLostInConditionsToo) {
   EXPECT_EQ(where("state = 'running'"), Names());
 }
 
-TEST_F(SelectionTest, AConditionThatCannotBeMeantIsPointedAt) {
+TEST_F(SelectionTest, PointsAtTheInvalidPartOfACondition) {
   add_four();
   train("other", {0.3}, true);
   const auto refused = [&](const std::string& condition) {

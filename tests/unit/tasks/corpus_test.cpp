@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests training sets that are never in memory as a whole (FileParts, tasks/file_parts.hpp, through TaskSets,
-// tasks/task_sets.hpp): the files are read in parts, which give, bit for bit, the sets that reading them
-// whole gives, with less memory. Files of data.more are added to the training set.
+// tasks/task_sets.hpp): the files are read in parts. With less memory the parts must give, bit for bit, the
+// data sets that whole files give. Files of data.more are added to the training set.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

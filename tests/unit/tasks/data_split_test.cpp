@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests split_of() and content_hash() (tasks/data_split.hpp), which divide one file into sets (data.split):
-// the set of a record depends on its content, not on its place. Existing runs were split by this hash, so it
-// must not change (TheFormIsFrozen). Also LengthCounts (tasks/length_share.hpp).
+// Tests split_of() and content_hash() (tasks/data_split.hpp), which divide one file into data sets
+// (data.split): the data set of a record depends on its content, not on its place. Existing runs were split
+// by this hash, so it must not change (TheFormIsFrozen). The file also tests LengthCounts
+// (tasks/length_share.hpp).
 #include "tasks/data_split.hpp"
 
 #include <gtest/gtest.h>

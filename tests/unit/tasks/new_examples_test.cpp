@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests NewExamples (tasks/new_examples.hpp), which selects the examples of data.more that `exp retrain`
-// trains on: never examples that are scored or held out, and always the same ones, whatever is added to the
-// file later.
+// trains on: never examples that are scored or held out, and always the same ones, even if the file gets more
+// examples later.
 #include "tasks/new_examples.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(NewExamples, HeldOutAndLearnedExamplesAreAllAndShareNone) {
   EXPECT_NEAR(static_cast<double>(held.size()), 200.0, 60.0);
 }
 
-TEST(NewExamples, ARecordStaysWhereItIsWhateverComesLaterAndWhateverItsLabel) {
+TEST(NewExamples, ARecordStaysInItsPartWhenOthersOrItsLabelChange) {
   const std::set<std::string> before = texts_of(held_out(labelled(from_to(0, 200)), parts, 0.2)),
                               after = texts_of(held_out(labelled(from_to(0, 900), "y"), parts, 0.2));
   EXPECT_TRUE(std::ranges::includes(after, before));

@@ -369,7 +369,7 @@ TEST_F(TaskSetsTest, WritesPredictionsWithTheirStatistics) {
       R"("truth":{"LOC":0,"PER":1},"words":2},"truth":["B-PER","O"],"words":["Bob","?"]})");
 }
 
-TEST_F(TaskSetsTest, LearnsFromMoreWithoutWhatIsScored) {
+TEST_F(TaskSetsTest, LeavesScoredExamplesOutOfTheNewExamples) {
   write("more", "Cy B-PER\n\nOslo B-LOC\n\nDi B-PER\nran O\n");
   config::DataTable data = table();
   data.more = {file("more").string()};

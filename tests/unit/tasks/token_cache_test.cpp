@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests TokenCache (tasks/token_cache.hpp), the folder of encoded data sets: it returns what was stored or
-// nothing, with any damaged bit and with other processes that write at the same time. A problem of the cache
-// must never stop a run.
+// Tests TokenCache (tasks/token_cache.hpp), the folder of encoded data sets: it returns the stored set or
+// nothing, also if a bit is damaged or if other processes write at the same time. A problem of the cache must
+// never stop a run.
 #include "tasks/token_cache.hpp"
 
 #include <gtest/gtest.h>
