@@ -233,10 +233,16 @@ void notice_unseen(Console& console, const AlertWatch& watch, const monitor::Eve
   }
 }
 
+/// Returns whether the request has a word or an option that selects runs.
+bool names_run(const app::SelectionRequest& selection) {
+  return !selection.runs.empty() || !selection.states.empty() || !selection.tags.empty() ||
+         !selection.sweeps.empty() || selection.where || selection.promoted || selection.best;
+}
+
 int replay(const app::MonitorRequest& request, app::App& app, Console& console,
            const monitor::AlertRules& rules) {
   std::optional<AlertedRun> run;
-  if (!request.selection.runs.empty()) {
+  if (names_run(request.selection)) {
     store::Store store(app.database, store::OpenMode::read);
     run = run_of(app, store, request, rules);
   }

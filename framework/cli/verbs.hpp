@@ -18,7 +18,7 @@ enum ExitCode : int {
   exit_done = 0,          ///< also: there was nothing to do
   exit_failed = 1,        ///< a run failed, or the record of a complete one has gaps
   exit_usage = 2,         ///< command line or configuration: nothing was started
-  exit_different = 3,     ///< verification found a difference, or monitoring a shift
+  exit_different = 3,     ///< verification found a difference, or monitoring a shift or an alert
   exit_not_promoted = 4,  ///< exp retrain: trained and compared, but its rule does not hold
   exit_interrupted = 75   ///< run the same command to resume
 };
