@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/shares.hpp"
 #include "app/run_selection.hpp"
 #include "store/store.hpp"
 
