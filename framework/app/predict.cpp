@@ -196,7 +196,7 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
                        ") cannot hold --trace; use --json for lines of text with a trace");
     if (request.trace && !is_application(row))
       throw UsageError("invalid --trace: run " + row.name +
-                       " is no application, so it has no steps; exp show " + row.name +
+                       " is not an application, so it has no steps; exp show " + row.name +
                        " names its data and weights");
     if (is_data) more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
     require_own_weights(row, request.model);

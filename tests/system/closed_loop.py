@@ -26,7 +26,7 @@ import time
 import urllib.error
 import urllib.request
 
-ASK = ["please help me with", "I have a question about", "where is", "there is a problem with", "tell me about"]
+ASK = ["please help me with", "I have a question about", "where is", "there is a problem with", "more about"]
 TOPICS = {
     "billing": ["the invoice", "my refund", "the card payment", "the price on the bill"],
     "delivery": ["the parcel", "my order", "the courier", "the box with the lamp"],
@@ -183,8 +183,8 @@ class Server:
         with urllib.request.urlopen(message, timeout=60) as answer:
             return answer.headers["X-Request-Id"], json.load(answer)
 
-    def predict(self, texts):
-        return self.post("/v1/predict", {"inputs": texts})[1]["results"]
+    def predict(self, inputs):
+        return self.post("/v1/predict", {"inputs": inputs})[1]["results"]
 
     def ask(self, seed):
         draw = random.Random(seed)
@@ -212,7 +212,7 @@ class Server:
 
 
 def decide(server, exp, number):
-    """Decides `number` items as their texts say: most over HTTP, every tenth on the command line."""
+    """Decides `number` items as their words say: most over HTTP, every tenth on the command line."""
     for i in range(number):
         _, claimed = server.post("/v1/review/claim", {"reviewer": "anna"})
         item = claimed.get("item")

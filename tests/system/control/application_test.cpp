@@ -79,7 +79,7 @@ TEST_F(ApplicationTest, TracesItsSteps) {
   EXPECT_TRUE(contains(text, "department  predict, asks departments (")) << text;
   EXPECT_TRUE(contains(text, " ms for 2 records")) << text;
   EXPECT_TRUE(contains(refusal_of({"predict", "departments", "--trace", "where is my invoice"}),
-                       "run departments is no application"));
+                       "run departments is not an application"));
 }
 
 TEST_F(ApplicationTest, IsEvaluatedShownComparedAndVerified) {
@@ -243,7 +243,8 @@ TEST_F(ApplicationTest, IsRetrainedWithItsModelsAndReplacesItsParent) {
   EXPECT_EQ(json_of({"show", "desk", "--promoted"}).at("name"), "desk") << "the parent answers again";
 }
 
-// Counts the texts of new.tsv that each run learns from, is fitted on or is compared on: none has two roles.
+// Counts the examples of new.tsv that each run learns from, is fitted on or is compared on: none has two
+// roles.
 TEST_F(ApplicationTest, NeverFitsOnExamplesThatItsModelsLearnedFrom) {
   output_of({"run", "desk.toml", "-q"});
   sandbox_.write("new.tsv", requests(600, 840, false));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests select_runs() (store/selection.hpp; run_condition.cpp has the conditions): which runs the words,
-// options and conditions of a command select, and the message if they select none or are invalid. A condition
-// is text of a user that becomes SQL, and must never write.
+// Tests select_runs() (store/selection.hpp; store/run_condition.cpp has the conditions): which runs the
+// words, options and conditions of a command select, and the message if they select none or are invalid. A
+// condition is text of a user that becomes SQL, and must never write.
 #include "store/selection.hpp"
 
 #include "store/run_columns.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests upgrade_database() and backup_database() (store/upgrade.hpp), which `exp db upgrade` and `exp db
-// backup` call. The migrations from the stored schemas of versions 1 to 9 (schema_N.sql) must give the tables
-// that store/schema.sql makes. Migrations that a test passes are applied in order, or none of them, after a
-// copy was made. The files schema_N.sql never change, because databases of users have these schemas.
+// backup` call. The migrations from the stored schemas of versions 1 to 9 (schema_1.sql to schema_9.sql) must
+// give the tables that store/schema.sql makes. Migrations that a test passes are applied in order, or none of
+// them, after a copy was made. These files never change, because databases of users have these schemas.
 #include <filesystem>
 
 #include "store/upgrade.hpp"
