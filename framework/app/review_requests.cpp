@@ -170,8 +170,8 @@ Form<ReviewForgetRequest> review_forget_form() {
                   "Overwrites the input of items in the queue and its journal. The items and their decisions "
                   "stay, "
                   "for the figures.",
-                  {{"exp review forget desk.queue 5b1f0c2a9e44-1", "remove the input of one item"},
-                   {"exp review forget desk.queue --older-than 7", "remove all inputs older than 7 days"}}})
+                  {{"exp review forget desk.queue 5b1f0c2a9e44-1 --by anna", "remove the input of one item"},
+                   {"exp review forget desk.queue --older-than 7 --by anna", "remove all inputs older than 7 days"}}})
       .option("older-than", &R::older_than, "DAYS", "the inputs of all items older than DAYS days")
       .option("by", &R::by, "NAME", "who removes them, for the trail (default: $USER)")
       .flag("json", &R::json, "as JSON")
