@@ -44,6 +44,6 @@ with tempfile.TemporaryDirectory() as folder:
     assert costs["cost"]["above_both"] == 0 and "error" not in costs, costs
     same = measured(KEPT, "--seed", "7"), measured(KEPT, "--seed", "7"), measured(KEPT, "--seed", "8")
     assert same[0] == same[1] and same[0] != same[2], "a seed repeats its draws"
-    assert "out of scope" in measured(INVALID, "--out-of-scope", "100000")
+    assert "--out-of-scope: the pool has" in measured(INVALID, "--out-of-scope", "100000")
     assert "invalid --dev 2400" in measured(INVALID, "--dev", "2400")
 print("promises: kept, and a fault found")
