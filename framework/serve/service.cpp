@@ -76,10 +76,10 @@ Service::Service(boost::asio::io_context& loop, const ServeOptions& options,
     : loop_(loop),
       options_(options),
       session_(random_digits(session_digits)),
-      pools_(make_pools(runs)),
       desk_(options.review.empty()
                 ? nullptr
                 : std::make_unique<ReviewDesk>(loop, options.review, options.timeout, options.noticed)),
+      pools_(make_pools(runs)),
       loopback_(is_loopback(options.host)) {}
 
 Service::Pools Service::make_pools(const std::vector<ServedRun>& runs) {

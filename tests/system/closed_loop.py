@@ -157,7 +157,7 @@ class Server:
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
         while "serving" not in (text := open("serve.txt", encoding="utf-8").read()):
             if self.process.poll() is not None:
-                fail("exp serve ended: " + text)
+                fail("exp serve ended: " + open("serve.txt", encoding="utf-8").read())
             time.sleep(0.02)
         self.url = re.search(r"http://\S+", text).group(0)
         self.is_up.set()
