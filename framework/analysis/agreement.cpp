@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cohen's kappa with its interval, exact intervals of shares, and shares over sampled parts. Sums run in the
-// order of the labels, so that equal counts give equal bits. tests/unit/analysis/agreement_test.cpp has values
-// that were computed by hand or with scipy. Read agreement.hpp first.
+// order of the labels, so that equal counts give equal bits. tests/unit/analysis/agreement_test.cpp has
+// values that were computed by hand or with scipy. Read agreement.hpp first.
 #include "analysis/agreement.hpp"
 
 #include <algorithm>
@@ -51,11 +51,11 @@ Agreement agreement_of(std::span<const std::pair<std::string, std::string>> pair
     else
       unequal += share * marginal * marginal;
   }
-  const double variance = (equal + (1.0 - kappa) * (1.0 - kappa) * unequal -
-                           std::pow(kappa - by_chance * (1.0 - kappa), 2)) /
-                          (n * (1.0 - by_chance) * (1.0 - by_chance));
-  const double z = boost::math::quantile(boost::math::normal_distribution<double, InDouble>(),
-                                         1.0 - (1.0 - level) / 2.0);
+  const double variance =
+      (equal + (1.0 - kappa) * (1.0 - kappa) * unequal - std::pow(kappa - by_chance * (1.0 - kappa), 2)) /
+      (n * (1.0 - by_chance) * (1.0 - by_chance));
+  const double z =
+      boost::math::quantile(boost::math::normal_distribution<double, InDouble>(), 1.0 - (1.0 - level) / 2.0);
   const double half = z * std::sqrt(std::max(variance, 0.0));
   result.kappa = kappa;
   result.interval = Interval{std::max(-1.0, kappa - half), std::min(1.0, kappa + half)};

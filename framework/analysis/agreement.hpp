@@ -47,7 +47,8 @@ struct WeightedShare {
 /// Returns the share of hits in the whole population: each part counts by its size, not by the size of its
 /// sample. The interval adds the exact intervals of the parts, each at a level so high that all hold together
 /// with probability `level` (Bonferroni), so it is rather too wide. A part that was judged completely has no
-/// uncertainty; where the judged members are not random, the others may be all hits or none. Returns nothing if a part that is not empty has no sample.
+/// uncertainty; where the judged members are not random, the others may be all hits or none. Returns nothing
+/// if a part that is not empty has no sample.
 std::optional<WeightedShare> weighted_share(std::span<const SampledPart> parts, double level = 0.95);
 
 }  // namespace encore::analysis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The actions of `exp review`: a queue for a stored application, the figures of its report, and records of its
-// decisions. cli/review_verb.cpp calls them; review/queue.cpp keeps the items. The names of figures are read
-// by programs, so they never change. Read review.hpp first.
+// The actions of `exp review`: a queue for a stored application, the figures of its report, and records of
+// its decisions. cli/review_verb.cpp calls them; review/queue.cpp keeps the items. The names of figures are
+// read by programs, so they never change. Read review.hpp first.
 #include "app/review.hpp"
 
 #include <algorithm>
@@ -42,9 +42,9 @@ ReviewFigure share_figure(const char* name, const char* title, std::int64_t hits
   return figure;
 }
 
-/// Returns the share of all requests whose proposal is right. Requests that are answered or refused are judged
-/// by the audit, a random sample. Those of the band `review` are decided in an order of choice, so what is not
-/// decided yet may be all right or all wrong.
+/// Returns the share of all requests whose proposal is right. Requests that are answered or refused are
+/// judged by the audit, a random sample. Those of the band `review` are decided in an order of choice, so
+/// what is not decided yet may be all right or all wrong.
 ReviewFigure service_figure(const review::QueueNumbers& numbers) {
   std::vector<analysis::SampledPart> parts;
   ReviewFigure figure{.name = "right_in_service", .title = "right proposals, all requests"};
@@ -71,7 +71,8 @@ std::vector<ReviewFigure> figures_of(const review::QueueNumbers& numbers, int op
   const review::ReviewedCounts refusals = counts_of(numbers, Band::refuse, Reason::audit);
   std::vector<ReviewFigure> figures = {
       share_figure("as_proposed", "reviewed, decided as proposed", reviewed.as_proposed, reviewed.done),
-      share_figure("answer_error", "answered, wrong (audit)", answers.done - answers.as_proposed, answers.done),
+      share_figure("answer_error", "answered, wrong (audit)", answers.done - answers.as_proposed,
+                   answers.done),
       share_figure("refuse_error", "refused, wrong (audit)", refusals.done - refusals.as_proposed,
                    refusals.done),
       service_figure(numbers)};
@@ -79,8 +80,8 @@ std::vector<ReviewFigure> figures_of(const review::QueueNumbers& numbers, int op
   const analysis::Agreement agreement = analysis::agreement_of(numbers.pairs);
   ReviewFigure equal{.name = "equal_opinions", .title = "two opinions, equal", .of = agreement.pairs};
   ReviewFigure kappa{.name = "kappa", .title = "two opinions, kappa", .of = agreement.pairs};
-  const auto equal_pairs = std::ranges::count_if(
-      numbers.pairs, [](const auto& pair) { return pair.first == pair.second; });
+  const auto equal_pairs =
+      std::ranges::count_if(numbers.pairs, [](const auto& pair) { return pair.first == pair.second; });
   equal.interval = analysis::exact_interval(equal_pairs, agreement.pairs);
   if (agreement.pairs > 0) equal.value = agreement.observed;
   kappa.value = agreement.kappa;
@@ -92,8 +93,8 @@ std::vector<ReviewFigure> figures_of(const review::QueueNumbers& numbers, int op
 
 /// Returns the text with blanks in place of tabs and line ends, which separate columns and records.
 std::string in_one_column(std::string text) {
-  std::ranges::replace_if(text, [](char letter) { return letter == '\t' || letter == '\n' || letter == '\r'; },
-                          ' ');
+  std::ranges::replace_if(
+      text, [](char letter) { return letter == '\t' || letter == '\n' || letter == '\r'; }, ' ');
   return text;
 }
 
@@ -126,7 +127,8 @@ review::Queue open_review_queue(const std::string& queue) {
 std::string reviewer_of(const std::string& by) {
   if (!by.empty()) return by;
   const char* user = std::getenv("USER");
-  if (user == nullptr || *user == '\0') throw UsageError("--by is missing: name the reviewer, since $USER is not set");
+  if (user == nullptr || *user == '\0')
+    throw UsageError("--by is missing: name the reviewer, since $USER is not set");
   return user;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of the actions of `exp review`, and their rules (Form, form.hpp). exp checks the command line by
-// these forms and then replaces itself by exp-serve (cli/components.cpp). Names of options must not change;
-// help may. Read next: review_requests.hpp.
+// The options of the actions of `exp review`, and their rules (Form, form.hpp). exp checks the command line
+// by these forms and then replaces itself by exp-serve (cli/components.cpp). Names of options must not
+// change; help may. Read next: review_requests.hpp.
 #include "app/review_requests.hpp"
 
 namespace encore::app {
@@ -18,14 +18,16 @@ Form<ReviewNewRequest> review_new_form() {
   using R = ReviewNewRequest;
   return Form<R>("review new",
                  {"review new QUEUE --app RUN [options]",
-                  "Makes the file QUEUE for the requests to an application that people must decide. exp serve RUN "
+                  "Makes the file QUEUE for the requests to an application that people must decide. exp "
+                  "serve RUN "
                   "--review QUEUE adds to it. The settings are fixed from then on.",
                   {{"exp review new requests.queue --app desk --keep-texts 30",
                     "keep the input of each request for 30 days, so that reviewers can read it here"}}})
       .option("app", &R::app, "RUN", "the run of the application")
-      .option("audit", &R::audit, "SHARE",
-              "also review this share of the requests that are answered or refused, chosen at random; it shows "
-              "the error of these answers")
+      .option(
+          "audit", &R::audit, "SHARE",
+          "also review this share of the requests that are answered or refused, chosen at random; it shows "
+          "the error of these answers")
       .option("lease", &R::lease, "S",
               "seconds for which a reviewer has a claimed item; then others can claim it")
       .option("keep-texts", &R::keep_texts, "DAYS",
@@ -50,10 +52,11 @@ Form<ReviewNewRequest> review_new_form() {
 
 Form<ReviewListRequest> review_ls_form() {
   using R = ReviewListRequest;
-  return Form<R>("review ls", {"review ls QUEUE [options]",
-                               "Lists the items that wait, in the order in which reviewers get them, and counts "
-                               "all of them.",
-                               {{"exp review ls desk.queue", "list the next 20 items"}}})
+  return Form<R>("review ls",
+                 {"review ls QUEUE [options]",
+                  "Lists the items that wait, in the order in which reviewers get them, and counts "
+                  "all of them.",
+                  {{"exp review ls desk.queue", "list the next 20 items"}}})
       .flag("done", &R::done, "list decided items, the newest first")
       .option("limit,n", &R::limit, "N", "list at most N items")
       .flag("json", &R::json, "as JSON")
@@ -65,16 +68,18 @@ Form<ReviewListRequest> review_ls_form() {
 
 Form<ReviewNextRequest> review_next_form() {
   using R = ReviewNextRequest;
-  return Form<R>("review next",
-                 {"review next QUEUE [options]",
-                  "Claims the next item and prints it. On a terminal, asks for its label, and continues with the "
-                  "next item until none is left or the reviewer quits.",
-                  {{"exp review next desk.queue --by anna", "review the items as anna"},
-                   {"exp review next desk.queue --by anna --json", "claim an item, for a program"}}})
+  return Form<R>(
+             "review next",
+             {"review next QUEUE [options]",
+              "Claims the next item and prints it. On a terminal, asks for its label, and continues with the "
+              "next item until none is left or the reviewer quits.",
+              {{"exp review next desk.queue --by anna", "review the items as anna"},
+               {"exp review next desk.queue --by anna --json", "claim an item, for a program"}}})
       .option("by", &R::by, "NAME", by_help)
-      .option("order", &R::order, "ORDER",
-              "uncertainty: the lowest confidence first; age: the oldest first. Items of the audit come first in "
-              "the order uncertainty")
+      .option(
+          "order", &R::order, "ORDER",
+          "uncertainty: the lowest confidence first; age: the oldest first. Items of the audit come first in "
+          "the order uncertainty")
       .flag("json", &R::json, "as JSON; do not ask")
       .argument("queue", &R::queue, queue_argument)
       .refuse([](const R& request) -> std::string {
@@ -86,10 +91,11 @@ Form<ReviewNextRequest> review_next_form() {
 
 Form<ReviewDecideRequest> review_decide_form() {
   using R = ReviewDecideRequest;
-  return Form<R>("review decide", {"review decide QUEUE ITEM LABEL [options]",
-                                   "Records the label that a reviewer gives an item.",
-                                   {{"exp review decide desk.queue 5b1f0c2a9e44-1 billing --by anna",
-                                     "decide without a claim"}}})
+  return Form<R>(
+             "review decide",
+             {"review decide QUEUE ITEM LABEL [options]",
+              "Records the label that a reviewer gives an item.",
+              {{"exp review decide desk.queue 5b1f0c2a9e44-1 billing --by anna", "decide without a claim"}}})
       .option("by", &R::by, "NAME", by_help)
       .flag("new-label", &R::new_label, "accept a label that the queue does not have yet")
       .flag("json", &R::json, "as JSON")
@@ -100,9 +106,10 @@ Form<ReviewDecideRequest> review_decide_form() {
 
 Form<ReviewUndoRequest> review_undo_form() {
   using R = ReviewUndoRequest;
-  return Form<R>("review undo", {"review undo QUEUE ITEM [options]",
-                                 "Takes back the newest decision about an item, which then waits again.",
-                                 {{"exp review undo desk.queue 5b1f0c2a9e44-1", "take back the last decision"}}})
+  return Form<R>("review undo",
+                 {"review undo QUEUE ITEM [options]",
+                  "Takes back the newest decision about an item, which then waits again.",
+                  {{"exp review undo desk.queue 5b1f0c2a9e44-1", "take back the last decision"}}})
       .option("by", &R::by, "NAME", "only the decision of this reviewer, who then has the item again")
       .flag("json", &R::json, "as JSON")
       .argument("queue", &R::queue, queue_argument)
@@ -124,11 +131,12 @@ Form<ReviewReleaseRequest> review_release_form() {
 
 Form<ReviewReportRequest> review_report_form() {
   using R = ReviewReportRequest;
-  return Form<R>("review report",
-                 {"review report QUEUE [options]",
-                  "Prints the load, how often people decide as proposed, the error of automatic answers by the "
-                  "audit, and the agreement of two reviewers, with 95 % intervals.",
-                  {{"exp review report desk.queue", "print the figures"}}})
+  return Form<R>(
+             "review report",
+             {"review report QUEUE [options]",
+              "Prints the load, how often people decide as proposed, the error of automatic answers by the "
+              "audit, and the agreement of two reviewers, with 95 % intervals.",
+              {{"exp review report desk.queue", "print the figures"}}})
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the shares as CSV")
       .argument("queue", &R::queue, queue_argument)
@@ -137,11 +145,12 @@ Form<ReviewReportRequest> review_report_form() {
 
 Form<ReviewExportRequest> review_export_form() {
   using R = ReviewExportRequest;
-  return Form<R>("review export",
-                 {"review export QUEUE [options]",
-                  "Writes decided items as records with the text and its label, to train with. Items without a "
-                  "text are left out.",
-                  {{"exp review export desk.queue -o decided.tsv", "write a file of text and label"}}})
+  return Form<R>(
+             "review export",
+             {"review export QUEUE [options]",
+              "Writes decided items as records with the text and its label, to train with. Items without a "
+              "text are left out.",
+              {{"exp review export desk.queue -o decided.tsv", "write a file of text and label"}}})
       .option("output,o", &R::output, "FILE", "the file to write (default: standard output)")
       .option("format", &R::format, "FORMAT",
               "tsv: text and label with a tab between them; jsonl: objects with the members text and label "
@@ -158,10 +167,12 @@ Form<ReviewForgetRequest> review_forget_form() {
   using R = ReviewForgetRequest;
   return Form<R>("review forget",
                  {"review forget QUEUE [ITEM...] [options]",
-                  "Overwrites the input of items in the queue and its journal. The items and their decisions stay, "
+                  "Overwrites the input of items in the queue and its journal. The items and their decisions "
+                  "stay, "
                   "for the figures.",
                   {{"exp review forget desk.queue 5b1f0c2a9e44-1 --by anna", "remove the input of one item"},
-                   {"exp review forget desk.queue --older-than 7 --by anna", "remove all inputs older than 7 days"}}})
+                   {"exp review forget desk.queue --older-than 7 --by anna",
+                    "remove all inputs older than 7 days"}}})
       .option("older-than", &R::older_than, "DAYS", "the inputs of all items older than DAYS days")
       .option("by", &R::by, "NAME", "who removes them, for the trail (default: $USER)")
       .flag("json", &R::json, "as JSON")
@@ -177,9 +188,10 @@ Form<ReviewForgetRequest> review_forget_form() {
 
 Form<ReviewTrailRequest> review_trail_form() {
   using R = ReviewTrailRequest;
-  return Form<R>("review trail", {"review trail QUEUE ITEM [options]",
-                                  "Prints what happened to an item: who did it, and when.",
-                                  {{"exp review trail desk.queue 5b1f0c2a9e44-1", "print the trail of an item"}}})
+  return Form<R>("review trail",
+                 {"review trail QUEUE ITEM [options]",
+                  "Prints what happened to an item: who did it, and when.",
+                  {{"exp review trail desk.queue 5b1f0c2a9e44-1", "print the trail of an item"}}})
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "as CSV")
       .argument("queue", &R::queue, queue_argument)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The requests of the actions of `exp review`. exp reads them from the command line; the component exp-serve
-// does the work (app/review.hpp, cli/review_verb.cpp). Each names the file of its queue first. A new option is
-// a member here and a line in its form in review_requests.cpp.
+// does the work (app/review.hpp, cli/review_verb.cpp). Each names the file of its queue first. A new option
+// is a member here and a line in its form in review_requests.cpp.
 #pragma once
 
 #include <optional>

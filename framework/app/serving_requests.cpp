@@ -65,9 +65,10 @@ Form<ServingRequest> serve_form() {
       .alone("1")
       .option("monitor-texts", &R::monitor_texts, "DAYS",
               "also store their inputs and answers, for DAYS days")
-      .option("review", &R::review, "QUEUE",
-              "put the requests that an application leaves to people into this queue (exp review new makes it), "
-              "and serve the page /review to decide them")
+      .option(
+          "review", &R::review, "QUEUE",
+          "put the requests that an application leaves to people into this queue (exp review new makes it), "
+          "and serve the page /review to decide them")
       .include(&R::model, weights_options())
       .include(&R::selection, run_arguments());
   const std::string at_least_one = " {}: expected at least 1";

@@ -27,7 +27,7 @@ struct ServingRequest {
   double drain = 30.0;             ///< seconds for the last answers after a request to end
   std::optional<double> monitor;   ///< share of the requests whose numbers are stored; not given: none
   std::optional<double> monitor_texts;  ///< days for which their inputs and answers are stored too
-  std::string review;  ///< file of the review queue of one of the models; empty: none
+  std::string review;                   ///< file of the review queue of one of the models; empty: none
   ModelRequest model;
   SelectionRequest selection;  ///< its words may also be folders and bundles
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The dialog of `exp review next`: one item after the other, with its labels numbered, the proposed one first.
-// An answer is a number, a name, or the beginning of one name; other words search the labels. Read
+// The dialog of `exp review next`: one item after the other, with its labels numbered, the proposed one
+// first. An answer is a number, a name, or the beginning of one name; other words search the labels. Read
 // review_loop.hpp first.
 #include "cli/review_loop.hpp"
 
@@ -111,7 +111,8 @@ std::size_t review_on_terminal(review::Queue& queue, const std::string& reviewer
           print_labels(labels, "", words.empty() ? most_shown : labels.size(), out);
           continue;
         }
-        const std::optional<std::string> label = labels.empty() ? std::optional(words) : label_in(words, labels);
+        const std::optional<std::string> label =
+            labels.empty() ? std::optional(words) : label_in(words, labels);
         if (!label) {
           out << "not one label; labels with \"" << printable(words) << "\":\n";
           print_labels(labels, words, labels.size(), out);

@@ -128,8 +128,7 @@ int serve_models(const app::ServingRequest& request, app::App& app, Console& con
 
 std::vector<Verb> verbs_of_serve() {
   std::vector<Verb> verbs = verbs_of_review();
-  verbs.insert(verbs.end(),
-               {make_verb("serve", "", app::serve_form, serve_models), monitor_of_component()});
+  verbs.insert(verbs.end(), {make_verb("serve", "", app::serve_form, serve_models), monitor_of_component()});
   return verbs;
 }
 

@@ -20,8 +20,8 @@ constexpr std::pair<Band, const char*> bands[] = {
     {Band::answer, "answer"}, {Band::review, "review"}, {Band::refuse, "refuse"}};
 constexpr std::pair<Reason, const char*> reasons[] = {{Reason::review, "review"}, {Reason::audit, "audit"}};
 constexpr std::pair<Event, const char*> events[] = {
-    {Event::queued, "queued"},   {Event::claimed, "claimed"}, {Event::released, "released"},
-    {Event::skipped, "skipped"}, {Event::decided, "decided"}, {Event::undone, "undone"},
+    {Event::queued, "queued"},      {Event::claimed, "claimed"}, {Event::released, "released"},
+    {Event::skipped, "skipped"},    {Event::decided, "decided"}, {Event::undone, "undone"},
     {Event::forgotten, "forgotten"}};
 constexpr std::pair<Order, const char*> orders[] = {{Order::uncertainty, "uncertainty"}, {Order::age, "age"}};
 
@@ -40,7 +40,8 @@ std::optional<Value> value_in(const std::pair<Value, const char*> (&pairs)[n], s
 }
 
 constexpr const char* item_columns =
-    "SELECT item.number, id, run, digest, band, reason, proposed, confidence, scope, queued, text_until, holder, "
+    "SELECT item.number, id, run, digest, band, reason, proposed, confidence, scope, queued, text_until, "
+    "holder, "
     "held_until, label FROM item ";
 
 std::string with_columns(const std::string& condition) {
@@ -156,8 +157,9 @@ void Queue::record(std::int64_t item, const std::string& person, Event event, co
 void Queue::count(const std::string& name, std::int64_t more) {
   if (more == 0) return;
   database_
-      ->cached("INSERT INTO tally (name, count) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + "
-               "excluded.count")
+      ->cached(
+          "INSERT INTO tally (name, count) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + "
+          "excluded.count")
       .run(name, more);
 }
 
@@ -356,7 +358,8 @@ std::string Queue::known_label(const std::string& label, bool new_class) {
   const std::vector<std::string> known = classes();
   if (known.empty() || std::ranges::find(known, label) != known.end()) return label;
   if (!new_class)
-    throw ItemRefused(ItemRefused::Why::label, "unknown label \"" + label + "\"" + did_you_mean(label, known) +
+    throw ItemRefused(ItemRefused::Why::label, "unknown label \"" + label + "\"" +
+                                                   did_you_mean(label, known) +
                                                    "; to add it to the labels of the queue, decide with "
                                                    "--new-label (\"new_label\": true over HTTP)");
   database_->cached("INSERT INTO class (label) VALUES (?)").run(label);
@@ -423,18 +426,17 @@ Item Queue::undo(const std::string& id, const std::string& reviewer) {
   std::optional<Item> undone;
   write([&] {
     const Item item = find(id);
-    const auto last = std::ranges::find_if(item.opinions.rbegin(), item.opinions.rend(), [&](const Opinion& each) {
-      return reviewer.empty() || each.reviewer == reviewer;
-    });
+    const auto last = std::ranges::find_if(
+        item.opinions.rbegin(), item.opinions.rend(),
+        [&](const Opinion& each) { return reviewer.empty() || each.reviewer == reviewer; });
     if (last == item.opinions.rend())
-      throw ItemRefused(ItemRefused::Why::decided,
-                        refusal_place(*database_, id) + " has no decision" +
-                            (reviewer.empty() ? "" : " of " + reviewer) + " to undo");
+      throw ItemRefused(ItemRefused::Why::decided, refusal_place(*database_, id) + " has no decision" +
+                                                       (reviewer.empty() ? "" : " of " + reviewer) +
+                                                       " to undo");
     if (!item.holder.empty() && item.holder != last->reviewer)
       throw ItemRefused(ItemRefused::Why::held, refusal_place(*database_, id) + " is with " + item.holder +
                                                     "; wait until it is released or its lease ends");
-    database_
-        ->cached("UPDATE decision SET undone = ? WHERE item = ? AND reviewer = ? AND undone IS NULL")
+    database_->cached("UPDATE decision SET undone = ? WHERE item = ? AND reviewer = ? AND undone IS NULL")
         .run(hooks_.now(), item.number, last->reviewer);
     record(item.number, last->reviewer, Event::undone, last->label);
     settle(item.number);
@@ -482,8 +484,8 @@ std::vector<Item> Queue::list(const ItemFilter& filter) {
 
 std::vector<TrailEntry> Queue::trail(const std::string& id) {
   std::vector<TrailEntry> entries;
-  store::Statement& rows = database_->cached(
-      "SELECT time, person, event, label FROM trail WHERE item = ? ORDER BY number");
+  store::Statement& rows =
+      database_->cached("SELECT time, person, event, label FROM trail WHERE item = ? ORDER BY number");
   rows.with(find(id).number);
   while (rows.step())
     entries.push_back({.time = rows.number(0),

@@ -146,18 +146,20 @@ std::unique_ptr<store::Database> open_queue_file(const fs::path& path, std::chro
     if (application == store::schema_application)
       throw Error(file + " is a database of runs, not a review queue; name another queue");
     if (fs::file_size(path, absent) == 0)
-      throw Error(file + " is empty, because its creation was interrupted; remove it, then run exp review new");
+      throw Error(file +
+                  " is empty, because its creation was interrupted; remove it, then run exp review new");
     throw Error(file + " is not a review queue; name another queue, or make one with exp review new");
   }
   const std::int64_t version = database->integer("PRAGMA user_version").value_or(0);
   if (version != queue_version)
-    throw Error("review queue " + file + " is of version " + std::to_string(version) + ", this Encore needs " +
-                std::to_string(queue_version) +
+    throw Error("review queue " + file + " is of version " + std::to_string(version) +
+                ", this Encore needs " + std::to_string(queue_version) +
                 "; use the Encore that made it, or make a new queue with exp review new");
   if (schema_of(*database) != own_schema())
-    throw Error("review queue " + file +
-                " has other tables than Encore makes, so no row of it is read; name another queue, or restore "
-                "a backup");
+    throw Error(
+        "review queue " + file +
+        " has other tables than Encore makes, so no row of it is read; name another queue, or restore "
+        "a backup");
   prepare(*database);
   return database;
 }

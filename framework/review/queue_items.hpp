@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The values of a review queue: its settings, the items that programs add, the items that people get, and the
-// entries of the audit trail. Queue (queue.hpp) reads and writes them; serve/, app/ and cli/ pass them on. The
-// names of bands, reasons and events are stored, so they never change.
+// entries of the audit trail. Queue (queue.hpp) reads and writes them; serve/, app/ and cli/ pass them on.
+// The names of bands, reasons and events are stored, so they never change.
 #pragma once
 
 #include <cstdint>

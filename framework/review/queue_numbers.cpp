@@ -23,12 +23,14 @@ QueueNumbers Queue::numbers() {
     numbers.reviewed[{band_from(groups.text(0)).value_or(Band::review),
                       groups.text(1) == name_of(Reason::audit) ? Reason::audit : Reason::review}] = {
         .queued = groups.integer(2), .done = groups.integer(3), .as_proposed = groups.integer(4)};
-  numbers.claimed = one("SELECT count(*) FROM item WHERE holder IS NOT NULL AND held_until > ?", numbers.time);
+  numbers.claimed =
+      one("SELECT count(*) FROM item WHERE holder IS NOT NULL AND held_until > ?", numbers.time);
   store::Statement& voters =
       database_->cached("SELECT voters, count(*) FROM item WHERE done IS NULL GROUP BY voters");
   while (voters.step()) {
     const std::string names = voters.text(0);
-    if (std::count(names.begin(), names.end(), '\n') >= settings_.opinions) numbers.disputed += voters.integer(1);
+    if (std::count(names.begin(), names.end(), '\n') >= settings_.opinions)
+      numbers.disputed += voters.integer(1);
   }
   numbers.texts = one("SELECT count(*) FROM item WHERE text_until > ?", numbers.time);
   const char* queued_since = "SELECT count(*) FROM item WHERE queued > ?";

@@ -29,9 +29,10 @@ struct QueueNumbers {
   std::int64_t claimed = 0;   ///< items that a reviewer has now
   std::int64_t disputed = 0;  ///< items with enough opinions that differ
   std::int64_t texts = 0;     ///< items with a text
-  std::int64_t queued_day = 0, queued_week = 0, decided_day = 0, decided_week = 0;  ///< in the last 24 h, 7 days
-  std::optional<double> oldest_waiting = {};                                       ///< when it was queued
-  std::map<std::string, std::int64_t> by_reviewer = {};                            ///< opinions that count
+  std::int64_t queued_day = 0, queued_week = 0, decided_day = 0,
+               decided_week = 0;                         ///< in the last 24 h, 7 days
+  std::optional<double> oldest_waiting = {};             ///< when it was queued
+  std::map<std::string, std::int64_t> by_reviewer = {};  ///< opinions that count
   /// The first two opinions of each item that has two, by the names of the reviewers.
   std::vector<std::pair<std::string, std::string>> pairs = {};
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inputs that a queue keeps: how each is removed so that no byte of it is left. A row of `content` is never
-// deleted and keeps its size: SQLite writes a value of equal size over the old one, in the same place of the
-// same page. Deleting rows would let SQLite move other rows between pages, and their old bytes would stay
-// there although `secure_delete` is on. Rows are added in the order of their keys, which moves none either.
-// The journal (WAL) has older copies of pages, so it is written back and emptied. VACUUM is never called: it
-// copies the whole file. Read queue.hpp first.
+// The inputs that a queue keeps: how each is removed so that no byte of it is left. A row of `content` is
+// never deleted and keeps its size: SQLite writes a value of equal size over the old one, in the same place
+// of the same page. Deleting rows would let SQLite move other rows between pages, and their old bytes would
+// stay there although `secure_delete` is on. Rows are added in the order of their keys, which moves none
+// either. The journal (WAL) has older copies of pages, so it is written back and emptied. VACUUM is never
+// called: it copies the whole file. Read queue.hpp first.
 #include "review/queue.hpp"
 
 namespace encore::review {
@@ -35,9 +35,8 @@ void Queue::empty_journal() {
   const bool blocked = checkpoint.step() && checkpoint.integer(0) != 0;
   checkpoint.reset();
   if (blocked)
-    throw Error("review queue " + path().string() +
-                ": another process still reads it, so its journal " + path().string() +
-                "-wal may still have what was removed; run the same command again");
+    throw Error("review queue " + path().string() + ": another process still reads it, so its journal " +
+                path().string() + "-wal may still have what was removed; run the same command again");
 }
 
 std::size_t Queue::forget(const std::vector<std::string>& ids, const std::string& person) {

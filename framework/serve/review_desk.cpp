@@ -30,12 +30,9 @@ std::string body_of(review::Queue& queue, const std::optional<review::Item>& ite
 
 std::string status_body(review::Queue& queue) {
   const review::QueueSettings& settings = queue.settings();
-  Json json = {{"application", settings.application},
-               {"opinions", settings.opinions},
-               {"audit", settings.audit},
-               {"lease", settings.lease_seconds},
-               {"text_days", settings.text_days},
-               {"labels", queue.classes()}};
+  Json json = {
+      {"application", settings.application}, {"opinions", settings.opinions},   {"audit", settings.audit},
+      {"lease", settings.lease_seconds},     {"text_days", settings.text_days}, {"labels", queue.classes()}};
   json.update(review::counts_json(queue.counts()));
   return json.dump();
 }
@@ -98,7 +95,8 @@ void ReviewDesk::add_classes(std::vector<std::string> classes) {
     try {
       queue_.add_classes(classes);
     } catch (const std::exception& error) {
-      if (noticed_) noticed_(std::string("the labels of the model are not in the review queue: ") + error.what());
+      if (noticed_)
+        noticed_(std::string("the labels of the model are not in the review queue: ") + error.what());
     }
   });
 }

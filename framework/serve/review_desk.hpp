@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ReviewDesk: the review queue of a server. It writes on a thread of its own, because a commit waits for the
 // disk. Requests that wait for the same commit share it: while one commit runs, the next one collects. Place
-// in the flow: service.cpp -> here -> review/queue.hpp. All functions are called on the loop's thread, and all
-// callbacks come there. An answer must not be sent before its items are committed.
+// in the flow: service.cpp -> here -> review/queue.hpp. All functions are called on the loop's thread, and
+// all callbacks come there. An answer must not be sent before its items are committed.
 #pragma once
 
 #include <filesystem>
@@ -40,7 +40,8 @@ class ReviewDesk {
   /// Calls `committed` with "" when the items are on the disk, at once if there are none; or with the reason
   /// why they cannot be written. Counts of requests without items are written within a second.
   void take(ReviewIntake intake, std::function<void(const std::string& failure)> committed);
-  /// Does what a request to /v1/review/... asks for. `answered` gets the body of the answer, or the exception.
+  /// Does what a request to /v1/review/... asks for. `answered` gets the body of the answer, or the
+  /// exception.
   using Answered = std::function<void(const std::string& body, std::exception_ptr failure)>;
   void act(ReviewAction action, Answered answered);
 

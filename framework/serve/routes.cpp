@@ -26,7 +26,8 @@ const RouteField reviewer_field = {"reviewer", FieldType::text, true, "the name 
 constexpr const char* item_answer =
     "`item`: its `id`, `text` (null if it is not kept), `proposed` label, `confidence`, `scope`, `band`, "
     "`reason` (`review` or `audit`), `queued` (seconds since 1970), `label` (null until it is decided), "
-    "`holder` and `held_until`, `run` and `digest` of the application; `waiting` and `done`: numbers of items; "
+    "`holder` and `held_until`, `run` and `digest` of the application; `waiting` and `done`: numbers of "
+    "items; "
     "`seen`: numbers of requests by band";
 
 /// Makes a member that clients of OpenAI send and that is not supported; only `values` and null, which
@@ -107,7 +108,8 @@ const std::vector<ErrorStatus>& error_statuses() {
        "the server is for programs on its own machine only, and the field Host names another machine, or "
        "Origin a page of another server"},
       {404,
-       "there is no such route, model or item; for feedback: the request is unknown, or the server runs without "
+       "there is no such route, model or item; for feedback: the request is unknown, or the server runs "
+       "without "
        "`--monitor`; for reviews: the server runs without `--review`"},
       {405, "the route takes another method, which the field Allow names"},
       {408, "the request did not arrive completely in time"},
@@ -270,8 +272,9 @@ const std::vector<Route>& routes() {
        .path = "/v1/review/claim",
        .work = RouteWork::review_claim,
        .open = false,
-       .summary = "Gives a reviewer the next item of the review queue, or the one that the reviewer has already; "
-                  "the server must run with `--review`",
+       .summary =
+           "Gives a reviewer the next item of the review queue, or the one that the reviewer has already; "
+           "the server must run with `--review`",
        .fields = {reviewer_field,
                   {"order", FieldType::text, false,
                    "`uncertainty` (default): the lowest confidence first; `age`: the oldest first"}},
@@ -310,8 +313,9 @@ const std::vector<Route>& routes() {
        .work = RouteWork::review_status,
        .open = false,
        .summary = "Returns the settings of the review queue, its labels and its counts",
-       .answer = "`application`, `opinions`, `audit`, `lease` in seconds, `text_days`, `labels`, and `waiting`, "
-                 "`done` and `seen` as for a claim"},
+       .answer =
+           "`application`, `opinions`, `audit`, `lease` in seconds, `text_days`, `labels`, and `waiting`, "
+           "`done` and `seen` as for a claim"},
       {.method = "GET",
        .path = "/review",
        .work = RouteWork::review_page,

@@ -43,8 +43,8 @@ struct ServeOptions {
   std::chrono::milliseconds drain = std::chrono::seconds(30);
   /// For a client to send a head, and then a body.
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
-  double monitor_share = 0.0;      ///< share of the requests to predict whose numbers are stored
-  double monitor_text_days = 0.0;  ///< number of days for which their inputs and answers are kept too
+  double monitor_share = 0.0;         ///< share of the requests to predict whose numbers are stored
+  double monitor_text_days = 0.0;     ///< number of days for which their inputs and answers are kept too
   std::filesystem::path review = {};  ///< the queue of requests that people decide; "": none
   std::function<void(const std::string& url)> listening = {};  ///< called once, before any model is ready
   /// Called when every model has a worker: once at the start, and after each change of models.

@@ -373,7 +373,8 @@ std::string Service::prepare_review(const Pools& pools) {
     return "the review queue " + options_.review.string() + " is of application " + name +
            ", which is not served; serve it, or leave out --review";
   if ((*found)->model()->band.empty())
-    return "no step of " + name + " gives the field band, so no request comes to reviewers; leave out --review";
+    return "no step of " + name +
+           " gives the field band, so no request comes to reviewers; leave out --review";
   desk_->add_classes((*found)->model()->labels);
   return "";
 }
@@ -389,14 +390,14 @@ void Service::review(const CallPointer& call, ReviewAction action) {
 
 void Service::answer_reviewed(const CallPointer& call, const Job& job, HttpAnswer whole) {
   const record::ServeModel& model = *call->pool->model();
-  desk_->take(
-      review_items({.id = call->id, .run = run_ids_[call->pool->name()], .model = model}, job,
-                   desk_->settings().audit),
-      [this, call, whole = std::move(whole)](const std::string& failure) mutable {
-        if (failure.empty()) return answer(*call, std::move(whole));
-        refuse(*call, Refusal(503, "the review queue cannot be written, so the request was not accepted: " +
-                                       failure));
-      });
+  desk_->take(review_items({.id = call->id, .run = run_ids_[call->pool->name()], .model = model}, job,
+                           desk_->settings().audit),
+              [this, call, whole = std::move(whole)](const std::string& failure) mutable {
+                if (failure.empty()) return answer(*call, std::move(whole));
+                refuse(*call,
+                       Refusal(503, "the review queue cannot be written, so the request was not accepted: " +
+                                        failure));
+              });
 }
 
 void Service::take_feedback(const Call& call, const FeedbackRequest& feedback) {

@@ -122,7 +122,7 @@ class Service {
   std::map<std::string, std::shared_ptr<ServeMonitor>> monitors_;  ///< by name of the run
   std::map<std::string, std::string> run_ids_;                     ///< of the runs, by their names
   Pools pools_, next_, replaced_;
-  std::unique_ptr<ReviewDesk> desk_;            ///< null: without a review queue
+  std::unique_ptr<ReviewDesk> desk_;  ///< null: without a review queue
   bool writing_ = false;
   std::function<void(const std::string& why)> replacing_ended_;
   const HttpServer* server_ = nullptr;

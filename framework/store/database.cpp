@@ -211,12 +211,12 @@ void Database::fail(int code, const std::string& action) const {
           "the disk is full: " + file + " is unchanged; free some space and run the same command again",
           code);
     case SQLITE_CORRUPT:
-      throw DatabaseError(file + " is damaged (" + sqlite3_errmsg(handle_) +
-                              "); keep a copy, then try sqlite3 FILE .recover" +
-                              (words_.has_runs
-                                   ? "; the spools in " + path_.string() + ".runs hold every measurement too"
-                                   : ""),
-                          code);
+      throw DatabaseError(
+          file + " is damaged (" + sqlite3_errmsg(handle_) +
+              "); keep a copy, then try sqlite3 FILE .recover" +
+              (words_.has_runs ? "; the spools in " + path_.string() + ".runs hold every measurement too"
+                               : ""),
+          code);
     default:
       throw DatabaseError(
           "cannot " + action + " " + file + ": " + (handle_ ? sqlite3_errmsg(handle_) : "out of memory"),

@@ -33,10 +33,11 @@ double processor_time() {
 void print(const char* what, std::vector<double> times) {
   std::sort(times.begin(), times.end());
   const auto at = [&](double share) {
-    return times[std::min(times.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times.size())))];
+    return times[std::min(times.size() - 1,
+                          static_cast<std::size_t>(share * static_cast<double>(times.size())))];
   };
-  std::printf("%-24s %6zu calls   p50 %7.3f ms   p95 %7.3f ms   p99 %7.3f ms   max %7.3f ms\n", what, times.size(),
-              at(0.5), at(0.95), at(0.99), times.back());
+  std::printf("%-24s %6zu calls   p50 %7.3f ms   p95 %7.3f ms   p99 %7.3f ms   max %7.3f ms\n", what,
+              times.size(), at(0.5), at(0.95), at(0.99), times.back());
 }
 
 /// The times of one kind of call: on the clock, which other programs prolong, and of the processor.
@@ -61,17 +62,19 @@ struct Times {
 /// Adds items with confidences in a scattered order, as a server does, but many in one commit.
 void fill(const std::filesystem::path& path, std::size_t items, int opinions = 1) {
   review::Queue queue = review::Queue::make(
-      path, {.application = "desk", .lease_seconds = 1e6, .text_days = 30.0, .opinions = opinions}, {"billing"});
+      path, {.application = "desk", .lease_seconds = 1e6, .text_days = 30.0, .opinions = opinions},
+      {"billing"});
   constexpr std::size_t at_once = 10000;
   for (std::size_t first = 0; first < items; first += at_once) {
     std::vector<review::NewItem> batch;
     for (std::size_t i = first; i < std::min(items, first + at_once); ++i)
-      batch.push_back({.id = "0123456789ab-" + std::to_string(i),
-                       .run = "0123456789",
-                       .digest = std::string(64, 'a'),
-                       .proposed = "label " + std::to_string(i % 150),
-                       .confidence = static_cast<double>(i * 7919 % 100003) / 100003.0,
-                       .text = "where is the parcel of order " + std::to_string(i) + ", which you sent last week?"});
+      batch.push_back(
+          {.id = "0123456789ab-" + std::to_string(i),
+           .run = "0123456789",
+           .digest = std::string(64, 'a'),
+           .proposed = "label " + std::to_string(i % 150),
+           .confidence = static_cast<double>(i * 7919 % 100003) / 100003.0,
+           .text = "where is the parcel of order " + std::to_string(i) + ", which you sent last week?"});
     queue.add(batch, {{review::Band::review, static_cast<std::int64_t>(batch.size())}}, "bench");
   }
 }
@@ -92,9 +95,10 @@ void million(const std::filesystem::path& folder, std::size_t items, std::size_t
       if (i % 10 == 0) undos.measure([&] { return queue.undo(item->id); });
       additions.measure([&] {
         const std::string id = std::string(review::name_of(order)) + std::to_string(i);
-        queue.add(std::vector<review::NewItem>{
-                      {.id = id, .proposed = "billing", .confidence = 0.5, .text = "one more text"}},
-                  {{review::Band::review, 1}}, "bench");
+        queue.add(
+            std::vector<review::NewItem>{
+                {.id = id, .proposed = "billing", .confidence = 0.5, .text = "one more text"}},
+            {{review::Band::review, 1}}, "bench");
         return true;
       });
     }
@@ -125,8 +129,8 @@ bool kills(const std::filesystem::path& folder, int count) {
   const auto decided = queue.counts().done;
   testing::review_all(queue, "anna");
   const std::string fault = testing::fault_of_reviewed(queue, items);
-  std::printf("%d kills, %lld of %zu items decided in between; %s\n", killed, static_cast<long long>(decided), items,
-              fault.empty() ? "none lost or doubled" : fault.c_str());
+  std::printf("%d kills, %lld of %zu items decided in between; %s\n", killed, static_cast<long long>(decided),
+              items, fault.empty() ? "none lost or doubled" : fault.c_str());
   return fault.empty();
 }
 
@@ -199,7 +203,8 @@ int main(int argc, char** argv) {
   if (mode == "million") {
     std::size_t items = 1000000, calls = 1000;
     for (int i = 2; i + 1 < argc; i += 2)
-      (std::strcmp(argv[i], "--items") == 0 ? items : calls) = static_cast<std::size_t>(number_of(argv[i + 1]));
+      (std::strcmp(argv[i], "--items") == 0 ? items : calls) =
+          static_cast<std::size_t>(number_of(argv[i + 1]));
     million(name, items, calls);
     right = true;
   } else if (mode == "kills") {

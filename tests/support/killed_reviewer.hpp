@@ -19,8 +19,8 @@
 
 namespace encore::testing {
 
-/// Runs `work` in a child process and kills it with SIGKILL when its queue comes to `point` for the given time
-/// (from 1). Returns whether it came there; a child that ends before was not killed.
+/// Runs `work` in a child process and kills it with SIGKILL when its queue comes to `point` for the given
+/// time (from 1). Returns whether it came there; a child that ends before was not killed.
 inline bool kill_at(const std::filesystem::path& path, const std::string& point, int time,
                     const std::function<void(review::Queue&)>& work) {
   int pipe_ends[2];
@@ -71,9 +71,11 @@ inline void review_all(review::Queue& queue, const std::string& reviewer) {
 /// twice, or counted wrongly. "" if nothing is.
 inline std::string fault_of_reviewed(review::Queue& queue, std::size_t items) {
   const std::vector<review::Item> done = queue.list({.waiting = false, .done = true, .most = items + 1});
-  if (done.size() != items) return std::to_string(done.size()) + " of " + std::to_string(items) + " are decided";
+  if (done.size() != items)
+    return std::to_string(done.size()) + " of " + std::to_string(items) + " are decided";
   for (const review::Item& item : done) {
-    if (item.opinions.size() != 1) return item.id + " has " + std::to_string(item.opinions.size()) + " opinions";
+    if (item.opinions.size() != 1)
+      return item.id + " has " + std::to_string(item.opinions.size()) + " opinions";
     int decisions = 0;
     for (const review::TrailEntry& entry : queue.trail(item.id))
       decisions += entry.event == review::Event::decided ? 1 : entry.event == review::Event::undone ? -1 : 0;

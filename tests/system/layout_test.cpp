@@ -30,8 +30,8 @@ using Names = std::vector<std::string>;
 // In the order of the data flow: a folder may include itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
-const Names control_folders = {"plan",     "store",  "monitor", "review", "runner", "analysis", "document",
-                               "report",   "bundle", "serve",   "app",    "cli"};
+const Names control_folders = {"plan",     "store",  "monitor", "review", "runner", "analysis",
+                               "document", "report", "bundle",  "serve",  "app",    "cli"};
 const Names worker_folders = {"plugin_host", "memory", "kernels",     "onnx_graph", "contract",
                               "model",       "tasks",  "distributed", "infer",      "library",
                               "onnx",        "train",  "apply",       "bench",      "worker"};
@@ -323,8 +323,8 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
         "store/merged_rows.cpp"}},
       {"digest",
        {"bundle/evidence.cpp", "app/plugin_check.cpp", "library/encore_infer.cpp", "onnx/onnx_export.cpp",
-        "review/item_json.cpp", "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp", "tasks/token_cache.cpp",
-        "worker/check_plugin_verb.cpp"}},
+        "review/item_json.cpp", "serve/answers.cpp", "serve/service.cpp", "store/merged_rows.cpp",
+        "tasks/token_cache.cpp", "worker/check_plugin_verb.cpp"}},
       {"finished",
        {"bundle/evidence.cpp", "app/dump.cpp", "app/plugin_check.cpp", "cli/run_json.cpp",
         "store/run_columns.cpp", "worker/check_plugin_verb.cpp"}},
@@ -380,10 +380,9 @@ TEST(Layout, MembersOfJsonAreNotLookedUpByHand) {
 // app/ decides and cli/ prints: verbs write to the Console that they get, and one file binds the command
 // line.
 TEST(Layout, VerbsKnowNeitherTheStandardStreamsNorTheCommandLine) {
-  const std::set<std::string> exp = {"app",    "bundle", "report",  "analysis", "document",
-                                     "cli",    "serve",  "store",   "runner",   "plan",
-                                     "config", "record", "monitor", "archive",  "pretrained",
-                                     "review"};
+  const std::set<std::string> exp = {"app",     "bundle",  "report",     "analysis", "document", "cli",
+                                     "serve",   "store",   "runner",     "plan",     "config",   "record",
+                                     "monitor", "archive", "pretrained", "review"};
   EXPECT_EQ(files_of(exp, {"std::cout", "std::cerr"}),
             (std::set<std::string>{"cli/console.cpp", "cli/program.cpp"}));
   EXPECT_EQ(files_of(exp, {"include <boost/program_options", "variables_map"}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ApplicationTest: a sandbox with the application "desk", which sends requests to two departments, and with the
-// experiment of its model. Tests of applications (application_test.cpp), of their review queue
+// ApplicationTest: a sandbox with the application "desk", which sends requests to two departments, and with
+// the experiment of its model. Tests of applications (application_test.cpp), of their review queue
 // (review_test.cpp) and of the examples in the help (help_test.cpp) use it.
 #pragma once
 

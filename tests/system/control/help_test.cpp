@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "support/places.hpp"
 #include "review/queue.hpp"
+#include "support/places.hpp"
 #include "system/control/application_fixture.hpp"
 #include "system/control/days.hpp"
 #include "system/control/sandbox.hpp"
@@ -123,8 +123,9 @@ void make_queue(const Sandbox& sandbox) {
   write_application(sandbox);
   const runner::ProgramOutput trained = sandbox.exp({"run", "desk.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
-  review::Queue queue = review::Queue::make(
-      sandbox.folder() / "desk.queue", {.application = "desk", .text_days = 30.0, .format = "tsv"}, {"billing"});
+  review::Queue queue =
+      review::Queue::make(sandbox.folder() / "desk.queue",
+                          {.application = "desk", .text_days = 30.0, .format = "tsv"}, {"billing"});
   queue.add(std::vector<review::NewItem>{{.id = "5b1f0c2a9e44-1", .confidence = 0.4, .text = "where is it?"},
                                          {.id = "5b1f0c2a9e44-2", .confidence = 0.6, .text = "the invoice"}},
             {}, "exp serve");

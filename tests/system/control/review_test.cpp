@@ -74,33 +74,36 @@ TEST_F(ReviewTest, KeepsTheRequestsOfAServerUntilPeopleHaveDecidedThem) {
     EXPECT_EQ(item.at("text"), result.at("text"));
     EXPECT_EQ(item.at("confidence"), result.at("decide.confidence"));
     EXPECT_EQ(item.at("reason"), item.at("band") == "review" ? "review" : "audit");
-    EXPECT_EQ(item.at("proposed"), item.at("band") == "review" ? result.at("department.label")
-                                                                : result.at("decide.label"));
+    EXPECT_EQ(item.at("proposed"),
+              item.at("band") == "review" ? result.at("department.label") : result.at("decide.label"));
   }
 
   json claimed = posted("claim", {{"reviewer", "anna"}}).at("item");
   const std::string item = claimed.at("id");
-  expect_refused(post("decide", {{"item", item}, {"label", "billing"}, {"reviewer", "bob"}}), 409, "is with anna");
+  expect_refused(post("decide", {{"item", item}, {"label", "billing"}, {"reviewer", "bob"}}), 409,
+                 "is with anna");
   expect_refused(post("decide", {{"item", item}, {"label", "biling"}, {"reviewer", "anna"}}), 400,
                  "did you mean \\\"billing\\\"");
-  expect_refused(post("decide", {{"item", "none"}, {"label", "billing"}, {"reviewer", "anna"}}), 404, "no item");
+  expect_refused(post("decide", {{"item", "none"}, {"label", "billing"}, {"reviewer", "anna"}}), 404,
+                 "no item");
   expect_refused(post("claim", {{"reviewer", ""}}), 400, "name of a reviewer");
   expect_refused(post("claim", json::object()), 400, "\\\"reviewer\\\" is missing");
   EXPECT_EQ(posted("decide", {{"item", item}, {"label", "billing"}, {"reviewer", "anna"}}).at("done"), 1);
   EXPECT_EQ(posted("undo", {{"item", item}, {"reviewer", "anna"}}).at("done"), 0);
   EXPECT_EQ(posted("release", {{"item", item}, {"reviewer", "anna"}, {"skip", true}}).at("item").at("holder"),
             nullptr);
-  EXPECT_NE(posted("claim", {{"reviewer", "anna"}}).at("item").at("id"), item) << "the skipped one comes last";
+  EXPECT_NE(posted("claim", {{"reviewer", "anna"}}).at("item").at("id"), item)
+      << "the skipped one comes last";
 
   // The command line works on the same queue while the server runs.
-  EXPECT_EQ(json_of({"review", "decide", "desk.queue", item, "delivery", "--by", "bob"}).at("item").at("label"),
-            "delivery");
+  EXPECT_EQ(
+      json_of({"review", "decide", "desk.queue", item, "delivery", "--by", "bob"}).at("item").at("label"),
+      "delivery");
   const json trail = json_of({"review", "trail", "desk.queue", item}).at("trail");
   std::string events;
   for (const json& entry : trail)
     events += entry.at("event").get<std::string>() + " " + entry.at("person").get<std::string>() + "; ";
-  EXPECT_EQ(events,
-            "queued exp serve; claimed anna; decided anna; undone anna; skipped anna; decided bob; ");
+  EXPECT_EQ(events, "queued exp serve; claimed anna; decided anna; undone anna; skipped anna; decided bob; ");
   EXPECT_EQ(json_of({"review", "report", "desk.queue"}).at("reviewers").at("bob"), 1);
   EXPECT_TRUE(contains(output_of({"review", "export", "desk.queue"}), "\tdelivery\n"));
   EXPECT_EQ(json_of({"review", "forget", "desk.queue", item, "--by", "bob"}).at("inputs"), 1);

@@ -89,7 +89,8 @@ TEST(WeightedShare, CountsEachPartByItsSize) {
   EXPECT_NEAR(share.interval.high, 0.9 * first.high + 0.04, 1e-12);
   std::vector<SampledPart> chosen = parts;
   chosen[1] = {.size = 100, .sample = 80, .hits = 40, .is_random = false};
-  EXPECT_NEAR(weighted_share(chosen)->interval.low, 0.9 * first.low + 0.04, 1e-12) << "the others may be wrong";
+  EXPECT_NEAR(weighted_share(chosen)->interval.low, 0.9 * first.low + 0.04, 1e-12)
+      << "the others may be wrong";
   EXPECT_NEAR(weighted_share(chosen)->interval.high, 0.9 * first.high + 0.06, 1e-12) << "or right";
   EXPECT_EQ(weighted_share(std::vector<SampledPart>{{.size = 5}}), std::nullopt) << "nothing was judged";
   EXPECT_EQ(weighted_share({}), std::nullopt);

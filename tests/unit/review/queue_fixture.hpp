@@ -14,10 +14,15 @@
 
 namespace encore::testing {
 
-inline review::NewItem new_item(const std::string& id, double confidence, const std::string& proposed = "billing",
-                                const std::string& text = {}) {
-  return {.id = id, .run = "0123456789", .digest = "d1", .proposed = proposed, .confidence = confidence,
-          .scope = 0.25, .text = text};
+inline review::NewItem new_item(const std::string& id, double confidence,
+                                const std::string& proposed = "billing", const std::string& text = {}) {
+  return {.id = id,
+          .run = "0123456789",
+          .digest = "d1",
+          .proposed = proposed,
+          .confidence = confidence,
+          .scope = 0.25,
+          .text = text};
 }
 
 class QueueTest : public ::testing::Test {

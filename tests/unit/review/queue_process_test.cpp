@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests a review queue that several processes use at once, and processes that are killed within a transaction:
-// no item is lost, decided twice or given to two people, and no process is locked out. A killed process waits
-// at a named point before, so the result does not depend on time (support/killed_reviewer.hpp).
+// Tests a review queue that several processes use at once, and processes that are killed within a
+// transaction: no item is lost, decided twice or given to two people, and no process is locked out. A killed
+// process waits at a named point before, so the result does not depend on time (support/killed_reviewer.hpp).
 #include <set>
 
 #include "support/killed_reviewer.hpp"
@@ -42,7 +42,8 @@ TEST_F(QueueProcesses, LetEightReviewersWorkAtOnce) {
       try {
         Queue queue(path());
         char sign = 0;
-        while (::read(gate[0], &sign, 1) > 0) {}  // until all have opened the queue
+        while (::read(gate[0], &sign, 1) > 0) {
+        }  // until all have opened the queue
         review_all(queue, "reviewer " + std::to_string(i));
       } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());

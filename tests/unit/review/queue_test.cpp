@@ -169,7 +169,8 @@ TEST_F(QueueTest, NeedsTwoEqualOpinionsOfTwoPeople) {
   EXPECT_EQ(id_of(queue.claim("cleo")), "one");
   EXPECT_EQ(queue.decide("one", "delivery", "cleo").label, "delivery");
   EXPECT_EQ(queue.numbers().disputed, 0);
-  EXPECT_EQ(queue.numbers().pairs, (std::vector<std::pair<std::string, std::string>>{{"billing", "delivery"}}));
+  EXPECT_EQ(queue.numbers().pairs,
+            (std::vector<std::pair<std::string, std::string>>{{"billing", "delivery"}}));
   EXPECT_EQ(queue.undo("one", "cleo").label, std::nullopt);
   EXPECT_EQ(queue.counts().done, 0);
 }
@@ -222,10 +223,12 @@ TEST_F(QueueTest, KeepsItsSettingsAndIsPrivate) {
 
 TEST_F(QueueTest, RefusesOtherFilesAndOtherVersions) {
   const auto refusal = [&] { return message_of<Error>([&] { open(); }); };
-  expect_contains(refusal(), "there is no review queue " + path().string() + "; make one with exp review new");
+  expect_contains(refusal(),
+                  "there is no review queue " + path().string() + "; make one with exp review new");
   write_bytes(path(), "");
   expect_contains(refusal(), "is empty, because its creation was interrupted; remove it");
-  write_bytes(path(), "Dear reader, this is a letter that is much longer than the head of a database file is.");
+  write_bytes(path(),
+              "Dear reader, this is a letter that is much longer than the head of a database file is.");
   expect_contains(refusal(), "is not a review queue; name another queue");
   std::filesystem::remove(path());
   store::open_encore_database(path(), store::OpenMode::create);

@@ -85,7 +85,10 @@ TEST_F(QueueTexts, AreRemovedByAgeAndWhenTheirTimeIsOver) {
 
 TEST_F(QueueTexts, ComeBackAsTheyWere) {
   Queue queue = make({.text_days = 30.0});
-  const std::string text = "Grüße\taus \xE2\x80\x9C" "Lund\xE2\x80\x9D\n" + std::string(10000, 'z');
+  const std::string text =
+      "Grüße\taus \xE2\x80\x9C"
+      "Lund\xE2\x80\x9D\n" +
+      std::string(10000, 'z');
   add(queue, {new_item("one", 0.5, "billing", text), new_item("two", 0.6, "billing", "")});
   EXPECT_EQ(queue.claim("anna")->text, text);
   EXPECT_EQ(queue.find("two").text, std::nullopt);
@@ -104,7 +107,8 @@ TEST_F(QueueTexts, ThatAnotherProcessReadsAreReportedAsNotRemovedYet) {
   reader.decide("1", "billing", "bob");
   reader.visit_decided([&](const review::Item&) {  // holds its state of the file meanwhile
     refusal = message_of<Error>([&] {
-      review::Queue impatient(path(), {.now = [] { return start; }, .patience = std::chrono::milliseconds(10)});
+      review::Queue impatient(path(),
+                              {.now = [] { return start; }, .patience = std::chrono::milliseconds(10)});
       impatient.forget({"2"}, "anna");
     });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests which answers of an application become items of its review queue (serve/review_items.hpp), with answers
-// as the worker of an application sends them. The desk (serve/review_desk.hpp) is tested with a queue in a
-// folder: answers wait for the disk, and several share a commit.
+// Tests which answers of an application become items of its review queue (serve/review_items.hpp), with
+// answers as the worker of an application sends them. The desk (serve/review_desk.hpp) is tested with a queue
+// in a folder: answers wait for the disk, and several share a commit.
 #include "serve/review_items.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,11 @@ namespace {
 using review::Band;
 using review::Reason;
 
-const record::ServeModel desk_model = {
-    .digest = "d1", .task = "application", .labels = {"billing"}, .band = "decide.band", .proposal = "intent.label"};
+const record::ServeModel desk_model = {.digest = "d1",
+                                       .task = "application",
+                                       .labels = {"billing"},
+                                       .band = "decide.band",
+                                       .proposal = "intent.label"};
 
 std::string answer(const std::string& band, const std::string& label, double confidence) {
   return R"({"decide.band":")" + band + R"(","decide.label":")" + label + R"(","decide.confidence":)" +
@@ -38,7 +41,8 @@ ReviewIntake items_of(const Job& job, double audit, const std::string& id = "s-1
 
 TEST(ReviewItems, AreTheAnswersOfTheBandReviewWithTheirProposal) {
   const ReviewIntake intake = items_of(
-      job_with({answer("review", "", 0.5), answer("answer", "billing", 0.9), answer("refuse", "other", 0.1)}), 0.0);
+      job_with({answer("review", "", 0.5), answer("answer", "billing", 0.9), answer("refuse", "other", 0.1)}),
+      0.0);
   ASSERT_EQ(intake.items.size(), 1u);
   const review::NewItem& item = intake.items.front();
   EXPECT_EQ(item.id, "s-1.0");
@@ -48,7 +52,8 @@ TEST(ReviewItems, AreTheAnswersOfTheBandReviewWithTheirProposal) {
   EXPECT_EQ(item.digest, "d1");
   EXPECT_EQ(item.text, "text 0");
   EXPECT_EQ(item.reason, Reason::review);
-  EXPECT_EQ(intake.seen, (std::map<Band, std::int64_t>{{Band::answer, 1}, {Band::review, 1}, {Band::refuse, 1}}));
+  EXPECT_EQ(intake.seen,
+            (std::map<Band, std::int64_t>{{Band::answer, 1}, {Band::review, 1}, {Band::refuse, 1}}));
 }
 
 TEST(ReviewItems, OfTheAuditAreARandomShareOfTheOthers) {
@@ -69,15 +74,14 @@ TEST(ReviewItems, OfTheAuditAreARandomShareOfTheOthers) {
 }
 
 TEST(ReviewItems, LeaveOutAnswersWithoutABand) {
-  const ReviewIntake intake = items_of(job_with({R"({"text":"a"})", answer("perhaps", "", 0.5), R"([1])"}), 1.0);
+  const ReviewIntake intake =
+      items_of(job_with({R"({"text":"a"})", answer("perhaps", "", 0.5), R"([1])"}), 1.0);
   EXPECT_TRUE(intake.items.empty() && intake.seen.empty());
 }
 
 class ReviewDeskTest : public ::testing::Test {
  protected:
-  ReviewDeskTest() {
-    review::Queue::make(path(), {.application = "desk", .run = "0123456789"}, {"billing"});
-  }
+  ReviewDeskTest() { review::Queue::make(path(), {.application = "desk", .run = "0123456789"}, {"billing"}); }
   std::filesystem::path path() const { return folder_ / "desk.queue"; }
 
   testing::TemporaryFolder folder_;
@@ -92,12 +96,13 @@ TEST_F(ReviewDeskTest, AnswersWhenTheItemsAreOnTheDisk) {
     const auto work = boost::asio::make_work_guard(loop_);
     for (int i = 0; i < 20; ++i) {
       const std::string id = "s-" + std::to_string(i);
-      desk.take(items_of(job_with({answer("review", "", 0.5)}), 0.0, id), [&, id](const std::string& failure) {
-        EXPECT_EQ(failure, "");
-        EXPECT_EQ(review::Queue(path()).find(id).id, id) << "another connection sees it already";
-        committed.push_back(id);
-        if (committed.size() == 20) loop_.stop();
-      });
+      desk.take(items_of(job_with({answer("review", "", 0.5)}), 0.0, id),
+                [&, id](const std::string& failure) {
+                  EXPECT_EQ(failure, "");
+                  EXPECT_EQ(review::Queue(path()).find(id).id, id) << "another connection sees it already";
+                  committed.push_back(id);
+                  if (committed.size() == 20) loop_.stop();
+                });
     }
     bool at_once = false;
     desk.take(items_of(job_with({answer("answer", "billing", 0.9)}), 0.0, "s-20"),
