@@ -171,7 +171,8 @@ Form<ReviewForgetRequest> review_forget_form() {
                   "stay, "
                   "for the figures.",
                   {{"exp review forget desk.queue 5b1f0c2a9e44-1 --by anna", "remove the input of one item"},
-                   {"exp review forget desk.queue --older-than 7 --by anna", "remove all inputs older than 7 days"}}})
+                   {"exp review forget desk.queue --older-than 7 --by anna",
+                    "remove all inputs older than 7 days"}}})
       .option("older-than", &R::older_than, "DAYS", "the inputs of all items older than DAYS days")
       .option("by", &R::by, "NAME", "who removes them, for the trail (default: $USER)")
       .flag("json", &R::json, "as JSON")

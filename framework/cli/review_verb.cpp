@@ -80,9 +80,8 @@ Table table_of(const std::vector<review::Item>& items) {
 
 int review_ls(const app::ReviewListRequest& request, app::App&, Console& console) {
   Queue queue = app::open_review_queue(request.queue);
-  const std::vector<review::Item> items = queue.list({.waiting = !request.done,
-                                                      .done = request.done,
-                                                      .most = static_cast<std::size_t>(request.limit)});
+  const std::vector<review::Item> items = queue.list(
+      {.waiting = !request.done, .done = request.done, .most = static_cast<std::size_t>(request.limit)});
   const review::QueueCounts counts = queue.counts();
   if (request.json) {
     Json list = Json::array();
@@ -237,7 +236,9 @@ void print_report(Console& console, const app::ReviewReport& report) {
     const auto found = numbers.seen.find(band);
     return found == numbers.seen.end() ? 0 : found->second;
   };
-  const auto opinions = [](std::int64_t count) { return counted(static_cast<std::size_t>(count), "opinion"); };
+  const auto opinions = [](std::int64_t count) {
+    return counted(static_cast<std::size_t>(count), "opinion");
+  };
   out << report.settings.application << ": " << report.counts.waiting << " waiting, " << report.counts.done
       << " decided\n  waiting   " << numbers.claimed << " claimed, " << numbers.disputed << " disputed";
   if (numbers.oldest_waiting)
@@ -291,13 +292,12 @@ int review_forget(const app::ReviewForgetRequest& request, app::App& app, Consol
   Queue queue = app::open_review_queue(request.queue);
   const std::string person = app::reviewer_of(request.by);
   const app::ProgressEnd end{app.events};
-  const std::size_t inputs =
-      request.older_than
-          ? queue.forget_older(*request.older_than * review::seconds_of_day, person,
-                               [&](std::size_t done, std::size_t all) {
-                                 app.events.progressed("removed", done, all, "inputs");
-                               })
-          : queue.forget(request.items, person);
+  const std::size_t inputs = request.older_than
+                                 ? queue.forget_older(*request.older_than * review::seconds_of_day, person,
+                                                      [&](std::size_t done, std::size_t all) {
+                                                        app.events.progressed("removed", done, all, "inputs");
+                                                      })
+                                 : queue.forget(request.items, person);
   if (request.json)
     console.print({{"version", 1}, {"inputs", inputs}});
   else

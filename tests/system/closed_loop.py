@@ -32,8 +32,10 @@ TOPICS = {
     "delivery": ["the parcel", "my order", "the courier", "the box with the lamp"],
     "other": ["the weather in town", "a recipe with rice", "the match on Sunday", "a song about rain"],
 }
+# The new topic shares words with what is out of scope, so the application leaves it to people.
 NEW_TOPIC = "garden"
-NEW_THINGS = ["the seeds for tomatoes", "a lawn mower", "the roses on the terrace", "some earth for pots"]
+NEW_THINGS = ["the weather for tomatoes", "a recipe for compost", "the rain on the roses", "a song for the lawn"]
+USUAL = ["billing", "delivery"] * 4 + ["other"]
 
 MODEL = """name = "intent"
 [task]
@@ -90,7 +92,7 @@ name = "many reviews"
 level = "critical"
 field = "decide.band"
 value = "review"
-above = 0.3
+above = 0.4
 window = "10s"
 least = 20
 """
@@ -146,7 +148,7 @@ class Server:
 
     def __init__(self, exp):
         self.exp, self.process, self.url = exp, None, None
-        self.topics = list(TOPICS)
+        self.topics = USUAL
         self.answered, self.reviewed, self.failures = 0, set(), []
         self.lock, self.is_up, self.stopped = threading.Lock(), threading.Event(), threading.Event()
         self.clients = [threading.Thread(target=self.ask, args=(seed,)) for seed in range(3)]
@@ -272,7 +274,7 @@ def loop(exp, decisions):
     server.require_no_loss("usual requests")
     print(f"served: {server.answered} answers, no alert")
 
-    server.topics = [NEW_TOPIC] * 4 + list(TOPICS)
+    server.topics = [NEW_TOPIC] * 12 + USUAL
     wait_for(lambda: exp.run("monitor", "desk", "--alerts", "alerts.toml", codes=(0, 3)).returncode == 3, "an alert")
     print(f"alert: raised among {server.answered} answers")
 

@@ -26,8 +26,8 @@ inline constexpr const char* vector_field = "vector";
 
 /// The name of a text field by which a step says who answers a request: "answer" and "refuse" are automatic,
 /// "review" is left to a person. The review queue of an application reads the last field with this name. It
-/// proposes the step's field "label" or, if that is empty, the first field OTHER.label that the step reads, and
-/// shows the numbers "confidence" and "scope" of the step (docs/guides/review.md).
+/// proposes the step's field "label" or, if that is empty, the first field OTHER.label that the step reads,
+/// and shows the numbers "confidence" and "scope" of the step (docs/guides/review.md).
 inline constexpr const char* band_field = "band";
 
 /// A trained model that a step asks: the run of its option `model`. Its answer to a record does not depend on
