@@ -151,7 +151,7 @@ class Server:
         self.topics = USUAL
         self.answered, self.reviewed, self.failures = 0, set(), []
         self.lock, self.is_up, self.stopped = threading.Lock(), threading.Event(), threading.Event()
-        self.clients = [threading.Thread(target=self.ask, args=(seed,)) for seed in range(3)]
+        self.clients = [threading.Thread(target=self.ask, args=(seed,), daemon=True) for seed in range(3)]
 
     def start(self):
         self.log = open("serve.txt", "w+", encoding="utf-8")
@@ -259,13 +259,12 @@ def wait_for(condition, what):
         time.sleep(0.2)
 
 
-def loop(exp, decisions):
+def loop(exp, server, decisions):
     draw = random.Random(1)
     write_data(draw)
     exp.run_killed(training_has_begun("intent"), "run", "desk.toml", "-q")
     exp.run("run", "desk.toml", "-q")
     exp.run("review", "new", "desk.queue", "--app", "desk", "--audit", "0.02", "--keep-texts", "30")
-    server = Server(exp)
     server.start()
     fixed = [request_about(topic, draw) for topic in list(TOPICS) + [NEW_TOPIC] for _ in range(5)]
     before = server.predict(fixed)
@@ -325,8 +324,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ.pop("ENCORE_DB", None)
-        loop(exp, arguments.decisions)
-        os.chdir("/")
+        server = Server(exp)
+        try:
+            loop(exp, server, arguments.decisions)
+        finally:
+            if server.process and server.process.poll() is None:
+                server.kill()
+            os.chdir("/")
 
 
 if __name__ == "__main__":
