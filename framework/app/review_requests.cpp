@@ -155,8 +155,12 @@ Form<ReviewExportRequest> review_export_form() {
       .option("format", &R::format, "FORMAT",
               "tsv: text and label with a tab between them; jsonl: objects with the members text and label "
               "(default: the format of the application's data, else jsonl)")
+      .flag("json", &R::json, "print as JSON what was written; needs --output")
       .argument("queue", &R::queue, queue_argument)
       .refuse([](const R& request) -> std::string {
+        if (request.json && request.output.empty())
+          return "--json describes the written file: add --output FILE, or --format jsonl for records as "
+                 "JSON";
         return !request.format || *request.format == "tsv" || *request.format == "jsonl"
                    ? ""
                    : "invalid --format \"" + *request.format + "\": expected tsv or jsonl";

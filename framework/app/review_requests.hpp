@@ -66,6 +66,7 @@ struct ReviewExportRequest {
   std::string queue;
   std::string output;                 ///< "": standard output
   std::optional<std::string> format;  ///< "tsv" or "jsonl"; not given: that of the application's data
+  bool json = false;                  ///< describe the written file as JSON
 };
 
 struct ReviewForgetRequest {

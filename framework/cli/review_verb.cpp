@@ -280,8 +280,12 @@ int review_export(const app::ReviewExportRequest& request, app::App&, Console& c
   std::ostringstream text;
   const std::size_t records = app::export_decisions(queue, request, text);
   world::save_file(request.output, text.str());
-  console.out << request.output << ": " << counted(records, "record") << '\n';
   const auto left_out = static_cast<std::size_t>(queue.counts().done) - records;
+  if (request.json) {
+    console.print({{"version", 1}, {"file", request.output}, {"records", records}, {"left_out", left_out}});
+    return exit_done;
+  }
+  console.out << request.output << ": " << counted(records, "record") << '\n';
   if (left_out > 0)
     console.noticed(counted(left_out, "decided item") + " without a text " + (left_out == 1 ? "is" : "are") +
                     " left out");

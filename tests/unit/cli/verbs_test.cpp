@@ -71,9 +71,11 @@ TEST(Verbs, EachWithATableHasCsv) {
   for_each_verb([&](const Verb& verb, const std::string& name) {
     if (has(verb, "csv")) found.insert(name);
   });
-  EXPECT_EQ(found, (std::set<std::string>{"compare", "db merge", "diff", "doctor", "dump", "embed",
-                                          "evaluate", "explain", "gc", "ls", "monitor", "plan", "plugin info",
-                                          "plugin ls", "quantize", "query", "retrain", "show", "status"}));
+  EXPECT_EQ(found, (std::set<std::string>{
+                       "compare",       "db merge",     "diff",     "doctor", "dump",    "embed",
+                       "evaluate",      "explain",      "gc",       "ls",     "monitor", "plan",
+                       "plugin info",   "plugin ls",    "quantize", "query",  "retrain", "review ls",
+                       "review report", "review trail", "show",     "status"}));
 }
 
 TEST(Verbs, NoFormHasANameOrALetterTwice) {
