@@ -94,7 +94,7 @@ Verb make_verb_of_actions(const std::string& name, const std::string& summary, c
       print_list(actions, console);
       console.out << '\n'
                   << wrapped(name + " ACTION -h shows the options of an action and an example.", width)
-                  << "\nexample: " << name << ' ' << actions.front().name << '\n';
+                  << "\nexample: " << actions.front().form().help().examples.front().command << '\n';
       return arguments.empty() ? exit_usage : exit_done;
     }
     std::vector<std::string> names;
