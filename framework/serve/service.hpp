@@ -122,9 +122,9 @@ class Service {
   std::string session_;                                            ///< begins the ids of sampled requests
   std::map<std::string, std::shared_ptr<ServeMonitor>> monitors_;  ///< by name of the run
   std::map<std::string, std::string> run_ids_;                     ///< of the runs, by their names
-  std::unique_ptr<ReviewDesk> desk_;  ///< null: without a review queue
-  std::set<std::string> reviewed_;    ///< names of the runs whose requests come into the review queue
-  Pools pools_, next_, replaced_;     // behind the members that make_pools() uses
+  std::unique_ptr<ReviewDesk> desk_;                               ///< null: without a review queue
+  std::set<std::string> reviewed_;  ///< names of the runs whose requests come into the review queue
+  Pools pools_, next_, replaced_;   // behind the members that make_pools() uses
   bool writing_ = false;
   std::function<void(const std::string& why)> replacing_ended_;
   const HttpServer* server_ = nullptr;

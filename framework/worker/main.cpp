@@ -81,9 +81,9 @@ int predict(const WorkerCall& call) {
       .format = call.text("format"),
       .scores = call.flag("scores") ? infer::Scores::with : infer::Scores::without,
       .trace = call.flag("trace")};
-  const int code =
-      !file.empty() ? (application ? predict_application_file_verb : predict_file_verb)(run, file.front())
-                    : (application ? predict_application_verb : predict_verb)(run, arguments);
+  const int code = !file.empty()
+                       ? (application ? predict_application_file_verb : predict_file_verb)(run, file.front())
+                       : (application ? predict_application_verb : predict_verb)(run, arguments);
   if (code == 0) output.commit();
   return code;
 }
