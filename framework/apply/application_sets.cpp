@@ -43,7 +43,8 @@ std::vector<std::string> add_new_examples(const Application& application, tasks:
   const config::DataTable& data = application.description().data;
   if (data.more.empty()) return {};
   for (const auto& [step, model] : application.models())
-    if (model->fields().structure != application.fields().structure)
+    if (model->fields().structure != application.fields().structure ||
+        model->fields().optional != application.fields().optional)
       throw config::ConfigError(
           "data.more", "the application reads the fields " + quoted_list(application.fields().structure) +
                            ", and the model of step \"" + step + "\" " +

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/predictions.hpp"
 #include "base/nearest.hpp"
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
@@ -55,7 +56,10 @@ AlertedRun run_of(const app::App& app, store::Store& store, const app::MonitorRe
                   const monitor::AlertRules& rules) {
   AlertedRun run{.row = app::selected_run(app, store, app::selection_from(request.selection))};
   run.folder = store.run_folder(run.row.id);
-  run.development = record::read_dev_answers(run.folder);
+  const std::vector<store::ArtifactRow> artifacts = store.read_artifacts(run.row.number);
+  if (std::ranges::find(artifacts, record::dev_answers_file, &store::ArtifactRow::name) != artifacts.end())
+    run.development = record::read_dev_answers(
+        analysis::recorded_artifact(store, run.row, record::dev_answers_file));  // with its recorded hash
   monitor::require_known(rules, known_answers(run), run.row.name);
   return run;
 }

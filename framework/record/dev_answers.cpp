@@ -43,8 +43,7 @@ DevAnswer answer_in(const nlohmann::json& line) {
 
 }  // namespace
 
-std::vector<DevAnswer> read_dev_answers(const std::filesystem::path& run_folder) {
-  const std::filesystem::path path = run_folder / "predictions" / "dev.jsonl";
+std::vector<DevAnswer> read_dev_answers(const std::filesystem::path& path) {
   std::error_code missing;
   if (!std::filesystem::exists(path, missing)) return {};
   const std::string text = read_file(path);

@@ -17,9 +17,12 @@ namespace encore::record {
 /// are in "label"; of spans these are the types.
 using DevAnswer = std::map<std::string, std::vector<std::string>>;
 
-/// Returns the answers in a run's folder, or none if it has no such file. Throws Error that names the file
-/// and the line if it is damaged.
-std::vector<DevAnswer> read_dev_answers(const std::filesystem::path& run_folder);
+/// The file with the answers, in a run's folder.
+inline constexpr const char* dev_answers_file = "predictions/dev.jsonl";
+
+/// Returns the answers in a file, or none if there is no such file. Throws Error that names the file and the
+/// line if it is damaged. The caller decides whether the file is the recorded one.
+std::vector<DevAnswer> read_dev_answers(const std::filesystem::path& path);
 
 /// Returns the values of each field that has few: at most a thousand, each in two answers or more on average.
 /// Such a field names a class; another one may repeat a part of the input.

@@ -58,13 +58,15 @@ void NewExamples::score(const Records& set) {
 
 Records NewExamples::fitted_on(const Records& added, double compared) const {
   std::vector<std::size_t> numbers;
-  std::size_t scored = 0;
+  std::size_t scored = 0, learned = 0;
   for (std::size_t i = 0; i < added.size(); ++i) {
     const std::uint64_t hash = content_hash(added, i, fields_);
-    if (!is_held_out(hash, share_) || is_held_out(hash, compared)) continue;
-    if (scored_.contains(hash))
+    const bool is_scored = scored_.contains(hash);
+    if (!is_held_out(hash, share_))
+      learned += is_scored ? 1 : 0;
+    else if (!is_held_out(hash, compared) && is_scored)
       ++scored;
-    else
+    else if (!is_held_out(hash, compared))
       numbers.push_back(i);
   }
   Records chosen = selected(added, numbers);
@@ -72,6 +74,9 @@ Records NewExamples::fitted_on(const Records& added, double compared) const {
   std::string note = "data.more: " + std::to_string(added.size()) + " examples, " +
                      std::to_string(numbers.size()) + " of them in the development set";
   if (scored > 0) note += ", " + std::to_string(scored) + " left out, which it or the test set has already";
+  if (learned > 0)
+    note += "; warning: models learned from " + std::to_string(learned) +
+            " that the development or test set also has, so scores there may be better than in service";
   chosen.notes.push_back(std::move(note));
   return chosen;
 }

@@ -31,6 +31,7 @@ class NewExamples {
   void score(const Records& set);
   /// Returns the records of `added` that the share holds out, except for those that the smaller share
   /// `compared` would hold out, in their order, with a note of the counts: an application is fitted on them.
+  /// The note warns of scored records from which the models learn.
   Records fitted_on(const Records& added, double compared) const;
   /// Returns the records of `added` to learn from, in their order, with their notes and a note of the counts.
   /// `train`: the training set, whose records are counted as already present; may be null.

@@ -195,13 +195,28 @@ std::vector<record::ServeAnswer> embed_texts(const Answering& answering, const I
 /// field may repeat a part of the input.
 struct AnsweringApplication {
   apply::Application& application;
-  std::map<std::string, std::set<std::string>> classes = {};
+  std::filesystem::path dev_answers;  ///< read when the first answer is to be observed
+  std::optional<std::map<std::string, std::set<std::string>>> classes = {};
 };
 
+/// Returns the fields of an application's answers that name a class, with their values. If the answers to the
+/// development set cannot be read, prints why and returns none.
+const std::map<std::string, std::set<std::string>>& classes_of(AnsweringApplication& answering) {
+  if (!answering.classes) {
+    answering.classes.emplace();
+    try {
+      *answering.classes = record::classes_in(record::read_dev_answers(answering.dev_answers));
+    } catch (const Error& error) {
+      std::cerr << "encore-worker: no classes are stored for exp monitor: " << error.what() << '\n';
+    }
+  }
+  return *answering.classes;
+}
+
 /// Returns the classes in one answer, for `exp monitor`.
-std::string facts_of(const AnsweringApplication& answering, const Records& given, std::size_t record) {
+std::string facts_of(AnsweringApplication& answering, const Records& given, std::size_t record) {
   record::TextFacts facts;
-  for (const auto& [name, values] : answering.classes)
+  for (const auto& [name, values] : classes_of(answering))
     for (const Records::Field& field : given.fields())
       if (const auto* texts = std::get_if<Records::Texts>(&field.values);
           texts != nullptr && field.name == name && values.contains((*texts)[record]))
@@ -210,8 +225,7 @@ std::string facts_of(const AnsweringApplication& answering, const Records& given
 }
 
 /// Returns the application's answer to each input, as predict prints it. Throws Error if an input is invalid.
-std::vector<record::ServeAnswer> answer_with_steps(const AnsweringApplication& answering,
-                                                   const Items& items) {
+std::vector<record::ServeAnswer> answer_with_steps(AnsweringApplication& answering, const Items& items) {
   apply::Application& application = answering.application;
   const Records records = application.from_text(texts_of(items));
   std::vector<record::ServeAnswer> refusals;
@@ -292,7 +306,7 @@ Items of_work(const record::ServeBatch& batch, record::ServeWork work, bool scor
 constexpr const char* only_answers =
     "this is an application, which answers (POST /v1/predict); its steps' models are runs of their own";
 
-void answer_application_batch(const AnsweringApplication& answering, const record::ServeBatch& batch,
+void answer_application_batch(AnsweringApplication& answering, const record::ServeBatch& batch,
                               ServeSocket& socket) {
   record::ServeAnswers answers;
   for (const bool scored : {false, true})
@@ -346,16 +360,6 @@ record::EmbeddingCloud embeddings_of(const std::filesystem::path& folder,
   return {};
 }
 
-/// Returns the fields of an application's answers that name a class, with their values. If the answers to the
-/// development set cannot be read, adds a note and returns none.
-std::map<std::string, std::set<std::string>> classes_of(const std::filesystem::path& folder,
-                                                        std::vector<std::string>& notes) try {
-  return record::classes_in(record::read_dev_answers(folder));
-} catch (const Error& error) {
-  notes.push_back(error.what());
-  return {};
-}
-
 /// Returns the description of an application for clients: its digest is that of its knowledge and its models.
 record::ServeModel message_of(const apply::Application& application) {
   record::ServeModel message{.digest = {},
@@ -381,9 +385,9 @@ record::ServeModel message_of(const apply::Application& application) {
 int serve_application(const TrainedRunArguments& run, ServeSocket& socket) {
   const Device device;
   apply::Application application = apply::Application::open(run.folder, run.plugin_folders, device);
-  record::ServeModel message = message_of(application);
-  const AnsweringApplication answering{application, classes_of(run.folder, message.notes)};
-  socket.send(record::ServeMessage(std::move(message)));
+  AnsweringApplication answering{.application = application,
+                                 .dev_answers = run.folder / record::dev_answers_file};
+  socket.send(record::ServeMessage(message_of(application)));
   while (const std::optional<record::ServeBatch> batch = socket.next_batch())
     answer_application_batch(answering, *batch, socket);
   return 0;

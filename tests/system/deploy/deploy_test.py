@@ -191,7 +191,9 @@ def check_systemd(tree, exp):
         text = open(os.path.join(folder, unit), encoding="utf-8").read()
         if unit.endswith(".timer"):
             expect(unit.replace(".timer", ".service") in units, f"{unit}: no service of this name")
-        for line in re.findall(r"^Exec\w*=\S*/bin/exp (.*)$", text, flags=re.MULTILINE):
+        calls = re.findall(r"^Exec\w*=(?:\S*/bin/exp|/bin/sh -c 'exec exp) (.*?)'?$", text, flags=re.MULTILINE)
+        expect(calls or unit.endswith(".timer"), f"{unit}: no command of exp was found")
+        for line in calls:
             words = line.split()
             verb = words[:2] if words[0] in ("review", "db", "plugin") else words[:1]
             known = options_of(exp, verb)

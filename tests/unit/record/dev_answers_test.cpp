@@ -18,12 +18,12 @@ using Values = std::vector<std::string>;
 std::vector<DevAnswer> read(const testing::TemporaryFolder& folder, const std::string& text) {
   std::filesystem::create_directories(folder / "predictions");
   testing::write_bytes(folder / "predictions/dev.jsonl", text);
-  return read_dev_answers(folder.path());
+  return read_dev_answers(folder / dev_answers_file);
 }
 
 TEST(DevAnswers, AreThoseOfAModelOrOfAnApplication) {
   const testing::TemporaryFolder folder;
-  EXPECT_TRUE(read_dev_answers(folder.path()).empty()) << "there is no file";
+  EXPECT_TRUE(read_dev_answers(folder / dev_answers_file).empty()) << "there is no file";
   const std::vector<DevAnswer> answers =
       read(folder,
            "{\"example\": 0, \"truth\": \"a\", \"predicted\": \"b\"}\n"

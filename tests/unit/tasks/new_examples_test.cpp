@@ -48,6 +48,25 @@ TEST(NewExamples, HeldOutAndLearnedExamplesAreAllAndShareNone) {
   EXPECT_NEAR(static_cast<double>(held.size()), 200.0, 60.0);
 }
 
+TEST(NewExamples, AnApplicationIsFittedOnWhatIsNeitherLearnedNorCompared) {
+  const Records added = labelled(from_to(0, 1000));
+  NewExamples examples(parts, 0.4);
+  const std::set<std::string> learned = texts_of(examples.learned(added, nullptr)),
+                              compared = texts_of(held_out(added, parts, 0.2)),
+                              fitted = texts_of(examples.fitted_on(added, 0.2));
+  EXPECT_EQ(learned.size() + compared.size() + fitted.size(), 1000u);
+  for (const std::string& text : fitted)
+    EXPECT_FALSE(learned.contains(text) || compared.contains(text)) << text;
+  EXPECT_EQ(examples.fitted_on(added, 0.2).notes.back().find("warning"), std::string::npos);
+
+  examples.score(labelled({*learned.begin(), *fitted.begin(), *compared.begin()}));
+  const Records without = examples.fitted_on(added, 0.2);
+  EXPECT_EQ(without.size() + 1, fitted.size());
+  const std::string& note = without.notes.back();
+  EXPECT_NE(note.find("1 left out"), std::string::npos) << note;
+  EXPECT_NE(note.find("warning: models learned from 1 that"), std::string::npos) << note;
+}
+
 TEST(NewExamples, ARecordStaysInItsPartWhenOthersOrItsLabelChange) {
   const std::set<std::string> before = texts_of(held_out(labelled(from_to(0, 200)), parts, 0.2)),
                               after = texts_of(held_out(labelled(from_to(0, 900), "y"), parts, 0.2));
