@@ -13,11 +13,13 @@
 namespace encore::system_test {
 
 /// Returns why this test starts no daemons, or an empty string if it may. `full`: it belongs to the long
-/// tests.
+/// tests, which run only if ENCORE_TEST_SLURM is "full".
 std::string why_no_daemons(bool full);
-/// First line of a test: NEEDS_SLURM(false)
-#define NEEDS_SLURM(full) \
-  if (const std::string why = why_no_daemons(full); !why.empty()) GTEST_SKIP() << why
+/// The first line of a test is one of these; it skips the test if it may start no daemons.
+#define NEEDS_SLURM_FOR_A_SHORT_TEST \
+  if (const std::string why = why_no_daemons(false); !why.empty()) GTEST_SKIP() << why
+#define NEEDS_SLURM_FOR_A_LONG_TEST \
+  if (const std::string why = why_no_daemons(true); !why.empty()) GTEST_SKIP() << why
 
 /// Writes a sweep s of six runs, or of this number of seeds.
 void write_sweep(const Sandbox& sandbox, int runs);

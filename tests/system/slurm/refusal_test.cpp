@@ -117,7 +117,7 @@ TEST(SlurmRefusal, TheSiteFileChangesNoIdentity) {
 }
 
 TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   if (!Sandbox().shell("unshare --mount mount -t tmpfs none /mnt").end.success())
     GTEST_SKIP() << "this machine does not allow to mount a folder, as in some containers";
   Cluster cluster;
@@ -139,7 +139,7 @@ TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
 }
 
 TEST(SlurmRefusal, APartitionThatIsNotThereIsNamedBySlurmItself) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   Cluster cluster({}, "partition = \"nowhere\"\n");
   const runner::ProgramOutput output = cluster.run("tiny.toml");
   EXPECT_EQ(output.end.exit_code, 75) << output.output << output.errors;

@@ -24,7 +24,7 @@ void write_search(Sandbox& sandbox, const std::string& options) {
                                    "\"model.dropout\" = { uniform = [0.0, 0.5] }\n");
 }
 
-/// Everything that a search stores, except for its clocks.
+/// Returns everything that a search stores, except for its clocks.
 std::string record_of(const Sandbox& sandbox) {
   std::string all;
   for (const char* query :
@@ -47,7 +47,7 @@ void expect_record_of_local_search(Cluster& cluster, const std::string& options)
   EXPECT_EQ(record_of(cluster.sandbox()), record_of(local));
 }
 
-void expect_whole(Cluster& cluster) {
+void expect_verified_without_duplicates(Cluster& cluster) {
   const runner::ProgramOutput verified = cluster.sandbox().exp({"verify", "tune"});
   EXPECT_TRUE(contains(verified.output, "tune  equal  ")) << verified.output << verified.errors;
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, "
@@ -58,11 +58,11 @@ void expect_whole(Cluster& cluster) {
 }
 
 TEST(SlurmSearch, ContinuesTheJobsOfAKilledExpAndDecidesAsALocalOne) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   Cluster cluster;
   const std::string options = "trials = 3\nstartup = 2\npruning = \"asha\"\neta = 2\n";
   write_search(cluster.sandbox(), options);
-  Hold hold(cluster.sandbox(), 3);
+  Hold hold(cluster.sandbox(), 3);  // workers wait in step 3
   const pid_t exp = cluster.start("search.toml");
   hold.wait_for(1);
   ::kill(exp, SIGKILL);
@@ -71,16 +71,16 @@ TEST(SlurmSearch, ContinuesTheJobsOfAKilledExpAndDecidesAsALocalOne) {
   const runner::ProgramOutput output = cluster.run("search.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   expect_record_of_local_search(cluster, options);
-  expect_whole(cluster);
+  expect_verified_without_duplicates(cluster);
   EXPECT_TRUE(contains(cluster.run("search.toml").output, "nothing to do: search tune is complete"));
 }
 
 TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandResumes) {
-  NEEDS_SLURM(true);
+  NEEDS_SLURM_FOR_A_LONG_TEST;
   Cluster cluster;
   const std::string options = "trials = 3\nstartup = 2\n";
   write_search(cluster.sandbox(), options);
-  Hold hold(cluster.sandbox(), 8);
+  Hold hold(cluster.sandbox(), 8);  // workers wait in step 8
   const pid_t exp = cluster.start("search.toml");
   hold.wait_for(1);
   ::kill(exp, SIGINT);
@@ -92,11 +92,11 @@ TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandResumes) {
   const runner::ProgramOutput output = cluster.run("search.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   expect_record_of_local_search(cluster, options);
-  expect_whole(cluster);
+  expect_verified_without_duplicates(cluster);
 }
 
-TEST(SlurmSearch, WithFourTrialsAtOnceReplaysAfterAnyKill) {
-  NEEDS_SLURM(true);
+TEST(SlurmSearch, WithFourTrialsAtOnceCompletesAfterKills) {
+  NEEDS_SLURM_FOR_A_LONG_TEST;
   Cluster cluster;
   write_search(cluster.sandbox(), "trials = 10\nstartup = 4\npruning = \"asha\"\neta = 2\n");
   std::mt19937 random(7);
@@ -113,7 +113,7 @@ TEST(SlurmSearch, WithFourTrialsAtOnceReplaysAfterAnyKill) {
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM search_trial"), "10");
   EXPECT_EQ(cluster.slurm("squeue -h -t all -o '%j %F' | sort -u | cut -d ' ' -f 1 | uniq -d"), "")
       << "nothing is submitted twice";
-  expect_whole(cluster);
+  expect_verified_without_duplicates(cluster);
 }
 
 }  // namespace

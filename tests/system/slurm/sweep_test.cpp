@@ -32,17 +32,17 @@ void expect_sweep(int runs, int runs_per_job) {
 }
 
 TEST(SlurmSweep, AnArrayHasTheBitsOfALocalRun) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   expect_sweep(24, 4);
 }
 
 TEST(SlurmSweep, TwoHundredRunsThroughAnArrayHaveTheBitsOfLocalOnes) {
-  NEEDS_SLURM(true);
+  NEEDS_SLURM_FOR_A_LONG_TEST;
   expect_sweep(200, 5);
 }
 
 TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   Cluster cluster;
   write_sweep(cluster.sandbox(), 3);
   cluster.slurm("scontrol update PartitionName=work State=DOWN");
@@ -69,7 +69,7 @@ TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
 }
 
 TEST(SlurmSweep, MaxArraySizeIsObeyed) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   Cluster cluster({"MaxArraySize=10"});
   write_sweep(cluster.sandbox(), 24);
   const runner::ProgramOutput output = cluster.run("sweep.toml");
@@ -80,7 +80,7 @@ TEST(SlurmSweep, MaxArraySizeIsObeyed) {
 }
 
 TEST(SlurmSweep, AFullQueueIsWaitedFor) {
-  NEEDS_SLURM(true);
+  NEEDS_SLURM_FOR_A_LONG_TEST;
   Cluster cluster({"MaxJobCount=6", "MinJobAge=2"});
   write_sweep(cluster.sandbox(), 12);
   const runner::ProgramOutput output = cluster.run("sweep.toml");
@@ -91,7 +91,7 @@ TEST(SlurmSweep, AFullQueueIsWaitedFor) {
 }
 
 TEST(SlurmSweep, AtMostTenSubmissionsAMinuteWhereSoSet) {
-  NEEDS_SLURM(true);
+  NEEDS_SLURM_FOR_A_LONG_TEST;
   Cluster cluster;
   cluster.sandbox().write("site.toml",
                           "[slurm]\nqueue_seconds = 1\nmax_array_size = 1\nmax_submits_per_minute = 10\n");
@@ -146,12 +146,12 @@ void expect_nothing_lost(int kills) {
 }
 
 TEST(SlurmSweep, AnExpThatIsKilledInBetweenLosesNothing) {
-  NEEDS_SLURM(false);
+  NEEDS_SLURM_FOR_A_SHORT_TEST;
   expect_nothing_lost(3);
 }
 
 TEST(SlurmSweep, AnExpThatIsKilledTwentyTimesLosesNothing) {
-  NEEDS_SLURM(true);
+  NEEDS_SLURM_FOR_A_LONG_TEST;
   expect_nothing_lost(20);
 }
 
