@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Table: lays out the columns of a table by the width of characters on terminals, and prints the same rows as
-// CSV; formats times and numbers with a fixed number of digits. All verbs with tables use it. The titles of
-// CSV columns come from those of the table: a changed title renames a column that programs read. Read next:
+// Table: lays out the columns of a table by the width of characters on terminals, and prints the same rows
+// as CSV. time_text(), fixed() and others format the cells. All verbs with tables use it. The titles of CSV
+// columns come from those of the table: a changed title renames a column that programs read. Read next:
 // table.hpp.
 #include "cli/table.hpp"
 
@@ -19,7 +19,7 @@ namespace encore::cli {
 
 namespace {
 
-std::string local(const char* format, double time) {
+std::string local_time_text(const char* format, double time) {
   const auto seconds = static_cast<std::time_t>(time);
   std::tm parts{};
   ::localtime_r(&seconds, &parts);
@@ -31,10 +31,10 @@ std::string local(const char* format, double time) {
 }  // namespace
 
 std::string time_text(double time) {
-  return local("%Y-%m-%d %H:%M:%S", time);
+  return local_time_text("%Y-%m-%d %H:%M:%S", time);
 }
 std::string clock_text(double time) {
-  return local("%H:%M:%S", time);
+  return local_time_text("%H:%M:%S", time);
 }
 
 std::string fixed(double value, int digits) {
@@ -56,7 +56,7 @@ void Table::add(std::vector<Cell> row) {
 std::vector<std::size_t> Table::shown(const std::vector<int>& widths, const Terminal& terminal,
                                       int indent) const {
   std::vector<std::size_t> columns;
-  int width = indent - 2;
+  int width = indent - 2;  // there is no gap before the first column
   for (std::size_t c = 0; c < widths.size(); ++c) {
     columns.push_back(c);
     width += widths[c] + 2;
@@ -110,6 +110,7 @@ void Table::print_csv(std::ostream& out) const {
   out << document::csv_record(record);
   for (const auto& row : rows_) {
     record.clear();
+    // A "-" stands for a missing value in a table; in CSV such a field is empty.
     for (const Cell& cell : row) record.push_back(cell.text == "-" ? "" : cell.text);
     out << document::csv_record(record);
   }

@@ -44,15 +44,15 @@ nlohmann::json measure(std::int64_t sequences, std::int64_t length, std::int64_t
 
   nlohmann::json forward = nlohmann::json::array(), backward = nlohmann::json::array();
   for (int i = -2; i < repetitions; ++i) {  // the first two warm up
-    const double there =
+    const double forward_seconds =
         seconds(device, [&] { kernels::attention(device, batch, batch, options, q, k, v, out, log_sum); });
-    const double back = seconds(device, [&] {
+    const double backward_seconds = seconds(device, [&] {
       kernels::attention_backward(device, batch, batch, options, q, k, v, out, log_sum, dout,
                                   {dqkv, 0, width}, {dqkv, width, width}, {dqkv, 2 * width, width});
     });
     if (i < 0) continue;
-    forward.push_back(there);
-    backward.push_back(back);
+    forward.push_back(forward_seconds);
+    backward.push_back(backward_seconds);
   }
   return {{"threads", host_threads()}, {"forward", forward}, {"backward", backward}};
 }
@@ -64,7 +64,10 @@ int main(int count, char** arguments) {
     if (count != 7)
       throw Error("attention_speed SEQUENCES LENGTH HEADS HEAD_SIZE float32|bfloat16 REPETITIONS");
     const KokkosSession kokkos;
-    const DType type = std::string(arguments[5]) == "bfloat16" ? DType::bfloat16 : DType::float32;
+    const std::string word = arguments[5];
+    if (word != "float32" && word != "bfloat16")
+      throw Error("invalid type \"" + word + "\": expected float32 or bfloat16");
+    const DType type = word == "bfloat16" ? DType::bfloat16 : DType::float32;
     std::cout << measure(std::stoll(arguments[1]), std::stoll(arguments[2]), std::stoll(arguments[3]),
                          std::stoll(arguments[4]), type, std::stoi(arguments[6]))
               << '\n';

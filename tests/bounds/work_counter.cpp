@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements work_counter.hpp: the function that the compiler calls in each basic block, and replacements of
-// malloc, memcpy and their like for the whole program. This is the only file of the program that is compiled
-// without the counter, because it would call itself; CMakeLists.txt sets its options.
+// Counts the work of a call (work_of) for the tests of this folder, which check that reading hostile input
+// takes work in proportion to its size. Here are the function that the compiler calls in each basic block,
+// and replacements of malloc, memcpy and others for the whole program. The limits of the tests are in these
+// units, so counting something else changes them. This is the only file that is compiled without the
+// counter, because it would call itself (CMakeLists.txt sets its options). Read work_counter.hpp first.
 #include "bounds/work_counter.hpp"
 
 #include <malloc.h>
@@ -40,6 +42,8 @@ void give(void* block) {
 
 // The linker takes definitions in the program before those of every library. glibc's own functions stay
 // available under other names.
+//
+// The bytes of other functions are not counted: strcmp, memrchr and similar ones, and the zeroing of calloc.
 extern "C" {
 
 void __sanitizer_cov_trace_pc() {
@@ -152,7 +156,7 @@ std::size_t strlen(const char* text) {
 namespace encore::bounds {
 
 Work work_of(const std::function<void()>& call) {
-  constexpr std::uint64_t bytes_of_a_step = 8;
+  constexpr std::uint64_t bytes_of_a_step = 8;  // they count as much as a block of code (Work::steps)
   const std::uint64_t blocks_before = blocks, bytes_before = bytes_touched, allocated_before = allocated;
   const std::int64_t held_before = held;
   most_held = held_before;

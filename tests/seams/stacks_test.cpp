@@ -39,9 +39,8 @@ TEST_F(StacksTest, GradientsAreThoseOfTheLoss) {
     const auto loss = [&] {
       return tiny->model.read(tiny->model.forward_backward(tiny->batch, tiny->batch.scales(), {1, 1}));
     };
-    loss();
     for (const memory::ParameterSlice& slice : tiny->model.parameters().slices()) {
-      loss();
+      loss();  // computes the gradient at the present values
       const std::vector<double> values = tiny->values(slice), gradient = tiny->gradient(slice);
       for (const std::size_t i : {values.size() / 2, values.size() - 1}) {
         const auto at = [&](double step) {
@@ -72,7 +71,7 @@ TEST_F(StacksTest, ARowOfTheDecoderSeesTheSourceAndNoLaterRow) {
     return rows;
   };
   std::vector<Pair> later = pairs;
-  later[1].target[2] = 9;  // row 3 + 3 of the decoder
+  later[1].target[2] = 9;  // the decoder's rows of pair 1 begin at 3; the fourth of them, 6, reads this token
   EXPECT_EQ(changed(later), (std::vector<bool>{0, 0, 0, 0, 0, 0, 1, 1, 0, 0}));
   std::vector<Pair> source = pairs;
   source[0].source[4] = 9;

@@ -14,7 +14,7 @@ namespace {
 Measure accuracy() {
   return {.name = "accuracy", .reducer = Reducer::ratio, .columns = {"right", "all"}};
 }
-/// Returns the statistics of examples of which 1 is right and 0 is wrong.
+/// Returns the statistics of one example for each value: 1 is a right answer, 0 a wrong one.
 Statistics answers(const std::vector<double>& right) {
   Statistics statistics;
   for (const double value : right) {
@@ -30,7 +30,7 @@ MeasureDifference difference(const std::vector<double>& before, const std::vecto
   return paired_bootstrap(one, other, cells);
 }
 
-TEST(PairedBootstrap, EqualAnswersHaveNoInterval) {
+TEST(PairedBootstrap, EqualAnswersHaveAnIntervalOfZero) {
   const MeasureDifference found = difference({1, 0, 1, 1}, {1, 0, 1, 1});
   EXPECT_EQ(found.before, 0.75);
   EXPECT_EQ(found.after, 0.75);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests Table (cli/table.hpp), by which all verbs print tables and CSV: alignment by displayed width, columns
-// that are left out on a narrow terminal, styles, and CSV, in which a spreadsheet must not take text for a
-// formula.
+// Tests Table (cli/table.hpp), by which all verbs print tables and CSV: alignment by displayed width,
+// columns that are left out on a narrow terminal, styles, the names of CSV columns; and
+// document::csv_record() (document/escape.hpp), which writes the lines of CSV, in which a spreadsheet must
+// not take text for a formula.
 #include "cli/table.hpp"
 
 #include <gtest/gtest.h>
@@ -69,6 +70,15 @@ TEST(Table, StylesOnlyWhereThereIsColour) {
 TEST(Table, RefusesARowOfAnotherLength) {
   Table table({{"A"}, {"B"}});
   EXPECT_THROW(table.add({"only one"}), std::logic_error);
+}
+
+TEST(Table, CsvHasNamesForProgramsAndNoDashes) {
+  Table table({{"BEST SCORE", Align::right}, {"STATE", Align::left, true}});
+  table.add({"9.50", "completed"});
+  table.add({"-", "a, b"});
+  std::ostringstream out;
+  table.print_csv(out);
+  EXPECT_EQ(out.str(), "best_score,state\r\n9.50,completed\r\n,\"a, b\"\r\n");
 }
 
 TEST(Csv, QuotesOnlyWhatNeedsIt) {

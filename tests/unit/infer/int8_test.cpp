@@ -13,6 +13,9 @@ namespace {
 
 using namespace testing;
 
+/// A tolerance above every loss that rounding can cause, so that all matrices become integers.
+constexpr double any_loss = 10.0;
+
 class Int8Test : public EngineTest {
  protected:
   void SetUp() override {
@@ -46,12 +49,12 @@ class Int8Test : public EngineTest {
   double rounded_loss_ = 0.0;
 };
 
-TEST_F(Int8Test, AnswersHaveScores) {
+TEST_F(Int8Test, ScoresOfAnswersAreNearThoseOfTheUnroundedModel) {
   for (const std::string head : {"linear", "crf"}) {
     fs::remove_all(run_);
     fs::create_directory(run_);
     train({"train.epochs=12", "model.head.type=" + head});
-    write({.tolerance = 10.0});
+    write({.tolerance = any_loss});
     const auto score = [&](Weights weights) {
       Engine engine = this->engine(weights);
       const std::vector<std::string> texts = {"in Paris slept"};
@@ -69,7 +72,7 @@ TEST_F(Int8Test, TheFileGivesTheModelThatWasMeasured) {
     fs::remove_all(run_);
     fs::create_directory(run_);
     train({"train.precision=" + precision});
-    const Quantization found = write({.tolerance = 10.0});
+    const Quantization found = write({.tolerance = any_loss});
     EXPECT_EQ(found.quantized_cost, rounded_loss_) << precision;
     EXPECT_NE(found.quantized_cost, found.cost) << precision;
     Engine read = engine(Weights::int8);
@@ -82,9 +85,9 @@ TEST_F(Int8Test, TheFileGivesTheModelThatWasMeasured) {
   }
 }
 
-TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfTokensAreRounded) {
+TEST_F(Int8Test, OnlyMatricesOfProductsAndTablesOfTokensAreRounded) {
   train();
-  const Quantization found = write({.tolerance = 10.0});
+  const Quantization found = write({.tolerance = any_loss});
   ASSERT_FALSE(found.matrices.empty());
   Engine model = engine();
   for (const QuantizedMatrix& matrix : found.matrices) {
@@ -95,23 +98,23 @@ TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfTokensAreRounded) {
   }
 }
 
-TEST_F(Int8Test, OfFourBitsTheFileGivesTheModelThatWasMeasured) {
+TEST_F(Int8Test, TheFileOfFourBitsGivesTheModelThatWasMeasured) {
   for (const std::string precision : {"float32", "bfloat16"}) {
     fs::remove_all(run_);
     fs::create_directory(run_);
     train({"train.precision=" + precision});
-    const Quantization found = write({.bits = 4, .tolerance = 10.0});
+    const Quantization found = write({.bits = 4, .tolerance = any_loss});
     for (const QuantizedMatrix& matrix : found.matrices) EXPECT_EQ(matrix.bits, 4) << matrix.path;
     Engine read = engine(Weights::int4);
     EXPECT_EQ(read.loss(sample(read)), rounded_loss_) << precision;
     EXPECT_EQ(read.model().quantized_products(), found.products()) << precision;
-    const Quantization bytes = write({.tolerance = 10.0});
+    const Quantization bytes = write({.tolerance = any_loss});
     EXPECT_NE(found.quantized_cost, bytes.quantized_cost) << precision;
     EXPECT_LT(fs::file_size(file(record::int4_weights_file)), fs::file_size(int8_file())) << precision;
   }
 }
 
-TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
+TEST_F(Int8Test, MatricesThatFourBitsHarmGetEight) {
   train();
   const std::vector<std::string> texts = {"Anna lives in Lund", "Berg met Anna"};
   const auto quantized = [&](int bits, double tolerance) {
@@ -119,7 +122,7 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
     const EncodedTexts encoded = engine.encode_texts(texts);
     return quantize(engine, distance_of(engine, encoded.set), {.bits = bits, .tolerance = tolerance});
   };
-  const double four = quantized(4, 10.0).quantized_cost, eight = quantized(8, 10.0).quantized_cost;
+  const double four = quantized(4, any_loss).quantized_cost, eight = quantized(8, any_loss).quantized_cost;
   ASSERT_GT(four, eight);
   // With a tolerance between the costs of four and of eight bits, some matrices get eight bits and none stays
   // unrounded.
@@ -151,7 +154,7 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
   EXPECT_EQ(read.embed(encoded.set).values, engine.embed(encoded.set).values) << "of both kinds in one file";
 }
 
-TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
+TEST_F(Int8Test, MatricesThatHarmOrAreNamedStayUnrounded) {
   train();
   // The loss may not grow at all: the matrices that increase it most stay unrounded, one by one, until the
   // rest does not increase it.
@@ -160,7 +163,7 @@ TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
   EXPECT_LT(strict.stored().size(), strict.matrices.size());
   for (const QuantizedMatrix& matrix : strict.matrices) EXPECT_TRUE(matrix.growth.has_value());
   const std::string some = strict.matrices.front().path;
-  const Quantization named = write({.tolerance = 10.0, .keep = {some.substr(0, some.find('.'))}});
+  const Quantization named = write({.tolerance = any_loss, .keep = {some.substr(0, some.find('.'))}});
   EXPECT_FALSE(named.stored().contains(some));
   EXPECT_FALSE(named.stored().empty());
   const std::string refusal = refused({.keep = {"nothing"}});
@@ -169,12 +172,12 @@ TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
   EXPECT_TRUE(refusal.find(some) != std::string::npos) << refusal;
 }
 
-TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
+TEST_F(Int8Test, AFileThatIsMissingDamagedOrOfOtherWeightsIsRefused) {
   train();
   EXPECT_EQ(refusal(Weights::int8), int8_file() + " is missing; exp quantize writes it again");
   EXPECT_EQ(refusal(Weights::int4),
             file(record::int4_weights_file) + " is missing; exp quantize --bits 4 writes it again");
-  write({.tolerance = 10.0});
+  write({.tolerance = any_loss});
   const std::string whole = read_bytes(int8_file());
   damage(int8_file());
   EXPECT_TRUE(refusal(Weights::int8)
@@ -185,8 +188,8 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   write_bytes(int8_file(), whole);
   EXPECT_EQ(refusal(Weights::int8), "no error");
 
-  // The run gets other weights. Another seed would make another question, so a bit of the numbers is flipped
-  // instead.
+  // The run gets other weights: one bit of them is flipped. A training with another seed would be another
+  // run.
   record::WeightsFile file(run_);
   std::vector<record::TensorSlice> tensors;
   std::map<std::string, std::vector<std::byte>> bytes;
@@ -201,10 +204,9 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
                                         "exp quantize writes it again");
 }
 
-TEST_F(Int8Test, AFileOfAnotherModelIsRefused) {
+TEST_F(Int8Test, AFileWithoutScalesIsRefused) {
   train();
-  write({.tolerance = 10.0});
-  const std::string whole = read_bytes(int8_file());
+  write({.tolerance = any_loss});
   const record::WeightsFile file(run_, record::int8_weights_file);
   std::vector<record::TensorSlice> tensors;
   for (const auto& [name, entry] : file.tensors().tensors())
@@ -217,7 +219,7 @@ TEST_F(Int8Test, AFileOfAnotherModelIsRefused) {
       << refusal(Weights::int8);
 }
 
-TEST_F(Int8Test, VectorsDecideWhereThereIsNoSet) {
+TEST_F(Int8Test, VectorsMeasureTheCostIfThereIsNoSet) {
   train();
   Engine model = engine(Weights::copied);
   const ExampleSet texts =
@@ -228,7 +230,7 @@ TEST_F(Int8Test, VectorsDecideWhereThereIsNoSet) {
   EXPECT_LT(found.quantized_cost, 0.05);
 }
 
-TEST_F(Int8Test, DoublesAreRefused) {
+TEST_F(Int8Test, AModelInFloat64IsRefused) {
   train({"train.precision=float64"});
   EXPECT_EQ(refused({}),
             "this model computes in float64, and integers go with float32 and bfloat16 activations");
