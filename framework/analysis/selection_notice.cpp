@@ -21,8 +21,8 @@ bool breaks_ties_by_loss(const store::RunRow& run) {
          run.result.value("ties", nlohmann::json()) == nlohmann::json(record::name_of(record::Ties::loss));
 }
 
-/// Returns "dev/bleu is 0.00 at all 28 evaluations". Returns an empty string if the metric changed, or had
-/// too few values to change.
+/// Returns "dev/bleu is 0.00 at all 28 evaluations". Returns an empty string if the metric varied, or if its
+/// only evaluation gave a number.
 std::string still_text(const store::RunRow& run, const Metric& metric, const store::SelectionSpread& spread) {
   const auto all = static_cast<std::size_t>(spread.evaluations);
   if (run.result.is_object() && run.result.value("undefined", nlohmann::json()) == true)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words a notice for a run whose metric could not choose a checkpoint: it had one value at every evaluation,
-// or none. It is derived from the stored points (store/run_score.hpp). The end of a run, `exp show`, `exp
-// compare` and reports call it and print the text.
+// Returns notices for runs whose metric could not choose a checkpoint, because it had one value at every
+// evaluation, or none. They are derived from the stored points (store/run_score.hpp) at each call. The end
+// of a run, `exp show`, `exp compare` and reports call it and print the text. Nothing of it is stored, so
+// the text may change.
 #pragma once
 
 #include <map>
@@ -13,18 +14,18 @@
 
 namespace encore::analysis {
 
-/// Returns a clause without a full stop for each run: `dev/bleu is 0.00 at all 28 evaluations, so it cannot
-/// choose a checkpoint: ...`. A run whose metric changed, or has only one value that is a number, has no
-/// notice. By number of the run.
+/// Returns the notices of those runs that have one, by the number of the run. A notice is a clause without a
+/// full stop: `dev/bleu is 0.00 at all 28 evaluations, so it cannot choose a checkpoint; ...`. A run has
+/// none if its metric varied, or if its only evaluation gave a number.
 std::map<std::int64_t, std::string> selection_notices(store::Store& store,
                                                       const std::vector<store::RunRow>& runs);
 
-/// Adds one notice for each candidate with such runs, with its name in front.
+/// Adds a notice for each candidate that has a run with a notice; it begins with the name of the candidate.
 void note_selection(store::Store& store, const std::vector<Candidate>& candidates,
                     std::vector<std::string>& notices);
 
-/// Returns how a run's checkpoint was chosen among equal scores: "the earliest", or by the loss if all runs
-/// record that.
+/// Returns how these runs break ties between equal scores, for a sentence: "the earliest of equals", or "of
+/// equals that with the lowest dev/loss, then the latest", with a remark if only some of them do so.
 std::string ties_text(const std::vector<store::RunRow>& runs);
 
 }  // namespace encore::analysis

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the reductions of a step without a fixed order for StepCase: "free" versions read and add the same
-// values as Encore's kernels, in parts cut by the number of threads or with atomic additions. Read
-// order_cost.hpp first.
+// OrderCost: times the sums of a training step without a fixed order, to show what the fixed order costs.
+// The "free" versions read and add the same values as Encore's kernels, in parts cut by the number of
+// threads or with atomic additions. StepCase::measure calls it. The names of quantities are stored, so they
+// stay. Read order_cost.hpp first.
 #include "bench/order_cost.hpp"
 
 #include <algorithm>
@@ -53,19 +54,20 @@ void free_column_sums(const Device& device, const T* values, std::int64_t rows, 
 
 #else
 
-/// Returns the number of parts of 64 rows.
+constexpr std::int64_t block_rows = 64;
+
+/// Returns the number of blocks of block_rows rows.
 std::int64_t parts_of(const Device&, std::int64_t rows) {
-  return (rows + 63) / 64;
+  return (rows + block_rows - 1) / block_rows;
 }
 
 /// Computes result (columns) += values (rows, columns). There is a thread for each column of a block of rows,
-/// so that neighbours read neighbours; atomic additions join the sums of the blocks.
+/// so that neighbouring threads read neighbouring addresses; atomic additions join the sums of the blocks.
 template <class T>
 void free_column_sums(const Device& device, const T* values, std::int64_t rows, std::int64_t columns,
                       Sum<T>* result) {
   using S = Sum<T>;
-  constexpr std::int64_t block_rows = 64;
-  const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
+  const std::int64_t blocks = parts_of(device, rows);
   Kokkos::parallel_for(
       "encore::bench_column_sums", Policy(device.space(), 0, blocks * columns),
       KOKKOS_LAMBDA(const std::int64_t i) {
@@ -85,7 +87,8 @@ void add_parts(const Device& device, const S* partial, std::int64_t parts, std::
 
 #endif
 
-/// Uses a thread for each row on a host, for each element on a GPU, whose neighbours then read neighbours.
+/// Uses a thread for each row on a host, and for each element on a GPU, where neighbouring threads then read
+/// neighbouring addresses.
 template <class T>
 void free_embedding_backward(const Device& device, const RowSet& batch, const T* dy, std::int64_t width,
                              Sum<T>* table) {
@@ -133,17 +136,23 @@ constexpr const char* free_length = "free length of the gradient";
 
 const std::vector<Reduction>& reductions() {
   static const std::vector<Reduction> list = {
-      {"matrix products", {}, "gemm", "matmul"},
+      {.name = "matrix products", .kernels = {}, .fixed = "gemm", .free = "matmul"},
       // The sums of biases' gradients are computed within the products that compute the gradients of weights,
       // so these products are on both sides of the comparison.
-      {"gradients of biases", {}, fixed_biases, free_biases},
+      {.name = "gradients of biases", .kernels = {}, .fixed = fixed_biases, .free = free_biases},
       // This measures only how the parts are joined, because both versions do the same within a part.
-      {"gradients of norms",
-       {"encore::layer_norm_backward_parameters", "encore::rms_norm_backward_parameters"},
-       {},
-       free_norms},
-      {"gradient of the token table", {"encore::embedding_backward"}, {}, free_tokens},
-      {"length of the gradient", {"encore::sum_of_squares", "encore::sum_of_chunks"}, {}, free_length}};
+      {.name = "gradients of norms",
+       .kernels = {"encore::layer_norm_backward_parameters", "encore::rms_norm_backward_parameters"},
+       .fixed = {},
+       .free = free_norms},
+      {.name = "gradient of the token table",
+       .kernels = {"encore::embedding_backward"},
+       .fixed = {},
+       .free = free_tokens},
+      {.name = "length of the gradient",
+       .kernels = {"encore::sum_of_squares", "encore::sum_of_chunks"},
+       .fixed = {},
+       .free = free_length}};
   return list;
 }
 
@@ -189,10 +198,13 @@ record::Samples OrderCost::measure(const RowSet& batch) const {
       kernels::linear_backward_parameters(device_, dy, x, dweight, with_bias ? dbias : Tensor());
       if (!with_bias) free_column_sums(device_, rows, tokens, weight.out, sums + dweight.size());
     };
-    for (const bool fixed : {true, false})
-      samples[fixed ? fixed_biases : free_biases] = seconds_of(device_, [&] {
-        for (const Weight& weight : weights_) add_gradients(weight, fixed);
+    const auto seconds_of_gradients = [&](bool with_bias) {
+      return seconds_of(device_, [&] {
+        for (const Weight& weight : weights_) add_gradients(weight, with_bias);
       });
+    };
+    samples[fixed_biases] = seconds_of_gradients(true);
+    samples[free_biases] = seconds_of_gradients(false);
     const std::int64_t parts = parts_of(device_, tokens);
     auto* partial = static_cast<S*>(device_.workspace(static_cast<std::size_t>(parts * width_) * sizeof(S)));
     samples[free_norms] = seconds_of(device_, [&] {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder
-// like the user's own runs. verify_verb.cpp calls it through exp-report. The flow: unpack and check -> select
-// the runs -> find their data, plugins and code -> list what is missing, or verify. Nothing in the bundle is
-// executed, and its data are only read; both must stay so, because a bundle may come from anybody.
+// exp verify BUNDLE: lists what is missing on this machine, or verifies the runs in a separate folder like
+// the user's own runs. It is linked into the program exp-report, which verify_verb.cpp starts in the place
+// of exp. The flow: unpack and check -> select the runs -> find their data, plugins and code -> list what is
+// missing, or verify. A bundle may come from a stranger, so its data are only read, and nothing in it is
+// executed. The only exception is the recorded diff of Encore, which --build --with-diff applies and builds
+// (app/recorded_build.hpp). All of this must stay so.
 #include <algorithm>
 
 #include "app/planned_search.hpp"
@@ -41,8 +43,8 @@ class Missing {
  public:
   Missing(store::Store& store, bundle::FoundData& data) : store_(store), data_(data) {}
 
-  /// Finds what the runs need. Throws Error if anything is missing.
-  void look(const app::VerifyRequest& request, const std::vector<store::RunRow>& runs) {
+  /// Looks for everything that the runs need. Throws Error with a list if anything is missing.
+  void require_nothing(const app::VerifyRequest& request, const std::vector<store::RunRow>& runs) {
     for (const store::RunRow& run : runs) {
       look_for_data(run);
       look_for_plugins(request, run);
@@ -52,7 +54,7 @@ class Missing {
 
   /// Returns the path of the file on this machine, or nothing.
   std::optional<fs::path> place_of(const record::DataFile& file) {
-    const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
+    const fs::path runs = store_.runs_folder();  // the bundle has the weights of parents in folders of runs
     const fs::path relative = fs::path(file.path).lexically_relative(runs);
     if (!relative.empty() && *relative.begin() != ".." && fs::exists(file.path)) return file.path;
     return data_.find(file);
@@ -111,7 +113,7 @@ store::SelectedRuns meant_runs(store::Store& store, const store::RunSelection& s
 }
 
 /// Runs the same command with the built program, which unpacks the bundle itself, and returns its exit code.
-int call(const fs::path& program, const Arguments& arguments) {
+int run_again_with(const fs::path& program, const Arguments& arguments) {
   Arguments others = {"verify"};
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string& word = arguments[at];
@@ -130,7 +132,7 @@ int verify_with_recorded(const app::VerifyRequest& request, const app::App& app,
   const app::RecordedBuild build{.clone = request.clone.value_or(""),
                                  .backend = request.backend.value_or(runs.front().backend),
                                  .with_diff = request.with_diff};
-  return call(app::build_recorded(app::recorded_code(store, runs), build, app), arguments);
+  return run_again_with(app::build_recorded(app::recorded_code(store, runs), build, app), arguments);
 }
 
 /// Replaces the temporary folder in the text by the bundle, because the folder is removed afterwards.
@@ -156,13 +158,13 @@ int verify_opened(const app::VerifyRequest& request, const app::App& app, Consol
 
   bundle::FoundData data(bundle.unpacked().folder(), data_folders(request));
   Missing missing(store, data);
-  missing.look(request, selected.runs);
+  missing.require_nothing(request, selected.runs);
   const bool silent = request.quiet || request.json;
   if (!silent) {
     print_bundle(console, bundle, store, selected.runs, true);
     console.out << std::endl;
   }
-  int exit_code = exit_done;
+  int exit_code = exit_done;  // the worst of the verdicts of searches
   // The decisions of a search first: nothing is trained for them.
   if (words.empty() && !selection.narrows() && !request.json)
     for (const store::SearchRow& row : store::list_searches(store))
@@ -172,7 +174,7 @@ int verify_opened(const app::VerifyRequest& request, const app::App& app, Consol
       VerifyScreen(request, console)
           .run(app, store, selected.runs, one,
                [&](const store::RunRow&, record::Specification& specification) {
-                 specification.plugin_folders.clear();  // those of another machine, and anybody's
+                 specification.plugin_folders.clear();  // a stranger chose them
                  for (auto& [role, file] : specification.data)
                    if (const auto place = missing.place_of(file)) file.path = place->string();
                });
@@ -200,7 +202,7 @@ int verify(const app::VerifyRequest& request, const app::App& app, Console& cons
 
 Verb verify_of_component() {
   return {.name = "verify",
-          .summary = "",
+          .summary = "",  // exp lists the verb, with the summary of verify_verb.cpp
           .run =
               [](const Arguments& arguments, Console& console) {
                 return run_bound(app::verify_form(), arguments, console,

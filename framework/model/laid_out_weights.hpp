@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LaidOutWeights is a second copy of the weights of a model in the layout of the products that read them. It
-// saves converting every matrix for each input in inference, and is required where products are computed with
-// integers. Model makes it when it plans for inference, with its first Generation, and when an Engine
-// quantises it; passes without gradients give it to their products (LaidOutProducts and QuantizedProducts in
-// kernels/products/gemm.hpp).
+// LaidOutWeights is a second copy of weights in the layout of the library that multiplies with them, so that
+// inference does not convert every matrix for each input. Model makes one when it plans memory for inference
+// or makes its first Generation, and Model::quantize a second one, of integers. Passes without gradients
+// give it to their products (LaidOutProducts, QuantizedProducts in kernels/products/gemm.hpp). Must stay: a
+// layout without integers changes no bit of a product, and refresh() precedes the first pass after each
+// change of values.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +21,27 @@ namespace encore::model {
 
 /// A matrix (out, in) and the library whose layout it gets.
 struct LaidOutWeight {
-  Tensor seen;    ///< the matrix as passes see it; products find the layout by it
+  Tensor seen;    ///< the matrix that passes hand to a product; its address finds the layout
   Tensor values;  ///< the values to lay out: the same matrix, or that of higher precision
-  kernels::GemmLibrary* library = nullptr;  ///< the library whose layout it has
+  kernels::GemmLibrary* library = nullptr;
 };
 
-/// Returns by path the matrices (out, in) that products of a network may read. A layer may read some of them
-/// in another way. Tables of token rows are among them only if another part ties to them.
+/// Returns by path the matrices (out, in) that products of a network may read. `library` is null: the caller
+/// chooses it. Layers may also read some of them other than by a product. Tables of token rows are among them
+/// only if another part ties to them.
 std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
                                                         const memory::ParameterBlock& parameters);
 
 class LaidOutWeights {
  public:
-  /// Lays out each weight for its library; a weight that occurs twice is laid out once. All arguments outlive
-  /// this.
+  /// Reserves the memory of the layouts: one for each weight, also if it occurs twice, and none for a weight
+  /// that its library reads without a layout. refresh() converts the values. Device, parameters and the
+  /// tensors of `weights` outlive this.
   LaidOutWeights(const Device& device, const memory::ParameterBlock& parameters,
                  const std::vector<LaidOutWeight>& weights);
 
-  /// Repeats the layout if values have changed. Call it before a pass, after ParameterBlock::refresh_copies.
+  /// Converts all weights, if values have changed since the last call or this is the first. Call it before a
+  /// pass, after ParameterBlock::refresh_copies.
   void refresh();
   const kernels::WeightLayouts& layouts() const { return layouts_; }
   std::size_t bytes() const { return memory_.bytes(); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_offer(): builds an object from an offer of a plugin, and puts the offer's name into its errors. Place
-// in the flow: Registry builds the objects that an experiment names with it, the contract suite those that it
-// checks. No other code may build an object of a plugin, or its errors lack the name.
+// make_offer(): builds an object from an offer of a plugin, and puts the offer's name into its errors.
+// Callers: Registry builds the objects that an experiment names; the contract suite builds those that it
+// checks. Other code of the framework must not build objects of plugins, because its errors would lack the
+// name; tests may.
 #pragma once
 
 #include <memory>

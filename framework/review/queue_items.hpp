@@ -46,16 +46,17 @@ struct QueueSettings {
 
 /// A request that a person is to decide.
 struct NewItem {
-  std::string id;  ///< of the request; of input i of several "ID.i"
-  std::string run = {}, digest = {};
+  std::string id;                     ///< id of the request, or "ID.i" for input i of a request with several
+  std::string run = {}, digest = {};  ///< id of the application's run, SHA-256 of its weights
   Band band = Band::review;
   Reason reason = Reason::review;
   std::string proposed = {};  ///< label of the application; "": it proposes none
+  /// The numbers that its step gives in fields of these names (band_field in encore/step.hpp).
   std::optional<double> confidence = {}, scope = {};
   std::string text = {};
 };
 
-/// An opinion about an item that was not undone.
+/// The label that a reviewer gave an item and did not undo.
 struct Opinion {
   std::string reviewer, label;
   double time = 0.0;
@@ -90,8 +91,8 @@ struct QueueCounts {
   std::int64_t done = 0;              ///< decided items
 };
 
-/// An action on an item that its state does not permit: it is unknown, another reviewer has it, or it is
-/// decided. Nothing was changed.
+/// An action on an item that cannot be done: the item is unknown, another reviewer has it, it is decided, or
+/// the label is not valid. Nothing was changed.
 class ItemRefused : public Error {
  public:
   enum class Why : std::uint8_t { unknown, held, decided, label };

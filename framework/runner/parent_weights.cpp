@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the weights of the runs that a run needs (its parent, its teacher, those that steps ask): the run by
-// its row or question, its state, and the file. Runner, SlurmRunner and planners in app/ call it. If the
-// weights are part of the question, other weights are refused, since the run would be another one. Read
-// parent_weights.hpp first.
+// Finds the weights of the runs that a run needs: its parent, its teacher, the runs that steps of an
+// application call. Such a run is found by its id or its question, must be completed, and has a recorded
+// weights file. Runner and SlurmRunner call take_weights() before an attempt, planners in app/ the other
+// functions. Weights that the specification already names are never replaced here; the worker refuses a file
+// with another digest (record::require_planned). Read parent_weights.hpp first.
 #include "runner/parent_weights.hpp"
 
 #include "config/core_schema.hpp"
@@ -25,7 +26,8 @@ bool take_earlier(store::Store& store, record::Specification& specification, con
   return true;
 }
 
-/// Sets the role's weights to those that the parent has now. Throws Error if the question names other
+/// Sets the role's weights to those that the run of this role has now, unless the specification already
+/// names some. Returns what the attempt records of them. Throws Error if the run is missing or has no
 /// weights.
 nlohmann::json take_present(store::Store& store, record::Specification& specification,
                             const std::string& role) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ChildLauncher: starts a worker as a child of this process, with a control pipe; launcher_of() chooses it
-// for a place without a launcher. Attempt uses it through the interface in worker.hpp; launched_worker.cpp
-// has the other kind. The two kinds must look alike to an attempt. Read worker.hpp first.
+// ChildLauncher: starts a worker as a child of this process, with a control pipe; launcher_of() returns it
+// for a WorkerPlace that names no launcher. Attempt uses it through the interface in worker.hpp;
+// launched_worker.cpp has the other kind. The two kinds must look alike to an attempt. Read worker.hpp
+// first.
 #include "runner/worker.hpp"
 
 namespace encore::runner {

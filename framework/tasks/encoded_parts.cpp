@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EncodedParts: appends the arrays of each encoded part in memory or to files, and returns them as one set. A
-// part may leave out an array whose values are all equal. Here such an array is stored with its values, and
-// left out at the end only if all values of the whole set are equal. task_sets.cpp calls it for a large
-// training set. The result must equal that of a set encoded at once. Read encoded_parts.hpp first.
+// EncodedParts: appends the arrays of each encoded part in memory or to files, and returns them as one set.
+// A part may leave out `sequences` if all its values are 1, and `target_lengths` if all are 0. Here their
+// values are stored, and the arrays are left out of the whole set only if all parts left them out.
+// task_sets.cpp calls it for a large training set. The result must equal that of a set encoded at once. Read
+// encoded_parts.hpp first.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>
@@ -10,6 +11,14 @@
 #include "tasks/encoded_sets.hpp"
 
 namespace encore::tasks {
+
+namespace {
+
+void require_written(const std::ofstream& file, const std::filesystem::path& path) {
+  if (!file) throw Error(path.string() + ": cannot be written; is the disk full?");
+}
+
+}  // namespace
 
 EncodedParts::EncodedParts(std::filesystem::path files) : files_(std::move(files)) {}
 
@@ -33,7 +42,7 @@ void EncodedParts::append(const std::string& name, record::StoredType dtype,
     array.file.open(array.path, std::ios::binary);
   }
   array.file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!array.file) throw Error(array.path.string() + ": cannot be written; is the disk full?");
+  require_written(array.file, array.path);
 }
 
 void EncodedParts::append_many(const std::string& name, std::int32_t value, std::size_t count) {
@@ -70,7 +79,7 @@ std::vector<record::TensorSlice> EncodedParts::tensors(const std::string& prefix
   for (auto& [name, array] : arrays_) {
     if (!array.path.empty()) {
       array.file.close();
-      if (!array.file) throw Error(array.path.string() + ": cannot be written; is the disk full?");
+      require_written(array.file, array.path);
     }
     tensors.push_back({.name = prefix + name,
                        .dtype = array.dtype,
@@ -83,7 +92,7 @@ std::vector<record::TensorSlice> EncodedParts::tensors(const std::string& prefix
 
 ExampleSet EncodedParts::set(const std::shared_ptr<EncodedParts>& parts,
                              const std::vector<ColumnRule>& rules) {
-  ENCORE_REQUIRE(parts->files_.empty(), "only what is in memory is a set by itself");
+  ENCORE_REQUIRE(parts->files_.empty(), "set() needs parts that are kept in memory");
   parts->leave_out_what_is_implied();
   const auto find = [&](const std::string& name, DType) -> std::span<const std::byte> {
     const auto array = parts->arrays_.find(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes predictions as JSON, one line per record, with the value of each field, for task_sets.cpp and verbs
-// of the worker. Comparisons and reports read the files, so members are only added, never renamed. Read
-// prediction_file.hpp first.
+// Writes predictions as JSON: one line per record, with the value of each field. task_sets.cpp and the verbs
+// of the worker call it. Comparisons and reports read the files, so members are only added, never renamed.
+// Read prediction_file.hpp first.
 #include "tasks/prediction_file.hpp"
 
 #include <fstream>
@@ -49,8 +49,9 @@ const Records::Field& field_of(const Records& records, const std::string& name) 
   throw Error("the records have no field \"" + name + "\", which the task needs");
 }
 
-/// Returns the truth of a record: the value of the only truth field, or an object of all of them.
-json truth_json(const TaskFields& fields, const Records& records, std::size_t record) {
+/// Returns the truth fields of a record, which a prediction has too: the value if there is one such field,
+/// else an object with all of them by name.
+json fields_json(const TaskFields& fields, const Records& records, std::size_t record) {
   if (fields.truth.size() == 1) return field_json(field_of(records, fields.truth.front()), record);
   json object = json::object();
   for (const std::string& name : fields.truth) object[name] = field_json(field_of(records, name), record);
@@ -70,6 +71,7 @@ std::string answer_json(const Records& answers, std::size_t record) {
 std::string answer_json(const Records& answers, std::size_t record, const json& more) {
   json object = more;
   for (const Records::Field& field : answers.fields())
+    // Only people read the line; its values are in the other fields, and its form may change.
     if (field.name != shown_field) object[field.name] = field_json(field, record);
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -82,8 +84,8 @@ void write_predictions(const std::filesystem::path& path, const TaskFields& fiel
   std::ofstream out(path, std::ios::binary);
   for (std::size_t i = 0; i < records.size(); ++i) {
     json line = {{"example", i},
-                 {"truth", truth_json(fields, records, i)},
-                 {"predicted", truth_json(fields, predicted, i)},
+                 {"truth", fields_json(fields, records, i)},
+                 {"predicted", fields_json(fields, predicted, i)},
                  {"statistics", json_of(statistics, i)}};
     for (const std::string& name : fields.structure) line[name] = field_json(field_of(records, name), i);
     for (const std::string& name : fields.optional)

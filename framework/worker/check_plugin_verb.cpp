@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verb check-plugin: opens one plugin as a run would and tests everything it offers with the contract
-// suite, for `exp plugin check`. encore-worker becomes its program (program.hpp).
-
-// It writes one JSON object per line, and flushes each line, so that the reader (app/plugin_check.cpp) knows
-// in which check a plugin crashed. Members keep their names:
-//   {"opening": FILE}   {"checks": [{"subject", "check"}...]}, all that follow   {"begin": SUBJECT, "check":
-//   NAME}
-//   {"subject", "check", "passed", "skipped", "unchecked", "detail"}   {"digest": NAME, "value": HEX}
-//   {"finished": true}, without which the plugin has ended the worker
+// suite, for `exp plugin check`. It is linked into encore-worker-check-plugin, with which encore-worker
+// replaces itself (program.hpp). It writes one JSON object per line, and flushes each line, so that the
+// reader (app/plugin_check.cpp) knows in which check a plugin crashed. Members keep their names:
+//   {"opening": FILE}
+//   {"checks": [{"subject", "check"}...]}   all that follow
+//   {"begin": SUBJECT, "check": NAME}
+//   {"subject", "check", "passed", "skipped", "unchecked", "detail"}
+//   {"digest": NAME, "value": HEX}
+//   {"finished": true}                      if it is missing, the plugin ended the worker
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -65,6 +66,7 @@ contract::CheckData data_of(const CheckPluginArguments& arguments, const std::ve
 int check_plugin_verb(const CheckPluginArguments& arguments) {
   config::Catalogue catalogue;
   catalogue.add(config::load_manifest(std::filesystem::path(arguments.file).replace_extension(".json")));
+  const std::size_t checked = catalogue.manifests().front().offers.size();
   if (!arguments.reader_plugin.empty())
     catalogue.add(
         config::load_manifest(std::filesystem::path(arguments.reader_plugin).replace_extension(".json")));
@@ -85,7 +87,7 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
     sizes = {{.width = arguments.width > 0 ? arguments.width : sizes.back().width,
               .length = arguments.length > 0 ? arguments.length : sizes.back().length,
               .exact = arguments.width > 0}};
-  offers.resize(catalogue.manifests().front().offers.size());  // drops the offers of the reader's plugin
+  offers.resize(checked);  // drops the offers of the reader's plugin, which are the last ones
   std::vector<OfferChecks> all;
   json planned = json::array();
   for (const Offer& offer : offers) {

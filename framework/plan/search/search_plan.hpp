@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SearchPlan: a checked experiment file with [search], and its trials as runs. It corresponds to Plan
-// (plan.hpp) of a sweep, except that points come one after the other. Place in the flow: `exp plan` and `exp
-// run` make one; app/search_session.cpp trains its trials. The identity decides which stored search
-// continues, so what it is computed from does not change. Read next: search.hpp, decide.hpp.
+// (plan.hpp) of a sweep, except that each point is chosen after the results of earlier ones. Place in the
+// flow: `exp plan` and `exp run` make one; app/search_session.cpp trains its trials. The identity decides
+// which stored search continues, so what it is computed from does not change. Read next: search.hpp,
+// decide.hpp.
 #pragma once
 
 #include <optional>
@@ -35,7 +36,8 @@ class SearchPlan {
   const Search& search() const { return search_; }
   /// Returns how every run chooses its checkpoint: "max dev/f1".
   const std::string& select() const { return select_; }
-  /// Returns the identity of the search: SHA-256 of its settings, its space and the experiment.
+  /// Returns the identity of the search: SHA-256 of its settings, its space, the seeds, and the number and
+  /// the settings of the first trial that can be trained.
   const std::string& identity() const { return identity_; }
   /// Makes the runs of a trial, one for each seed of the experiment.
   TrialRuns make(const Point& point);
@@ -44,8 +46,12 @@ class SearchPlan {
 
  private:
   TrialRuns make(const Point& point, const std::vector<std::int64_t>& seeds);
+  /// Makes the first trials until one can be trained, and computes the identity from it. Adds the problems of
+  /// the first trial if none can.
   void look_at_first_trials(config::Problems& problems);
+  /// Reads from the settings of a run how its checkpoint is chosen, the objective, and the length of a trial.
   void read_length(const RunPoint& run, config::Problems& problems);
+  /// Checks the steps or epochs at which trials are pruned, and sets their defaults.
   void read_rungs(const nlohmann::json& train, config::Problems& problems);
 
   const config::ExperimentFile& document_;
