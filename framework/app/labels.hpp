@@ -13,7 +13,7 @@ namespace encore::app {
 
 struct TagChange {
   std::string tag;
-  bool present = false;  ///< true: added; false: removed
+  bool present = true;  ///< true: the tag is added; false: it is removed
 };
 
 struct TagRequest {
@@ -34,7 +34,9 @@ struct NoteRequest {
   SelectionRequest selection;
   bool yes = false;  ///< do not ask before notes are replaced
   bool json = false;
-  std::string run;                  ///< the first argument: a word that selects runs
+  /// The first argument: the word that selects runs (a name, a pattern, "all"). The options of `selection`
+  /// narrow the choice; its list of words stays empty.
+  std::string run;
   std::optional<std::string> text;  ///< not given: the note is only read; empty: it is removed
 };
 

@@ -24,16 +24,17 @@ std::string_view name_of(Better better);
 nlohmann::json json_of(const Measure& measure);
 /// Throws Error with the name of the measure, the invalid value and the expected ones.
 Measure measure_in(const nlohmann::json& json);
-/// The same as a field of a message (json_fields.hpp).
+
 struct JsonPlace;
+/// These convert a measure that is a field of a message (json_fields.hpp).
 void write_value(nlohmann::json& to, const Measure& measure);
 void read_value(const nlohmann::json& from, const JsonPlace& place, Measure& measure);
 
-/// Writes one example: {"correct": {"PER": 1}, "words": 13, "taken": {"PER": {"PER": 2, "O": 1}}}. Values
-/// with the same column and keys are summed. A value that is not finite becomes null. Throws Error if a
-/// column has values with and without keys.
+/// Writes one example: {"correct": {"PER": 1}, "words": 13, "confusion": {"PER": {"PER": 2, "O": 1}}}.
+/// Values with the same column and keys are summed. A value that is not finite becomes null. Throws Error if
+/// a column has values with and without keys.
 nlohmann::json json_of(const Statistics& statistics, std::size_t example);
-/// Appends an example to `to`. Throws Error with the name of the column.
+/// Appends an example to `to`. Throws Error that names the column if a value is not a number.
 void add_example(Statistics& to, const nlohmann::json& json);
 
 /// Writes and reads {"PER": {"PER": 2, "O": 1}}: counts by truth, then by prediction. matrix_in throws Error.

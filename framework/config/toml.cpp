@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parses TOML with toml++ and converts its nodes to Values with their places, for experiment_file.cpp,
-// site_file.cpp and override.cpp. It is the only file that includes toml++; toml.hpp finds what toml++ cannot
-// handle. parse_key() and dotted() convert the names of options, such as those of -S, to paths and back.
+// site_file.cpp and override.cpp. It is the only file that includes toml++; toml_scan.cpp finds what toml++
+// cannot handle. parse_key() splits the names of options, such as those of -S, and dotted() joins them.
 // Places are shown in messages, and the order of members decides the order of a sweep, so both must stay.
 // Read toml.hpp first.
 #include "config/toml.hpp"

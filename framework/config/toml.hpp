@@ -20,11 +20,12 @@ Value parse_toml(const std::string& text, const std::string& name);
 /// Parses "a.b.'c.d'" to {"a", "b", "c.d"}, by TOML's rules for keys. Throws Error.
 std::vector<std::string> parse_key(const std::string& key);
 
-/// Joins {"a", "b"} to "a.b".
+/// Joins {"a", "b"} to "a.b". It does not quote: parse_key() of the result cuts a part that has a dot.
 std::string dotted(const std::vector<std::string>& path);
 
 /// What makes toml++ fail: it recurses for every part of a key and every table, and cannot handle some
-/// characters outside quotes. Without the scan a hostile file could end the process.
+/// characters outside quotes. parse_toml() calls find_toml_flaw() first, because a hostile file could
+/// otherwise end the process.
 struct TomlFlaw {
   int line = 1;
   int column = 1;  ///< in code points, as toml++ counts
@@ -32,10 +33,10 @@ struct TomlFlaw {
   bool too_deep = false;
 };
 
-/// Returns the first place where keys, tables and arrays together nest deeper than most_levels, or where a
-/// character that is not ASCII stands outside quotes and comments; nothing if there is none. The text need
-/// not be TOML: up to its first error, brackets, dots and quotes are read as toml++ reads them. Malformed
-/// UTF-8 is left to toml++.
+/// Returns the first place where keys, tables and arrays together nest deeper than most_levels
+/// (base/limits.hpp), or where a character that is not ASCII stands outside quotes and comments; nothing if
+/// there is none. The text need not be TOML: up to its first error, brackets, dots and quotes are read as
+/// toml++ reads them. Malformed UTF-8 is left to toml++.
 std::optional<TomlFlaw> find_toml_flaw(std::string_view text);
 
 }  // namespace encore::config

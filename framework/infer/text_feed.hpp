@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextFeed passes the tokens of unfinished outputs to a model. After each read() there are logits for the
-// next token of each of them. Long prompts are read in runs of rows, without the head. An output that fills
-// all positions of the model continues with its second half as context. Which rows share a pass must not
-// change a bit of the logits. TextWriter appends the tokens that it chooses. Read next: model/generation.hpp.
+// next token of each of them. Long prompts are read many rows at once, and the head is not computed for rows
+// whose logits are not needed. An output that fills all positions of the model continues with its second
+// half as context. Which rows share a pass must not change a bit of the logits. TextWriter appends the
+// tokens that it chooses. Read next: model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ std::span<const std::int32_t> prompt_of(const model::Model& model, const Decodin
 
 class TextFeed {
  public:
-  /// `sequences`: those of the set whose outputs are written together; `times`: the number of outputs of
-  /// each, after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
-  /// outlive it. Throws Error if the model cannot generate.
+  /// `sequences`: those of the set whose outputs are written together. `times`: the number of outputs of
+  /// each of them after repeat(); before it there is one. `capacity`: rows of the longest output, at most
+  /// data.max_length. Model and set must outlive it. Throws Error if the model cannot generate.
   TextFeed(model::Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
 
@@ -38,7 +39,8 @@ class TextFeed {
   Tensor logits() const;
 
   // --- between two reads ---
-  /// Makes `times` copies of every output; the copies of one output are neighbours.
+  /// Makes `times` outputs of each one; those of one sequence are neighbours. Call it at most once, after
+  /// the first read().
   void repeat();
   /// Makes outputs copies of others (Generation::copy).
   void copy(std::span<const model::Generation::TextCopy> copies);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets how many of its threads the host uses for kernels, and on which CPUs they may run. Kokkos fixes its
-// number of threads when it opens; fewer threads are an execution space instance of a smaller pool. Bits do
-// not depend on the number, because no kernel cuts a sum by threads. train/adaptive_threads.cpp changes it
-// between two steps.
+// Sets on how many host threads kernels run, and on which CPUs these threads may run. Kokkos fixes its
+// number of threads when it opens; to use fewer, an execution space instance with a smaller pool replaces
+// the default one. Bits do not depend on the number, because no kernel cuts a sum by threads.
+// train/adaptive_threads.cpp changes it between two steps.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ enum class Binding : std::uint8_t {
 };
 
 /// Makes kernels of `device` run on `threads` threads from now on, 1 to host_threads(). Kernels still take
-/// memory for host_threads() threads. Each of the threads calls `each` once. Call it only between two
-/// kernels, from the thread that launches them. It does nothing on a GPU.
+/// memory for host_threads() threads. Each of the threads calls `each` once, such as
+/// record::add_signal_stack, which a new thread needs. Call it only between two kernels, from the thread
+/// that launches them. It does nothing on a GPU.
 void use_host_threads(const Device& device, int threads, Binding binding,
                       const std::function<void()>& each = {});
 

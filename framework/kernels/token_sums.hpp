@@ -13,21 +13,22 @@ namespace encore::kernels {
 
 inline constexpr std::int64_t token_block_rows = 64;
 
-/// The rows of dy in the order of their token numbers, in which each token has a run of neighbours.
+/// The rows of dy in the order of their token numbers, so the rows of a token are consecutive: a run.
 struct TokenRuns {
   const std::int32_t* ids;
   const std::int32_t* order;
   std::int64_t count;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int32_t id(std::int64_t i) const { return ids[order[i]]; }
-  /// Returns whether places i and j both exist and hold the same token.
+  /// Returns whether positions i and j of this order both exist and hold the same token.
   KOKKOS_FORCEINLINE_FUNCTION bool same(std::int64_t i, std::int64_t j) const {
     return i >= 0 && j < count && id(i) == id(j);
   }
 };
 
-/// Computes dtable += scale * the rows of dy of each token. Runs are cut where a block of places ends: the
+/// Computes dtable += scale * the rows of dy of each token. Runs are cut where a block of positions ends: the
 /// parts of a run that lies in several blocks are kept, two at most for each block, and then added in order.
+/// It is static for nvcc (block_sums.hpp says why).
 template <class T>
 static void add_token_rows(const Device& device, const RowSet& rows, Tensor dy, double scale, Tensor dtable) {
   using S = Sum<T>;
@@ -39,8 +40,8 @@ static void add_token_rows(const Device& device, const RowSet& rows, Tensor dy, 
   const T* gradient = elements<T>(dy);
   S* result = elements<S>(dtable);
   const S factor = static_cast<S>(scale);
-  // The partial sums (blocks, 2, C): for each block, that of the run at its first place and that of the run
-  // at its last place.
+  // The partial sums (blocks, 2, C): for each block, that of the run at its first position and that of the
+  // run at its last one.
   S* const parts =
       static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * blocks * width) * sizeof(S)));
   for_rows(
@@ -69,8 +70,8 @@ static void add_token_rows(const Device& device, const RowSet& rows, Tensor dy, 
         const std::int64_t block = row.index / pieces, first = row.index % pieces * piece;
         const std::int64_t start = block * token_block_rows, next = start + token_block_rows;
         if (!runs.same(next - 1, next)) return;                 // no run leaves this block
-        const bool from_start = runs.same(start, next);         // it has all of the block
-        if (from_start && runs.same(start - 1, start)) return;  // and began in an earlier one
+        const bool from_start = runs.same(start, next);         // the run fills this whole block
+        if (from_start && runs.same(start - 1, start)) return;  // the block where it began adds it
         S* const to = result + std::int64_t{runs.id(next)} * width + first;
         row.each(width - first < piece ? width - first : piece, [&](std::int64_t c) {
           S sum = parts[(2 * block + (from_start ? 0 : 1)) * width + first + c];

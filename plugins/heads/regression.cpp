@@ -12,6 +12,9 @@ namespace encore_regression_head {
 
 using namespace encore;
 
+/// The column that marks the rows with a target: 0, or no_target. The task regress has it.
+constexpr const char* known_column = "known";
+
 class RegressionHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
@@ -33,14 +36,14 @@ class RegressionHead final : public Head, public HasOnnxOutputs {
     const Extent rows = rows_of(space_);
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::numbers);
-    known_ = plan.column("known", space_);
+    known_ = plan.column(known_column, space_);
     numbers_ = plan.output("numbers", space_, ColumnType::numbers);
     loss_ = plan.add_loss(known_);
     weight_ = plan.matrix("weight", 1, plan.width());
     bias_ = plan.bias("bias", 1);
     values_ = plan.buffer("values", {rows, 1}, Lifetime::saved);
     dvalues_ = plan.buffer("values_gradient", {rows, 1}, Lifetime::backward);
-    plan.row_wise();
+    plan.row_wise();  // a number depends on the state of its own row only
   }
 
   void score(const HeadStep& step) override {
@@ -70,6 +73,8 @@ class RegressionHead final : public Head, public HasOnnxOutputs {
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     std::vector<std::int64_t> shape = {OnnxGraph::batch, OnnxGraph::length, 1};
     if (space_ == Space::sequences) shape = {OnnxGraph::batch, 1};
+    // Models of `transformers` name the number of a regression so too; onnx/onnx_export.cpp looks for the
+    // name.
     graph.output("logits", graph.linear(inputs[0], weight_, bias_), shape);
   }
 

@@ -110,7 +110,7 @@ Dataset parse_rows(std::string_view text, const std::string& name, const Format&
   set.stray_returns = lines.stray_returns();
   if (!format.entities || (problems.count() > bad_before && !format.skips_bad_rows)) return set;
 
-  set.scheme = recognised_scheme(set.sentences);
+  set.scheme = recognized_scheme(set.sentences);
   for (std::size_t i = 0; i < set.sentences.size(); ++i) {
     std::vector<std::string>& tags = set.sentences[i].tags;
     for_each_malformed(tags, set.scheme, [&](std::size_t word) {

@@ -100,7 +100,7 @@ void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme,
   if (scheme == TagScheme::bioes && unfinished_in_bioes(previous, "O")) found(tags.size() - 1);
 }
 
-TagScheme recognised_scheme(std::span<const Sentence> sentences) {
+TagScheme recognized_scheme(std::span<const Sentence> sentences) {
   TagScheme best = TagScheme::iob2;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   for (const TagScheme scheme :

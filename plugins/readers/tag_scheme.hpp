@@ -33,7 +33,7 @@ bool is_tag(std::string_view tag);
 std::string_view type_of(std::string_view tag);
 
 /// Returns the scheme that the fewest tags of the file break; of equal schemes, the first in the enum.
-TagScheme recognised_scheme(std::span<const Sentence> sentences);
+TagScheme recognized_scheme(std::span<const Sentence> sentences);
 
 /// Calls `found` with the index of each tag of a sentence that breaks the scheme.
 void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme,

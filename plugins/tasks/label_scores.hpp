@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probabilities of labels in the form that answers show: tasks fill the fields `score`, `scores` and
-// `shown` of Task::scored_answer with it. The values come from ClassProbabilities (SDK). Users and clients of
-// `exp serve` see score_text() only within `shown`, so its form may change.
+// The probabilities of labels as they appear in answers: tasks fill the fields `score`, `scores` and `shown`
+// of Task::scored_answer with these functions. The values come from ClassProbabilities (SDK). Users and
+// clients of `exp serve` see score_text() only within `shown`, so its form may change.
 #pragma once
 
 #include <cstddef>

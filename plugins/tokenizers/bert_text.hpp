@@ -37,7 +37,7 @@ class SplitText {
   };
   void clear();
   void end_word();
-  /// One character of the normalized text.
+  /// Appends one character of the normalized text, or ends the current word before it.
   template <bool Ranged>
   void place(std::int32_t c, ByteRange source);
 
@@ -66,11 +66,13 @@ struct NormalizedText {
 class BertText {
  public:
   explicit BertText(BertCleaning cleaning) : cleaning_(cleaning) {}
-  /// Splits a text. Drops bytes that are not UTF-8, as it drops U+FFFD. `ranged`: also fills what
-  /// SplitText::range needs.
+  /// Splits a text. Drops invalid bytes and U+FFFD. `ranged`: also fills what SplitText::range needs.
   void split(std::string_view text, SplitText& out, bool ranged = false) const;
-  /// The two halves of `split`, with ranges, for callers that search the normalized text in between.
+  /// The first half of `split`, with ranges, for callers that search the normalized text before they split
+  /// it.
   void normalize(std::string_view text, NormalizedText& out) const;
+  /// The second half: splits the bytes [begin, end) of a normalized text, which begin and end with whole
+  /// characters.
   void split_normalized(const NormalizedText& text, std::size_t begin, std::size_t end, SplitText& out) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PairTable: the ranks of merges by (left token, right token), in one open hash table. It must be fast:
-// ByteBpe::encode looks up every two neighbours. Only the speed depends on the layout of the table, so it may
-// change.
+// PairTable: the ranks of merges by (left token, right token), in one hash table with open addressing. It
+// must be fast: ByteBpe::encode looks up every pair of neighbouring tokens. Only the speed depends on the
+// layout of the table, so it may change.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class PairTable {
  public:
   static constexpr std::int32_t missing = -1;
 
-  /// Adds a pair. Each pair may be added at most once.
+  /// Adds a pair of tokens, which are >= 0: (-1, -1) would be the key of a free entry. Each pair may be added
+  /// at most once.
   void add(std::int32_t left, std::int32_t right, std::int32_t rank) {
     if (2 * ++used_ > entries_.size()) grow();
     entries_[slot(key_of(left, right))] = {key_of(left, right), rank};
@@ -38,6 +39,7 @@ class PairTable {
   }
   /// Returns the index of the key's entry, or of the free entry where it belongs.
   std::size_t slot(std::uint64_t key) const {
+    // Fibonacci hashing: 2^64 divided by the golden ratio; the upper bits of the product are the index.
     std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> shift_);
     while (entries_[at].key != key && entries_[at].key != empty) at = (at + 1) & (entries_.size() - 1);
     return at;

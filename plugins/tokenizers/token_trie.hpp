@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes. One
-// open hash table keyed by (node, byte) holds the edges of all nodes: small, and one probe per byte.
-// wordpiece.cpp and added_tokens.cpp search with it; only the speed depends on the layout of the table.
+// TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes.
+// One hash table with open addressing, keyed by (node, byte), holds the edges of all nodes: it is small, and
+// a walk takes about one probe per byte. wordpiece.cpp and added_tokens.cpp search with it; only the speed
+// depends on the layout of the table.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class TokenTrie {
 
  private:
   struct Edge {
-    std::uint32_t key = empty;  // node * 256 + byte
+    std::uint32_t key = empty;  // node * 256 + byte, so there are fewer than 2^24 nodes
     std::uint32_t child = 0;
   };
   static constexpr std::uint32_t empty = 0xFFFFFFFFu;
@@ -35,7 +36,7 @@ class TokenTrie {
   std::vector<Edge> edges_;           // size is a power of two, at most half full
   std::vector<std::int32_t> tokens_;  // by node
   std::size_t used_ = 0;
-  int shift_ = 0;
+  int shift_ = 0;  // 32 minus the number of bits of the size
 };
 
 }  // namespace encore::wordpiece

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // make_tile_product(): a tile of a matrix product c = a b as a oneDNN primitive that one thread runs.
-// gemm_onednn.cpp cuts products into tiles by shapes only, and its head says why. Only onednn_tile.cpp and
-// gemm_onednn.cpp know the types of oneDNN. A field may be added to OnednnTileShape, but never a number of
-// threads, because the bits of a product must not depend on it.
+// gemm_onednn.cpp cuts products into tiles by shapes only; the first comment of that file says why. Only
+// onednn_tile.cpp and gemm_onednn.cpp know the types of oneDNN. A field may be added to OnednnTileShape, but
+// never a number of threads, because the bits of a product must not depend on it.
 #pragma once
 
 #ifdef ENCORE_HAVE_ONEDNN
@@ -25,7 +25,8 @@ struct OnednnTileShape {
   /// b is stored in the order that oneDNN chooses for tiles of this shape. At most one of `packed` and
   /// `laid_out` is true; if neither is, b is stored row by row.
   bool packed;
-  /// b is stored in the order that oneDNN chose for full tiles, with more rows than this one may have.
+  /// b is stored in the order that oneDNN chose for full tiles. This tile may have fewer rows than a full
+  /// one.
   bool laid_out;
   DType in, out;
   auto operator<=>(const OnednnTileShape&) const = default;

@@ -52,6 +52,7 @@ std::vector<Measure> measures() {
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct_words", "words"}},
+          // Not `always`: which types occur depends on the data.
           {.name = "f1/{label}",
            .title = "F1",
            .help = "F1 of one entity type",
