@@ -21,7 +21,7 @@ set(ENCORE_SANITIZE "" CACHE STRING "Sanitizers for every target, as in -fsaniti
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
-# Both optimised build types use -O3, because results must not depend on debug symbols.
+# Both optimized build types use -O3, because results must not depend on debug symbols.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1 -DNDEBUG")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -62,7 +62,7 @@ set_target_properties(encore_compile_options PROPERTIES EXPORT_NAME compile_opti
 install(TARGETS encore_compile_options EXPORT encore)
 set(warnings -Wall -Wextra -Wpedantic -Wnon-virtual-dtor)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns of overlapping copies and uninitialised members inside its own std::string at -O3 (GCC bugs 105651, 105562).
+  # GCC 12 warns of overlapping copies and uninitialized members inside its own std::string at -O3 (GCC bugs 105651, 105562).
   list(APPEND warnings -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 if(ENCORE_WARNINGS_AS_ERRORS AND NOT ENCORE_BACKEND STREQUAL CUDA)   # nvcc warns of code that it generates itself

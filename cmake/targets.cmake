@@ -86,7 +86,7 @@ function(encore_add_executable NAME)
 endfunction()
 
 # Adds a GoogleTest program build/bin/tests/NAME; CTest knows each test as NAME.suite.test. DEVICE links a
-# main that keeps Kokkos initialised during all tests, and adds the program to the target device_tests;
+# main that keeps Kokkos initialized during all tests, and adds the program to the target device_tests;
 # otherwise GoogleTest's own main is used. ctest lists the tests when it runs, because a machine that compiles
 # for a GPU need not have one. "support/places.hpp" has the folders of tree and build as strings;
 # ENCORE_BACKEND_NAME is defined everywhere.

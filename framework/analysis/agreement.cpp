@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cohen's kappa with its interval, and shares over sampled parts. Sums run in the
+// Cohen's kappa with its interval, and shares over sampled parts; app/review.cpp calls them. Sums run in the
 // order of the labels, so that equal counts give equal bits. tests/unit/analysis/agreement_test.cpp has
 // values that were computed by hand or with scipy. Read agreement.hpp first.
 #include "analysis/agreement.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Statistics about decisions of people: the agreement of two of them, and a share over parts of a population
-// of which samples were taken. app/review.cpp calls them. Pure functions; the distributions are those of
-// Boost.Math. Read next: shares.hpp.
+// of which samples were taken. app/review.cpp calls them. They are pure functions; the distributions are
+// those of Boost.Math. docs/guides/review.md names the methods, so another method needs a change there. Read
+// next: shares.hpp.
 #pragma once
 
 #include <cstdint>

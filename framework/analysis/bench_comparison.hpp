@@ -2,7 +2,8 @@
 // BenchComparison says what is slower or faster between two measurements of `exp bench`. Cases are paired by
 // their settings; only the time of a step decides. A regression must show in the seconds of a step and in
 // these seconds divided by the calibration of the same round, so that a machine that is slower today raises
-// no alarm. cli/bench_verb.cpp calls compare_benches, cli/bench_text.cpp prints the result.
+// no alarm. cli/bench_verb.cpp calls compare_benches(), prints the result (cli/bench_text.cpp) and returns
+// exit code 1 for a regression; CI depends on it, so a change of the rule is a change for users.
 #pragma once
 
 #include <string>

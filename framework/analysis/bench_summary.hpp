@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BenchSummary is a measurement of `exp bench` as medians with intervals, rates, shares, and distances from
 // the limits of the machine. cli/bench_verb.cpp makes it from the samples; the table (cli/bench_text.cpp),
-// the JSON (bench_summary_json.cpp) and the roofline (report/roofline.cpp) all read it.
+// the JSON (bench_summary_json.cpp) and the roofline (report/roofline.cpp) all read it. Only samples are
+// stored, so a summary may get more figures; old samples must still give theirs.
 #pragma once
 
 #include <map>
@@ -95,7 +96,7 @@ struct BenchSummary {
   nlohmann::json to_json() const;  ///< for `exp bench --json`; names of fields stay
 };
 
-/// Summarises a measurement. The summary refers to `result`, which must outlive it.
+/// Summarizes a measurement. The summary refers to `result`, which must outlive it.
 BenchSummary summarize(const store::BenchResult& result);
 
 /// Returns warnings about the quality of the measurement: spread, steal, load, other processes. Returns no

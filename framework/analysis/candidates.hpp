@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A candidate is the runs of one question (settings and data, without the seed) on one backend, with their
-// values and numeric environments. Its runs differ only in the seed and are called replicates. comparison.cpp
-// and report/against.cpp call candidates_of(); pooling.hpp decides which runs make one candidate. Read next:
-// comparison.hpp, which compares candidates.
+// values and numeric environments. Its runs differ only in the seed and are called replicates.
+// comparison.cpp and report/against.cpp call candidates_of(); pooling.hpp decides which runs make one
+// candidate. The rules which run counts decide every mean that users see. Read next: comparison.hpp, which
+// compares candidates.
 #pragma once
 
 #include <optional>

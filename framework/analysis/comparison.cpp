@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares candidates pair by pair for `exp compare` and reports: chooses the test, corrects for the number
-// of pairs, and words the reason of each verdict. Nothing is stored: every call computes the verdicts again
+// of pairs, and writes the reason of each verdict. Nothing is stored: every call computes the verdicts again
 // from the database. Read comparison.hpp first; the formulas are in statistics.hpp.
 #include "analysis/comparison.hpp"
 

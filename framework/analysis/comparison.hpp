@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Comparison says what can be concluded about each pair of candidates (candidates.hpp). Without enough seeds
-// it ranks nothing and gives the reason. `exp compare` selects runs (store/selection.hpp), calls compare_runs
-// and prints the result; reports call collect_candidates() and test_pairs() by themselves
-// (report/questions.cpp). The formulas are in statistics.hpp.
+// it ranks nothing and gives the reason. `exp compare` selects runs (store/selection.hpp), calls
+// compare_runs() and prints the result; reports call collect_candidates() and test_pairs() by themselves
+// (report/questions.cpp). Nothing is stored. Another test or correction changes published verdicts and the
+// pages that name it. The formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects facts about a run, field by field, and finds where two runs differ. `exp diff` compares all facts,
-// `exp explain` those that make the question, nearest_run.hpp counts how many of them differ.
+// Collects facts about a run, field by field, and finds where two runs differ. `exp diff` compares all
+// facts, `exp explain` those that make the question, nearest_run.hpp counts how many of them differ.
+// candidates.cpp, bench_comparison.cpp and report/against.cpp name the differences of numeric environments.
+// Nothing is stored, so fields may be added; programs read the names of fields in JSON and CSV.
 #pragma once
 
 #include <string>

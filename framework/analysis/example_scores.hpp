@@ -2,7 +2,8 @@
 // Tests whether two models differ: exchanges their predictions at random, example by example, and counts how
 // often the difference is at least as large. It works for any measure that is computed from sums over
 // examples (base/measures.hpp). example_tests.cpp reads the sums with predictions.hpp and calls
-// permutation_test() for `exp compare` and reports.
+// permutation_test() for `exp compare` and reports. Equal predictions must give equal p-values, so the order
+// of the random draws stays.
 #pragma once
 
 #include <cstddef>

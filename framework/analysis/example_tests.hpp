@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ExampleTests runs the permutation test (example_scores.hpp) on the stored predictions of two candidates.
-// comparison.cpp calls it once for each pair; the object keeps the files that it has read.
+// comparison.cpp calls it once for each pair; the object keeps the files that it has read. A reason why
+// there is no test is shown to users as it is; its words may change.
 #pragma once
 
 #include <map>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factor: a setting in which some runs differ. A setting that changes only because another one does, such as
-// an option of a type, belongs to the factor of the other one. factors_of is called once for a report
-// (report/report_data.cpp), and by `exp ls` and `exp compare`.
+// an option of a type, belongs to the factor of the other one. factors_of() is called once for a report
+// (report/report_data.cpp), and by `exp ls` and `exp compare`. Nothing is stored; tables have a column for
+// each factor, so another rule changes their columns.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes medians of timings with intervals that assume no distribution: timings are skewed, with rare large
-// values. These are pure functions of the samples. bench_summary.hpp and bench_comparison.hpp call them.
+// Computes medians of timings with intervals that assume no distribution: timings are skewed, with rare
+// large values. These are pure functions of the samples. bench_summary.hpp and bench_comparison.hpp call
+// them. Equal samples must give equal intervals, so random draws have a fixed seed.
 #pragma once
 
 #include <optional>

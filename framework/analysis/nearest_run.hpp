@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NearestRun finds the run of a database with the most similar question. app/explain.cpp (`exp explain`)
 // calls it and then shows field by field how a run differs from that run. The question of a run is its
-// settings, data and seed (difference.hpp).
+// settings, data and seed (difference.hpp). Nothing is stored, so the measure of similarity may change.
 #pragma once
 
 #include <cstdint>

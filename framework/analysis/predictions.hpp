@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds and reads the stored predictions of a run. The worker wrote predictions/<split>.jsonl, one JSON
-// object for each example, which must stay readable; example_tests.cpp tests with the statistics,
+// object for each example (tasks/prediction_file.hpp), and every form that a version has written must stay
+// readable. example_tests.cpp tests with the statistics, app/retraining_comparison.cpp compares two runs,
 // report/classes.cpp counts confusions, report/examples.cpp shows examples.
 #pragma once
 

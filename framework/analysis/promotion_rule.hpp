@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PromotionRule: the condition under which a retrained run takes the place of its parent. It is an expression
-// (plan/expression.hpp) over the gains of a Retraining, such as
-//   old >= -0.5 && new > 0
-// app/retrain.cpp parses it before anything is trained and evaluates it at the end.
+// PromotionRule: the condition under which a retrained run takes the place of its parent. It is an
+// expression (plan/expression.hpp) over the gains of a Retraining, such as `old >= -0.5 && new > 0`.
+// app/retrain.cpp parses it before anything is trained and evaluates it at the end. Users write the names in
+// their rules, so these stay.
 #pragma once
 
 #include <string>

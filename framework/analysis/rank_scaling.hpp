@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RankScaling says how a training step scales over ranks (processes that train together), from the cases of
-// one measurement: strong (the same batch, divided) and weak (as many times the batch). The table and the
-// JSON of `exp bench --ranks` show it.
+// one measurement: strong (the same batch, divided) and weak (as many times the batch). cli/bench_verb.cpp
+// writes it as JSON and cli/bench_text.cpp as a table, for `exp bench --ranks`. Scripts read the names in
+// to_json(), so these stay.
 #pragma once
 
 #include <cstdint>

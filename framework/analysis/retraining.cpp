@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares a retrained run with its parent: computes differences as gains, words them, and converts them to
-// the JSON that the database stores and back. app/retraining_comparison.cpp and app/retrain.cpp call it. The
-// database holds the names of the JSON fields, so they never change. Read retraining.hpp first.
+// Compares a retrained run with its parent: computes differences as gains, writes them as text, and converts
+// them to the JSON that the database stores and back. app/retraining_comparison.cpp and app/retrain.cpp call
+// it. The database holds the names of the JSON fields, so they never change. Read retraining.hpp first.
 #include "analysis/retraining.hpp"
 
 #include <cmath>

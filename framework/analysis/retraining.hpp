@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Retraining compares a run with its parent, the run that it replaces, on an old and on a new set, each over
-// the same examples. `exp retrain` (app/retraining_comparison.cpp) fills it and records it as JSON with the
-// run (store/lineage.hpp); `exp show` and reports read it back and print it. The JSON is stored, so its
+// Retraining compares a run with its parent, the run that it replaces, on an old and on a new data set, each
+// over the same examples. `exp retrain` (app/retraining_comparison.cpp) fills it and records it as JSON with
+// the run (store/lineage.hpp); `exp show` and reports read it back and print it. The JSON is stored, so its
 // fields keep their names.
 #pragma once
 

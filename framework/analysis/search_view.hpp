@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SearchView is a stored search with its analysis: the state of its trials, the scores of the best ones on
 // fresh seeds, and the best score for each part of the budget. cli/search_text.cpp (`exp show SEARCH`) and
-// report/searches.cpp write it.
+// report/searches.cpp write it. It is computed at each call and not stored, so members may be added.
 #pragma once
 
 #include <cstddef>

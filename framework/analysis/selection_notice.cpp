@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the notices about runs whose metric could not choose a checkpoint. They are derived from the stored
-// points at each call, so that old runs have them too. The end of a run, `exp show`, `exp compare` and
-// reports call it. Read selection_notice.hpp first.
+// points at each call, so that old runs have them too. comparison.cpp, cli/run_summary.cpp,
+// cli/show_scores.cpp, cli/run_json.cpp and report/trials.cpp call it. The texts may change. Read
+// selection_notice.hpp first.
 #include "analysis/selection_notice.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas of the intervals in shares.hpp, which names their sources. Reports and alerts show the
-// results, so a formula changes only with the expected values of tests/unit/analysis/shares_test.cpp.
+// The formulas of the intervals in shares.hpp, which names their sources and their callers. Reports and
+// alerts show the results, so a formula changes only with the expected values of
+// tests/unit/analysis/shares_test.cpp.
 #include "analysis/shares.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas of statistics.hpp, with the source of each. Student's t and the noncentral t are those of
-// Boost.Math. A change of a formula changes tests/unit/analysis/make_statistics.py too, which computes the
-// expected values.
+// The formulas of statistics.hpp, with the source of each; comparison.cpp, candidates.cpp and others call
+// them. Student's t and the noncentral t are those of Boost.Math. A change of a formula changes
+// tests/unit/analysis/make_statistics.py too, which computes the expected values. Read statistics.hpp first.
 #include "analysis/statistics.hpp"
 
 #include <algorithm>

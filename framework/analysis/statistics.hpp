@@ -30,7 +30,7 @@ struct TTest {
   double p = 1.0;
 };
 
-/// Returns word `number` of the random stream `seed`: the finaliser of SplitMix64 (Steele, Lea and Flood
+/// Returns word `number` of the random stream `seed`: the finalizer of SplitMix64 (Steele, Lea and Flood
 /// 2014), applied to a counter.
 std::uint64_t random_word(std::uint64_t seed, std::uint64_t number);
 

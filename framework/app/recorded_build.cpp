@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp verify BUNDLE --build`: builds a recorded commit of Encore in a separate work tree, for
-// cli/bundle_verify.cpp. Commit and diff come from a bundle, that is from anybody: each is checked before git
-// sees it, and a diff is applied only with --with-diff. These checks must stay. Read next:
-// recorded_build.hpp.
+// cli/bundle_verify.cpp. The name of the commit and the diff come from a bundle, whose author may be a
+// stranger: each is checked before git sees it, the commit must be in the user's clone, and a diff is
+// applied only with --with-diff. These checks must stay. Read next: recorded_build.hpp.
 #include "app/recorded_build.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds trained runs and their plugins for evaluate, predict and other verbs, and refuses plugin folders that
-// the user has not chosen, because a plugin is code and a run folder may come from anybody. The list of
+// the user has not chosen, because a plugin is code and a run folder may come from a stranger. The list of
 // trusted plugins (~/.local/state/encore/trusted_plugins, lines as sha256sum writes them) is a stored format.
 // Callers are in run_plugins.hpp; tests/system/control/plugin_trust_test.cpp holds the rules. Read next:
 // run_plugins.hpp.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The models of stored runs, and the plugin folders that they may use. specification.json in a run's folder
-// names plugin folders, but a plugin is code and a run folder may come from anybody. A plugin outside of the
-// build, of the folders of this call and of $ENCORE_PLUGIN_PATH needs the user's consent the first time, and
-// is refused without it. Called before a worker starts for evaluate, predict, verify, and retry without an
-// experiment file.
+// names plugin folders, but a plugin is code and a run folder may come from a stranger. A plugin outside of
+// the build, of the folders of this call and of $ENCORE_PLUGIN_PATH needs the user's consent the first time,
+// and is refused without it. Called before a worker starts for evaluate, predict, verify, and retry without
+// an experiment file.
 #pragma once
 
 #include <filesystem>

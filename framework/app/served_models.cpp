@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // served_models(): finds the models of `exp serve`, for cli/serve_verb.cpp at its start and at each SIGHUP.
 // Folders and bundles need no database. Their plugins come only from the build and from --plugin-path, never
-// from the folders in their specifications, because a bundle may come from anybody; this must stay. Read
+// from the folders in their specifications, because a bundle may come from a stranger; this must stay. Read
 // next: served_models.hpp.
 #include "app/served_models.hpp"
 
@@ -88,7 +88,7 @@ bool names_folder(const App& app, const std::string& word) {
   return word.find('/') != std::string::npos || (fs::is_directory(word, none) && !means_run(app, word));
 }
 
-/// Loads a specification that may come from anybody. Throws Error that begins with `origin`, also if no
+/// Loads a specification that may come from a stranger. Throws Error that begins with `origin`, also if no
 /// plugin has a type that it needs; nothing has started then.
 record::Specification checked_specification(const fs::path& folder, const config::Catalogue& catalogue,
                                             const std::string& origin) {

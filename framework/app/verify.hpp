@@ -42,7 +42,7 @@ struct VerifyRequest {
   bool names_bundle() const;
 };
 
-/// The ending by which verify, serve and bundle recognise a bundle.
+/// The ending by which verify, serve and bundle recognize a bundle.
 inline constexpr const char* bundle_ending = ".tar.zst";
 
 Form<VerifyRequest> verify_form();

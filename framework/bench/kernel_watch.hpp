@@ -2,7 +2,8 @@
 // KernelWatch measures how long each kernel of a step takes, by its label, through the callbacks of Kokkos
 // Tools. A matrix product counts as a whole, by its shape (kernels/products/product_label.hpp). StepCase
 // (step_case.cpp) runs a step a second time under a watch; the seconds of the step itself are taken without
-// one. On a GPU a watch waits for every kernel, so that the kernel itself is timed.
+// one. On a GPU a watch waits for every kernel, so that the kernel itself is timed. Labels are stored with
+// measurements, so they stay.
 #pragma once
 
 #include <cstdint>

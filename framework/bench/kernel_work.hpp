@@ -30,7 +30,7 @@ struct StepShape {
   BatchSize batch;                   ///< N, B, the sum of T squared
   std::int64_t distinct = 0;         ///< number of different tokens in the batch
   std::int64_t width = 0;            ///< C
-  std::int64_t table_width = 0;      ///< E, of the embedding; equal to C unless that is factorised
+  std::int64_t table_width = 0;      ///< E, of the embedding; equal to C unless that is factorized
   std::int64_t head_size = 0;        ///< D
   std::int64_t attention_width = 0;  ///< H D
   std::int64_t classes = 0;          ///< K

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The highest speed of a host's cores, independent of any library: products and sums in registers by the
-// widest instructions of the CPU, and reads from each level of memory. machine.cpp measures them once in each
-// round. The share of the machine's limit that `exp bench` shows for a kernel is relative to these.
+// widest instructions of the CPU, and reads from each level of memory. machine.cpp measures them once in
+// each round. The share of the machine's limit that `exp bench` shows for a kernel is relative to these, so
+// another loop changes all shares.
 #pragma once
 
 #include <cstddef>

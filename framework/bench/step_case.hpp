@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StepCase is one configuration of a training step (precision, batch size, length), with a model of its own
 // and some batches that are the same in every round. worker/bench_verb.cpp makes one for each case of the
-// request, and measures all of them in turn, round after round.
+// request, and measures all of them in turn, round after round. Samples and facts are stored by name
+// (analysis/bench_summary.cpp reads them), and batches follow from the seed, so both stay: else measurements
+// of different days cannot be compared.
 #pragma once
 
 #include <filesystem>

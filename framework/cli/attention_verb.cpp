@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp attention: shows the attention weights of a run's model for a text, as a page, a picture or numbers.
-// exp-report calls it (report_main.cpp); the worker computes the weights and answers in JSON
-// (record/attention.hpp), which --json copies, so its members keep their names. Pages and pictures may
-// change. Read next: app/document_requests.hpp, components.hpp.
+// It is linked into the program exp-report, which exp becomes for this verb (report_main.cpp). The worker
+// computes the weights and answers in JSON (record/attention.hpp), which --json copies, so its members keep
+// their names. Pages and pictures may change. Read next: app/document_requests.hpp, components.hpp.
 #include <filesystem>
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp bench, bench ls and bench show: measure this machine and a training step, store the samples, and
-// compare with an earlier measurement. The flow: bench_workers (app/bench_requests.hpp) -> run_bench -> store
-// -> summarize -> print and compare. exp-bench calls it (bench_main.cpp). --against reads the JSON of --json,
-// also of older versions, so its members never change; exit code 1 means a regression.
+// compare with an earlier measurement. The flow: bench_workers (app/bench_requests.hpp) -> run_bench ->
+// store -> summarize -> print and compare. It is linked into the program exp-bench, which exp becomes for
+// these verbs (bench_main.cpp). --against reads the JSON of --json, also of older versions, so its members
+// never change; exit code 1 means a regression.
 #include <stdlib.h>
 
 #include "analysis/rank_scaling.hpp"

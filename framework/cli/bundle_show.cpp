@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp bundle show: prints what a bundle holds and what it lacks, after it is unpacked and checked
-// (bundle_text.hpp). exp-report calls it (report_main.cpp). A bundle may come from anybody: nothing in it is
-// executed, and its text is printed through a filter. JSON members keep their names.
+// (bundle_text.hpp). It is linked into the program exp-report, which exp becomes for this verb
+// (report_main.cpp). A bundle may come from a stranger: nothing in it is executed, and its text is printed
+// through a filter. JSON members keep their names.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp bundle: packs runs with their evidence into one file for a reviewer (bundle/pack_bundle.hpp).
-// exp-report calls it (report_main.cpp). The layout of the file is in archive/bundle_index.hpp and must stay
-// readable by other versions; docs/guides/bundles.md is for users. Here are only the selection of runs and
-// the summary.
+// exp bundle: packs runs with their evidence into one file for a reviewer (bundle/pack_bundle.hpp). It is
+// linked into the program exp-report, which exp becomes for this verb (report_main.cpp). The layout of the
+// file is in archive/bundle_index.hpp and must stay readable by other versions; docs/guides/bundles.md is
+// for users. Here are only the selection of runs and the summary.
 #include <algorithm>
 #include <cctype>
 

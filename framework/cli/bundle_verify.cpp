@@ -170,14 +170,14 @@ int verify_opened(const app::VerifyRequest& request, const app::App& app, Consol
     for (const store::SearchRow& row : store::list_searches(store))
       exit_code = std::max(exit_code, write_search_verdict(console, store, row, false));
   const bool one = app::asks_for_one(selection, selected) || selected.runs.size() == 1;
-  const int verified =
-      VerifyScreen(request, console)
-          .run(app, store, selected.runs, one,
-               [&](const store::RunRow&, record::Specification& specification) {
-                 specification.plugin_folders.clear();  // a stranger chose them
-                 for (auto& [role, file] : specification.data)
-                   if (const auto place = missing.place_of(file)) file.path = place->string();
-               });
+  const int verified = VerifyScreen(request, console)
+                           .run(app, store, selected.runs, one,
+                                [&](const store::RunRow&, record::Specification& specification) {
+                                  specification.plugin_folders.clear();  // a stranger chose them
+                                  for (auto& [role, file] : specification.data)
+                                    if (const auto place = missing.place_of(file))
+                                      file.path = place->string();
+                                });
   if (request.report) write_bundle_report(console, store, *request.report, silent);
   if (verified == exit_failed) bundle.keep();  // a message names the folder of a worker that failed in it
   return verified == exit_done ? exit_code : verified;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp compare: prints the comparison of candidates over their seeds (analysis/comparison.hpp): intervals,
-// tests of every pair, and a ranking if the seeds distinguish all pairs. exp-report calls it
-// (report_main.cpp). All numbers come from analysis/; here they are only printed. Programs read JSON and CSV
-// by the names of members and columns, so these stay.
+// tests of every pair, and a ranking if the seeds distinguish all pairs. It is linked into the program
+// exp-report, which exp becomes for this verb (report_main.cpp). All numbers come from analysis/; here they
+// are only printed. Programs read JSON and CSV by the names of members and columns, so these stay.
 #include <cctype>
 #include <cmath>
 #include <iosfwd>

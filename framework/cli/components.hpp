@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs that run in separate programs, so that exp builds without their dependencies, which it must never
-// link: exp-report, exp-serve and exp-bench, in the folder of exp. ./exp builds a component at its first
-// call. exp has the forms of these verbs for help, completion and errors. verbs() names the component of each
-// verb.
+// The components of exp: the programs exp-report, exp-serve and exp-bench, in the folder of exp, that do
+// some of its verbs. So exp builds without their dependencies, which it must never link; ./exp builds a
+// component at its first call. exp has the forms of these verbs for help, completion and errors, then
+// become_component() replaces exp by the program (components.cpp). A new verb of a component is named here,
+// in the main() of the component, and in components.cpp.
 #pragma once
 
 #include <string>

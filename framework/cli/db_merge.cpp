@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp db merge: copies the runs of other databases or bundles, with their folders, into the user's database
-// (store/database_merge.hpp, which decides about every row). exp-report calls it (report_main.cpp). The
-// sources are only read. Scripts read the JSON members and exit code 1 (something was left out), so both must
-// stay.
+// (store/database_merge.hpp, which decides about every row). It is linked into the program exp-report, which
+// exp becomes for this verb (report_main.cpp). The sources are only read. Scripts read the JSON members and
+// exit code 1 (something was left out), so both must stay.
 #include <fcntl.h>
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp export: writes the best model of a run as a folder for other programs. exp-report calls it
-// (report_main.cpp). The worker writes the weights (worker/export_verb.cpp); the model card comes from the
-// database. The folder is written under a temporary name and renamed, so it is complete or absent; keep that
-// order.
+// exp export: writes the best model of a run as a folder for other programs. It is linked into the program
+// exp-report, which exp becomes for this verb (report_main.cpp). The worker writes the weights
+// (worker/export_verb.cpp); the model card comes from the database. The folder is written under a temporary
+// name and renamed, so it is complete or absent; keep that order.
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp monitor --alerts: evaluates rules of a user over the answers of a served run, or over a file of events
-// (--replay), and prints, or sends to a command, the alerts. monitor_verb.cpp calls it. Read
-// monitor/alert_watch.hpp next. Scripts depend on the JSON and on exit code 3.
+// watch_alerts(): `exp monitor --alerts` evaluates rules of a user over the answers of a served run, or over
+// a file of events (--replay), and prints the alerts; call_hook() passes an alert to the user's command.
+// monitor_verb.cpp calls both. Scripts depend on the JSON and on exit code 3, so both stay. Read next:
+// monitor/alert_watch.hpp.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp monitor: compares the numbers that servers stored about the inputs of a run's model with the
-// development set (monitor/), or evaluates alerts of the user (monitor_alerts.cpp). exp-serve calls it
-// (serve_main.cpp). An alert sets exit code 3 and runs the
-// user's command with the JSON as its input; scripts depend on both, so members keep their names.
+// development set (monitor/), or evaluates alerts of the user (monitor_alerts.cpp). It is linked into the
+// program exp-serve, which exp becomes for this verb (serve_main.cpp). An alert sets exit code 3 and runs
+// the user's command with the JSON as its input; scripts depend on both, so members keep their names.
 #include <cmath>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp report: writes a document about a run, a sweep or all runs, in one of several formats
-// (report_formats.hpp). report/report.hpp makes the document; exp-report calls this verb (report_main.cpp).
-// Equal databases must give equal bytes, so nothing of the present (time, host, user) may get into a file.
+// (report_formats.hpp). report/report.hpp makes the document. It is linked into the program exp-report,
+// which exp becomes for this verb (report_main.cpp). Equal databases must give equal bytes, so nothing of
+// the present (time, host, user) may get into a file.
 #include <unistd.h>
 
 #include <algorithm>

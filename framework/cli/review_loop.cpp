@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The dialog of `exp review next`: one item after the other, with its labels numbered, the proposed one
-// first. An answer is a number, a name, or the beginning of one name; other words search the labels. Read
-// review_loop.hpp first.
+// review_on_terminal(): the dialog of `exp review next`, one item after the other, with its labels numbered,
+// the proposed one first. review_verb.cpp calls it. An answer is a number, a name, or the beginning of one
+// name; other words search the labels. The words of the dialog may change, but an empty line must decide
+// nothing. Read review_loop.hpp first.
 #include "cli/review_loop.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The actions of `exp review`: print what a review queue has, claim and decide its items, and write its
-// decisions. app/review.hpp and review/queue.hpp do the work; exp-serve links this file (serve_main.cpp).
-// Programs read the JSON: members may be added, none renamed.
+// decisions. app/review.hpp and review/queue.hpp do the work. It is linked into the program exp-serve, which
+// exp becomes for these actions (serve_main.cpp). Programs read the JSON: members may be added, none
+// renamed.
 #include <sstream>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp serve: serves models over HTTP until a signal. app/served_models.hpp finds the models, serve/serve.hpp
-// answers requests; exp-serve calls this verb (serve_main.cpp). The token must never come from or get into a
-// command line, a log or a message.
+// answers requests. It is linked into the program exp-serve, which exp becomes for this verb
+// (serve_main.cpp). The token must never come from or get into a command line, a log or a message.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares fingerprints field by field and words the difference. Read fingerprint.hpp first. A new field is
-// added in CMake, which defines the same text for programs and plugins. Plugins that were built before have
-// the text, so its form stays.
+// Compares fingerprints field by field and describes the difference. Read fingerprint.hpp first. A new field
+// is added in CMake, which defines the same text for programs and plugins. Plugins that were built before
+// have the text, so its form stays.
 #include "config/fingerprint.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the tables of an experiment that have an option of a given name, and words them for messages.
+// Finds the tables of an experiment that have an option of a given name, and names them for messages.
 // validate.cpp and plan/ call it. Only messages depend on it. Read option_places.hpp first.
 #include "config/option_places.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words options, measures and fields for tables of help. The generated pages in docs/reference show these
-// words, so a change here changes the pages. Read option_text.hpp first.
+// Describes options, measures and fields in words, for tables of help: markdown.cpp and `exp plugin info`
+// call it. The generated pages in docs/reference show these words, so a change here changes the pages. Read
+// option_text.hpp first.
 #include "config/option_text.hpp"
 
 #include <algorithm>

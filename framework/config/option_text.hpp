@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words an option, a measure, or the fields of a task, reader or step for tables of help and documentation.
-// markdown.hpp and `exp plugin info` use it. A change of the words changes the generated pages.
+// Describes an option, a measure, or the fields of a task, reader or step in words, for tables of help and
+// documentation. markdown.hpp and `exp plugin info` use it. A change of the words changes the generated
+// pages.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words the value of an option for tables and charts: numbers in their shortest form, arrays in brackets, and
-// long paths by their last two parts. analysis/factors.cpp, cli/run_list.cpp and report/ call it; no program
-// reads the words, so their form may change, together with the tests that compare it. Read option_text.hpp
-// first.
+// Writes the value of an option for tables and charts: numbers in their shortest form, arrays in brackets,
+// and long paths by their last two parts. analysis/factors.cpp, cli/run_list.cpp and report/ call it; no
+// program reads the text, so its form may change, together with the tests that compare it. Read
+// option_text.hpp first.
 #include "config/option_text.hpp"
 
 #include <nlohmann/json.hpp>

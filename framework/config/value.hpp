@@ -28,7 +28,7 @@ class Value {
     std::string text;
   };
 
-  /// The default is `false`. It has no initialiser, because clang would need Member to be complete here.
+  /// The default is `false`. It has no initializer, because clang would need Member to be complete here.
   std::variant<bool, std::int64_t, double, std::string, Array, Table, Date> data;
   Origin origin;
 

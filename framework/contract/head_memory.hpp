@@ -53,7 +53,7 @@ class HeadMemory {
   std::string overrun() const;
 
   /// Returns a step of the head. Without `truth`, the columns that a task fills from the truth are empty:
-  /// those that normalise losses, and those with bounded numbers.
+  /// those that normalize losses, and those with bounded numbers.
   HeadStep step(bool training, bool truth) const { return step_with(training, truth, bound_outputs_); }
   /// Returns the step of a prediction without the outputs on request.
   HeadStep step_without_requested() const { return step_with(false, false, bound_usual_outputs_); }

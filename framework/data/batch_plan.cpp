@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides the batches of an epoch (plan_epoch) and of an evaluation: shuffles, sorts and cuts the examples.
-// The random generator is SplitMix64's finaliser over a counter, because shuffle and distributions of the
+// The random generator is SplitMix64's finalizer over a counter, because shuffle and distributions of the
 // standard library differ between libraries. The results of all runs depend on every draw, so the order of
 // draws never changes. Read batch_plan.hpp first.
 #include "data/batch_plan.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a vocabulary file (load_vocabulary): recognises its format and returns its tokens in order. A token's
+// Reads a vocabulary file (load_vocabulary): recognizes its format and returns its tokens in order. A token's
 // number is its position, and trained weights depend on it, so the order of every format stays. Read
 // vocabulary.hpp first.
 #include "data/vocabulary.hpp"

@@ -106,7 +106,7 @@ double draw_shades(Drawing& drawing, const HeatMapChart& chart, double top) {
   return top + height + line_height + 4.0;
 }
 
-/// Draws a thin frame, so that an unshaded cell is recognised as one.
+/// Draws a thin frame, so that an unshaded cell is recognized as one.
 void draw_frame(Drawing& drawing, double x, double y, double width, double height) {
   drawing.shapes.push_back(Polyline{
       {{x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}, {x, y}}, {Tone::missing, 0.6}});

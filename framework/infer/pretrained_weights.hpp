@@ -27,7 +27,7 @@ struct PretrainedWeights {
 std::vector<std::byte> transposed(std::span<const std::byte> matrix, std::int64_t rows, std::int64_t columns);
 
 /// Returns whether a parameter, or a tensor with Encore's own names, belongs to the head, which a run may
-/// initialise.
+/// initialize.
 bool is_of_head(const std::string& path);
 
 /// Returns the note `model.from: 39 tensors taken; head.bias is new; left: pooler.weight`. `source` follows

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AlignedBytes is uninitialised memory of the device with a promised alignment, which kernels and libraries
+// AlignedBytes is uninitialized memory of the device with a promised alignment, which kernels and libraries
 // use as scratch. device.cpp (the workspace) and kernels/products/gemm_cublaslt.cpp use it. The alignment
 // must not fall, because cuBLASLt chooses algorithms, and so bits, by it.
 #pragma once

@@ -27,7 +27,7 @@ namespace encore::memory {
 
 /// Says what a model is made for.
 enum class Use : std::uint8_t {
-  training,  ///< parameters are zero until they are initialised or loaded; they have gradients
+  training,  ///< parameters are zero until they are initialized or loaded; they have gradients
   /// Forward passes only: parameters are undefined until they are loaded, here or elsewhere (place_at). There
   /// are no gradients and no states.
   inference,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements embedding.hpp: the embedding layer with its tables, the separate dropout after a norm, and the
-// projection of a factorised embedding. network.cpp makes them as the first nodes of a stack. Parameter names
+// projection of a factorized embedding. network.cpp makes them as the first nodes of a stack. Parameter names
 // here are those of checkpoints and must stay. Read embedding.hpp first, which has the formula;
 // kernels/embedding.cpp computes it.
 #include "model/embedding.hpp"
@@ -48,7 +48,7 @@ class Embedding final : public Layer, public HasOnnxForm {
     const auto bytes =
         static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
     fixed_ = memory::DeviceBuffer("encore::fixed_positions", bytes);
-    if (options.positions == config::Positions::none) return;  // the buffer is zero-initialised
+    if (options.positions == config::Positions::none) return;  // the buffer is zero-initialized
     if (width % 2 != 0)
       throw config::ConfigError(options.width_key,
                                 "must be even with sinusoidal positions (a sine and a cosine each), is " +

@@ -36,7 +36,7 @@ struct EmbeddingOptions {
 std::unique_ptr<Layer> make_embedding(const Device& device, std::int64_t width,
                                       const EmbeddingOptions& options);
 
-/// Makes output (N, C) = input (N, E) W^T + b, with C the width of its plan. It follows a factorised
+/// Makes output (N, C) = input (N, E) W^T + b, with C the width of its plan. It follows a factorized
 /// embedding.
 std::unique_ptr<Layer> make_projection(std::int64_t input_width);
 

@@ -77,9 +77,9 @@ class Model {
   /// those of other models in the rounding of products.
   void make_batch_invariant();
 
-  /// Sets every parameter from its initialiser, each from a stream of its own.
+  /// Sets every parameter from its initializer, each from a stream of its own.
   void initialize(std::uint64_t seed);
-  /// Initialises only the parameters with these paths.
+  /// Initializes only the parameters with these paths.
   void initialize(std::uint64_t seed, std::span<const std::string> paths);
 
   /// Sets parameters().gradients() to the gradients of the loss, shard by shard: each loss of the head summed

@@ -2,7 +2,8 @@
 // ModelCost is what a model costs before it exists: parameters, operations and memory of a training step,
 // part by part, from what its layers have declared and from the step plans. Nothing is allocated. `exp plan
 // --size` asks the worker (worker/size_verb.cpp), which makes the Network, calls this and writes the numbers
-// as record/size_answer.hpp.
+// as record/size_answer.hpp; bench/ takes is_matrix() from here. Each number must equal what Model then
+// allocates and computes, which tests compare.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@ namespace encore::plan {
 
 namespace {
 
-// Mixes the bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+// Mixes the bits: the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 std::uint64_t mix(std::uint64_t bits) {
   bits += 0x9E3779B97F4A7C15U;
   bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // encore-manifest PLUGIN.so MANIFEST.json: writes the manifest of a plugin, as part of the build that made
-// the plugin. It loads the plugin and asks for its offers; Kokkos is never initialised, so no device is
+// the plugin. It loads the plugin and asks for its offers; Kokkos is never initialized, so no device is
 // needed. cmake/ runs it for each plugin. config/manifest.cpp has the form of the JSON, which must not
 // change.
 #include <cstdio>

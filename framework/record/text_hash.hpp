@@ -10,7 +10,7 @@
 
 namespace encore::record {
 
-/// Returns a number in [0, 1): the hash FNV-1a with the finaliser of SplitMix64.
+/// Returns a number in [0, 1): the hash FNV-1a with the finalizer of SplitMix64.
 inline double share_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // judge_end(): decides whether an attempt is completed, stopped, interrupted, failed or lost, from the
-// worker's last event, its exit and the requests to it, and words the reason. Attempt and launched_runs.cpp
+// worker's last event, its exit and the requests to it, and writes the reason. Attempt and launched_runs.cpp
 // call it. The order of the tests is the rule: the worker's own report counts before its exit code. Read
 // attempt_end.hpp first.
 #include "runner/attempt_end.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// take_weights(): finds the weights of the runs that a run starts from, learns from or calls in its steps.
-// Callers: app/parent_runs.hpp when it plans; Runner and SlurmRunner again before an attempt, since the
-// parent may have been trained meanwhile. The worker reads the weights at step 0 (infer/parent_weights.hpp).
-// A table of the specification that names such a run is its role in `data` too. What the events record of
-// the weights is stored, so its members do not change.
+// Finds the weights of the runs that a run starts from, learns from or calls in its steps. Planners in app/
+// call weights_of() and linked_run(); Runner and SlurmRunner call take_weights() before an attempt, since
+// the parent may have been trained meanwhile; verifications call find_parent_files(). The worker reads the
+// weights at step 0 (infer/parent_weights.hpp). The table of the specification that names such a run is also
+// the role of its weights in `data`. The events about weights are stored, so their members do not change.
 #pragma once
 
 #include <optional>

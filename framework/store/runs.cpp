@@ -142,7 +142,7 @@ std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
              (states.empty() ? "" : " AND run.state IN (" + states + ")") +
              (filter.numbers ? " AND run.number IN (SELECT value FROM json_each(?4))" : "") +
              " ORDER BY run.number DESC LIMIT ?3"));
-  // Lost runs are recognised after the query, so a limit can only be part of the query if all states are
+  // Lost runs are recognized after the query, so a limit can only be part of the query if all states are
   // settled.
   const bool settled = std::all_of(filter.states.begin(), filter.states.end(), is_settled);
   const std::int64_t limit = settled ? filter.limit : -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // columns_of(): one pass over the rows of a table or the objects of JSON lines, with a ColumnCounter for each
-// column. survey.cpp calls it. A first row that is a record is recognised by its values: a label of the first
+// column. survey.cpp calls it. A first row that is a record is recognized by its values: a label of the first
 // record occurs again in its column, and a heading does not. Read columns.hpp first.
 #include "survey/columns.hpp"
 

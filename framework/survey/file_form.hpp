@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FileForm: the form of a user's file, a table with a delimiter or JSON lines, recognised from its name and
+// FileForm: the form of a user's file, a table with a delimiter or JSON lines, recognized from its name and
 // its first rows. survey.cpp calls form_of(); columns.hpp reads the file by the form, and `exp app new`
-// writes it into the experiment. More forms may be recognised; read columns.hpp next.
+// writes it into the experiment. More forms may be recognized; read columns.hpp next.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ namespace encore::worker {
 struct WorkerCall {
   boost::program_options::variables_map values;
   std::string verb;
-  int threads = 1;                      ///< threads of Kokkos, which is initialised
+  int threads = 1;                      ///< threads of Kokkos, which is initialized
   std::vector<std::string> words = {};  ///< the arguments after the verb
 
   std::string text(const char* option) const { return values[option].as<std::string>(); }

@@ -2,7 +2,7 @@
 // Head "crf": a linear-chain conditional random field (Lafferty et al. 2001), for tasks that label rows. A
 // sequence of labels y scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
 // emissions e = x W^T + b; the loss is -log of its share among all sequences. Passes work on logarithms that
-// are normalised at every row, so that long sequences lose no precision in float32. The model calls it
+// are normalized at every row, so that long sequences lose no precision in float32. The model calls it
 // through Head (encore/head.hpp). Checkpoints contain the names of its parameters, so these never change.
 #include <encore/class_probabilities.hpp>
 #include <encore/head.hpp>

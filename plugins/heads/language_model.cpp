@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Head "language_model": predicts the token of the vocabulary at each row with a target, by softmax over h
 // E^T + b with the table E of the embedding (Press and Wolf 2017) or a matrix of its own. As in BERT (Devlin
-// et al. 2019), h = LayerNorm(f(x W^T + c)), which also narrows C channels to the E of a factorised table
+// et al. 2019), h = LayerNorm(f(x W^T + c)), which also narrows C channels to the E of a factorized table
 // (ALBERT, Lan et al. 2020). plugins/tasks/mlm and lm give the targets and read the best tokens. The model
 // calls it through Head (encore/head.hpp). Checkpoints contain the names of its parameters, so these never
 // change. Read next: next_text.hpp.

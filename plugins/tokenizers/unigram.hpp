@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unigram: tokens of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
-// the token behind it, a text is normalised by its model, and of all ways to cut it the most probable one is
+// the token behind it, a text is normalized by its model, and of all ways to cut it the most probable one is
 // taken; text without a token becomes the unknown token, or with byte fallback a token for each byte. A
 // vocabulary has one model for all inputs, which numbers the tokens; or one for sources and one for targets
 // (Marian), whose tokens are numbered by their text. Then ">>de<<" in front of a text is a token of its own,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trains a SentencePiece model (Kudo 2018): maximises the likelihood of the text by expectation and
-// maximisation, and drops the tokens that matter least. The library does the work. Unigram::train calls it.
+// Trains a SentencePiece model (Kudo 2018): maximizes the likelihood of the text by expectation and
+// maximization, and drops the tokens that matter least. The library does the work. Unigram::train calls it.
 // Equal counts must give an equal model.
 #pragma once
 

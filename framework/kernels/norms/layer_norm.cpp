@@ -9,7 +9,7 @@ namespace {
 
 #if !ENCORE_HOST_BACKEND
 
-/// Normalises a row in the registers of a GPU's warp.
+/// Normalizes a row in the registers of a GPU's warp.
 template <class T, int Width>
 void layer_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias,
                              double epsilon, Tensor y, Tensor mean, Tensor rstd) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts that both norms share (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
-// normalised, passes its gradient through the branch's dropout just after it is computed (with the bits of
+// normalized, passes its gradient through the branch's dropout just after it is computed (with the bits of
 // separate passes), and adds up the gradients of gain and bias over blocks of rows.
 #pragma once
 

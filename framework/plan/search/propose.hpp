@@ -23,7 +23,7 @@ bool is_drawn_at_random(const SearchOptions& options, const History& history);
 /// Proposes a point with the tree-structured Parzen estimator (Bergstra et al. 2011). Trials are split into
 /// the best tenth (at most 25 trials) and the others. The best give the density l, the others the density g
 /// (parzen.hpp). Candidates are drawn from l, and the candidate with the highest l/g is proposed, which
-/// maximises the expected improvement. If the conditions leave a variable out of a trial, the trial does not
+/// maximizes the expected improvement. If the conditions leave a variable out of a trial, the trial does not
 /// count for this variable; hence the word tree. `number` selects the random numbers of this proposal.
 /// (tpe.cpp)
 Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,

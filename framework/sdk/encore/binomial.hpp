@@ -36,7 +36,7 @@ inline double beta_fraction(double a, double b, double x) {
   return fraction;
 }
 
-/// Returns the regularised incomplete beta function I_x(a, b) by its continued fraction (DLMF 8.17.22,
+/// Returns the regularized incomplete beta function I_x(a, b) by its continued fraction (DLMF 8.17.22,
 /// evaluated by Lentz's method). `a` and `b` are above 0, `x` is in [0, 1].
 inline double incomplete_beta(double a, double b, double x) {
   ENCORE_REQUIRE(a > 0.0 && b > 0.0 && x >= 0.0 && x <= 1.0, "a and b are above 0 and x is a share");

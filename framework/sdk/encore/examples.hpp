@@ -41,7 +41,7 @@ inline constexpr std::int32_t no_target = -1;
 /// By convention, the name of the column with the classes that a classifying head learns.
 inline constexpr const char* targets_column = "targets";
 /// A column of float32 over the same space, 0 where there is no target: how much each target counts in the
-/// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it. If a task has
+/// loss. A head that learns `targets` multiplies each row's loss by it and normalizes by it. If a task has
 /// this column, the host refuses a model whose head does not read it.
 inline constexpr const char* weights_column = "weights";
 /// A column over `ragged`: the rows of its sequence that are the space `picked`, ascending.

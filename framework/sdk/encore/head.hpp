@@ -24,7 +24,7 @@ struct HeadContext {
   std::vector<std::string> labels = {};
   std::int64_t vocabulary = 0;           ///< V
   std::vector<ColumnRule> columns = {};  ///< what the task fills
-  /// The width of the rows of "embedding.tokens": C, or another width if the embedding is factorised; 0 means
+  /// The width of the rows of "embedding.tokens": C, or another width if the embedding is factorized; 0 means
   /// C.
   std::int64_t embedding_width = 0;
   std::vector<OutputRule> outputs = {};  ///< what the task reads; with a width of 0 the task takes any
@@ -119,7 +119,7 @@ class HeadPlan : public LayerPlan {
   }
   /// Adds a loss that has a value for each row of this column's space. The host divides the sum of the values
   /// by the number of entries of the column other than `no_target` in the batch, or by the sum of the entries
-  /// if they are float32; the result is 0 if that is 0. Training minimises the sum of all losses of the head,
+  /// if they are float32; the result is 0 if that is 0. Training minimizes the sum of all losses of the head,
   /// which has at least one.
   HeadLoss add_loss(HeadColumn normalizer) {
     ENCORE_REQUIRE(losses_.size() < most_losses,
@@ -144,7 +144,7 @@ class HeadPlan : public LayerPlan {
   const std::vector<Space>& reads() const { return reads_; }
   const std::vector<ColumnNeed>& columns() const { return columns_; }
   const std::vector<OutputRule>& outputs() const { return outputs_; }
-  /// The column that normalises each loss.
+  /// The column that normalizes each loss.
   const std::vector<int>& losses() const { return losses_; }
   bool couples_sequences() const { return couples_; }
   const std::optional<ClassScores>& class_scores() const { return class_scores_; }

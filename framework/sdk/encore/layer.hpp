@@ -52,7 +52,7 @@ struct ParameterSpec {
   /// in a batch without this token. The host then saves work for the other rows (ChunkGradient in
   /// optimizer.hpp).
   bool token_rows = false;
-  /// Path of another part's parameter ("embedding.tokens") that this one shares. Its initialiser, decay and
+  /// Path of another part's parameter ("embedding.tokens") that this one shares. Its initializer, decay and
   /// token_rows are then ignored, and gradients of both are added in the order of the backward pass. Empty:
   /// the parameter is its own.
   std::string alias = {};
@@ -100,7 +100,7 @@ class LayerPlan {
     parameters_.push_back(std::move(spec));
     return {static_cast<int>(parameters_.size()) - 1};
   }
-  /// Declares the matrix (out, in) of a product, with Xavier initialisation.
+  /// Declares the matrix (out, in) of a product, with Xavier initialization.
   Parameter matrix(std::string name, std::int64_t out, std::int64_t in) {
     return parameter({.name = std::move(name),
                       .shape = {out, in},

@@ -81,7 +81,7 @@ class Random {
   }
 
  private:
-  /// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
+  /// The finalizer of SplitMix64: every bit of the input reaches every bit of the output.
   static std::uint64_t mix(std::uint64_t x) {
     x += 0x9E3779B97F4A7C15ULL;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -90,7 +90,7 @@ class Tokenizer {
     append_tokens(text, tokens, nullptr);
   }
   /// Appends the same tokens, and for each of them the range of bytes of `text` that it comes from. A token
-  /// of a character that was normalised (lowered, decomposed) has the range of that character in `text`.
+  /// of a character that was normalized (lowered, decomposed) has the range of that character in `text`.
   /// Ranges may be empty and may overlap; neither their begins nor their ends decrease.
   void encode(std::string_view text, std::vector<std::int32_t>& tokens,
               std::vector<ByteRange>& ranges) const {

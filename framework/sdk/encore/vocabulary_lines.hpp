@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HasVocabularyLines: an extension of Tokenizer. A tokenizer inherits it if it needs more than its tokens to
-// cut text, such as scores or a normalisation. The host keeps the lines of a trained vocabulary in the folder
+// cut text, such as scores or a normalization. The host keeps the lines of a trained vocabulary in the folder
 // of the run (infer/setup.cpp), and Tokenizer::load reads them again. The contract suite checks this. The
 // header is part of the ABI of plugins: a change needs a new ENCORE_SDK_VERSION (plugin.hpp).
 #pragma once

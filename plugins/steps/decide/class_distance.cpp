@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fit of class means and of their shared covariance, the Cholesky factorisation, and distances by forward
+// The fit of class means and of their shared covariance, the Cholesky factorization, and distances by forward
 // substitution. fitting.cpp and decide.cpp call it. The order of the sums decides the bits of stored numbers.
 // Read class_distance.hpp first.
 #include "class_distance.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The logistic regression: features in standard form, Newton's method with halved steps, and a Cholesky
-// factorisation of its small matrix. fitting.cpp calls it. The order of the sums decides the bits of stored
+// factorization of its small matrix. fitting.cpp calls it. The order of the sums decides the bits of stored
 // coefficients. Read logistic.hpp first.
 #include "logistic.hpp"
 

@@ -29,7 +29,7 @@ struct LogisticRow {
   double weight = 1.0;
 };
 
-/// Minimises the weighted log-loss plus `penalty` / 2 times the sum of squared weights by Newton's method.
+/// Minimizes the weighted log-loss plus `penalty` / 2 times the sum of squared weights by Newton's method.
 /// The intercept has no penalty. There are rows with yes and with no, all with the same number of features.
 Logistic fit_logistic(std::span<const LogisticRow> rows, double penalty);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thresholds of `decide`: from which score on a request is answered, and from which on it is refused.
-// They keep a promise (a share of errors that holds with a stated confidence) or minimise a cost. fitting.cpp
+// They keep a promise (a share of errors that holds with a stated confidence) or minimize a cost. fitting.cpp
 // calls these pure functions. Thresholds of stored runs follow from them, so a change needs a new version of
 // the step.
 //

@@ -16,7 +16,7 @@
 
 namespace encore::mlm {
 
-/// Random numbers by counter: word(stream, n) is the finaliser of SplitMix64 (Steele, Lea and Flood 2014)
+/// Random numbers by counter: word(stream, n) is the finalizer of SplitMix64 (Steele, Lea and Flood 2014)
 /// over a chain of the key's numbers. A copy, because host code without Kokkos cannot use encore/random.hpp.
 class Draw {
  public:

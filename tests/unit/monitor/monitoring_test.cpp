@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests monitor() (monitor/monitoring.hpp), which summarises the inputs that a served model has answered for
+// Tests monitor() (monitor/monitoring.hpp), which summarizes the inputs that a served model has answered for
 // `exp monitor`: means, the window of newest inputs, latency, the share of right answers with its interval,
 // and the same as JSON. Programs read that JSON, so its names stay.
 #include "monitor/monitoring.hpp"

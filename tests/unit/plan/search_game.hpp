@@ -42,7 +42,7 @@ inline std::vector<RandomVariable> mixed_space() {
           choice("kind", 3)};
 }
 
-/// Returns a search that maximises dev/f1 over 9 epochs, with 4 random trials first.
+/// Returns a search that maximizes dev/f1 over 9 epochs, with 4 random trials first.
 inline SearchOptions options_of(Method method, Pruning pruning = Pruning::none) {
   SearchOptions options;
   options.method = method;

@@ -15,7 +15,7 @@ constexpr double day = 86400.0;
 
 class QueueTexts : public QueueTest {
  protected:
-  /// Returns a text that has the same word again and again, so that each part of it is recognised.
+  /// Returns a text that has the same word again and again, so that each part of it is recognized.
   static std::string text_of(int number, std::size_t words) {
     std::string text, word = "secret" + std::to_string(100000 + number) + "x";
     for (std::size_t i = 0; i < words; ++i) text += word + " ";

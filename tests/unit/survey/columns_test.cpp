@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests what is recognised in a user's file before a reader is chosen: its form (survey/file_form.hpp) and
+// Tests what is recognized in a user's file before a reader is chosen: its form (survey/file_form.hpp) and
 // the facts about its columns (survey/columns.hpp). The numbers are counted by hand.
 #include "survey/columns.hpp"
 

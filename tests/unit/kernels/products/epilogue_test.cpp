@@ -222,7 +222,7 @@ TEST(Epilogues, NeedNoPassesOfTheirOwnOnAHost) {
   }
   Kokkos::Tools::Experimental::set_callbacks(before);
   std::set<std::string> others = seen_labels();
-  std::erase_if(others, [](const std::string& label) {  // kernels also initialise memory
+  std::erase_if(others, [](const std::string& label) {  // kernels also initialize memory
     return !label.starts_with("encore::") || label == "encore::gemm_pack";
   });
   EXPECT_EQ(others, std::set<std::string>{"encore::gemm"});
