@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the notices about runs whose metric could not choose a checkpoint. They are derived from the stored
 // points at each call, so that old runs have them too. comparison.cpp, cli/run_summary.cpp,
-// cli/show_scores.cpp, cli/run_json.cpp and report/trials.cpp call it. The texts may change. Read
+// cli/show_scores.cpp, cli/run_json.cpp and report/trials.cpp call it. The wording may change. Read
 // selection_notice.hpp first.
 #include "analysis/selection_notice.hpp"
 
