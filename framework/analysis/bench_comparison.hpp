@@ -21,7 +21,8 @@ enum class Change {
   unclear,      ///< the interval crosses the threshold: more rounds are needed
   incomparable  ///< another machine or other work
 };
-/// Returns the name of the enumerator, "slower" and so on, as `exp bench` prints it and writes it as JSON.
+/// Returns "slower", "faster", "unchanged", "unclear" or "not comparable", which `exp bench` prints and
+/// writes as JSON.
 const char* name_of(Change change);
 
 /// The verdict on one quantity of one case.

@@ -99,8 +99,8 @@ struct BenchSummary {
 /// Summarizes a measurement. The summary refers to `result`, which must outlive it.
 BenchSummary summarize(const store::BenchResult& result);
 
-/// Returns warnings about the quality of the measurement: spread, steal, load, other processes. Returns no
-/// warning if the machine was quiet.
+/// Returns warnings about the quality of the measurement: the spread of the calibration, time that the host
+/// took away (steal), other processes. Returns no warning if the machine was quiet.
 std::vector<std::string> noise_notes(const store::BenchResult& result, const BenchSummary& summary);
 
 /// How much less time a step takes with more threads, compared with the gain of its matrix products alone.

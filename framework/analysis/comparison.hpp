@@ -66,8 +66,8 @@ struct Comparison {
   std::size_t family = 0;  ///< number of tests for which p is corrected; at least pairs.size()
   /// Facts needed to read the numbers: environments, data, repeats.
   std::vector<std::string> notices = {};
-  /// The indices of the candidates from the highest mean to the lowest. Empty unless every pair is
-  /// distinguished.
+  /// The indices of the candidates from the highest to the lowest. Empty unless every pair is distinguished,
+  /// or if three candidates beat each other in a circle.
   std::vector<std::size_t> ranking = {};
 };
 
@@ -89,7 +89,7 @@ Comparison compare_runs(store::Store& store, const std::vector<store::RunRow>& r
                         const CompareOptions& options);
 
 /// Returns the value as users read it: a fraction in percent with two decimals, any other value with four
-/// digits.
+/// digits, and "-" for NaN.
 std::string metric_text(const Metric& metric, double value);
 
 /// Chooses the digits of a mean, its standard deviation and the ends of its interval: all have the same

@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 
+/// "source of Encore" is not here, so it comes last.
 constexpr std::array<std::string_view, 7> sections = {"configuration", "data",    "environment", "build",
                                                       "host",          "plugins", "code"};
 

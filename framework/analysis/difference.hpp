@@ -17,7 +17,8 @@ namespace encore::analysis {
 
 /// One fact about a run, such as {"configuration", "model.width", 384, "wnut17.toml:14:3"}.
 struct Field {
-  std::string section;  ///< configuration, data, environment, build, host, plugins, code: in this order
+  std::string section;  ///< configuration, data, environment, build, host, plugins, code, source of Encore:
+                        ///< in this order
   std::string key;
   nlohmann::json value;
   std::string origin;  ///< place or source of a setting, path of a file; else empty
@@ -35,7 +36,8 @@ Facts question_facts(const record::Specification& specification);
 /// All facts of a run.
 struct RunFacts {
   Facts fields;
-  bool told = false;  ///< whether an attempt has reported its environment, build, host, plugins, code
+  /// Whether an attempt has reported its environment, build, host, plugins, code and source.
+  bool told = false;
 };
 
 /// Returns all facts: the question, and what the last attempt with a report has reported about itself.

@@ -23,7 +23,8 @@ struct SearchView {
   SearchView& operator=(const SearchView&) = delete;
 
   const plan::search::History& history() const { return record.history; }
-  /// Returns the names of the variables, as short as they are still unique: "layers".
+  /// Returns a name for each variable: the last part of its key, "layers", or the whole key if another one
+  /// ends so too.
   std::vector<std::string> labels() const;
 
   store::SearchRow row;

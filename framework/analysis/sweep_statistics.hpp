@@ -19,10 +19,12 @@ namespace encore::analysis {
 /// (Hutter, Hoos and Leyton-Brown 2014).
 struct MainEffect {
   std::size_t values = 0, levels = 0;
-  double share = 0.0;     ///< eta squared: sum of squares between the levels over the total
-  double adjusted = 0.0;  ///< epsilon squared: `share` less the part of chance; may be below 0
-  std::optional<double> f = {},
-                        p = {};  ///< of the F test; nothing without a level of two values, or without spread
+  double share = 0.0;  ///< eta squared: sum of squares between the levels over the total
+  /// Epsilon squared: `share` less the part of chance; may be below 0. Equal to `share` if each level has one
+  /// value.
+  double adjusted = 0.0;
+  /// Of the F test. Nothing if each level has one value, or if the values within levels do not differ.
+  std::optional<double> f = {}, p = {};
 };
 
 /// Returns the main effect of a parameter. `level[i]` is the number of its level in trial i, from 0, and

@@ -75,7 +75,8 @@ void calibrate(const Device& device, double* results) {
       });
 }
 
-/// Returns a number of bytes too large for any cache, at most a quarter of the memory.
+/// Returns the bytes of each of the three arrays: four times the largest cache, but 64 to 256 MiB on a host,
+/// and at most a sixteenth of its memory.
 std::size_t bytes_of_arrays() {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
   return std::size_t{512} << 20;

@@ -22,8 +22,7 @@ namespace encore::bench {
 /// Measures the machine in rounds; each returns seconds by quantity.
 class MachineBench {
  public:
-  /// `precisions` of the measured products: "float32", "bfloat16" or "float64". `sizes`: sizes of square
-  /// matrices.
+  /// `precisions` of the measured products, as in type_of_precision(). `sizes`: sizes of square matrices.
   MachineBench(const Device& device, const std::vector<std::string>& precisions,
                const std::vector<std::int64_t>& sizes);
 
@@ -61,8 +60,8 @@ class MachineBench {
   memory::DeviceBuffer matrices_;  ///< three of the largest size
 };
 
-/// Returns the type for "float32", "bfloat16" or "float64". Throws Error that lists the three for any other
-/// text.
+/// Returns the type for "float32", "bfloat16", "float16" or "float64". Throws Error that lists these for any
+/// other text.
 DType type_of_precision(const std::string& precision);
 
 /// Sets `count` elements of any floating-point type to small varied values. Untouched memory of a host would

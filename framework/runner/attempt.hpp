@@ -26,7 +26,7 @@ namespace encore::runner {
 struct RunOutcome {
   bool began =
       false;  ///< false: another process works on it, or has worked on it meanwhile; or it is blocked
-  bool blocked = false;  ///< the run that it starts from has no weights; `reason` says why
+  bool blocked = false;  ///< a run whose weights it needs has none; `reason` says why
   store::RunState state = store::RunState::lost;
   std::string reason;     ///< a sentence for the user; empty for a complete run
   std::int64_t step = 0;  ///< the last one that the worker reported

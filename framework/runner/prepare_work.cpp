@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// prepare_work(): makes the run's folder, writes its specification, chooses the checkpoint to resume from,
-// and returns the command line of the worker. Attempt and SlurmRunner call it after they have taken the
-// lease. A run that resumes must keep what it began with: its rule for equal scores and the weights that it
-// has read. Read prepare_work.hpp first.
+// prepare_work(): writes the specification into the run's folder and events into the store, removes old
+// checkpoints if the run starts again, and returns the command line of the worker, which finds its
+// checkpoint by itself. Attempt and SlurmRunner call it after they have taken the lease. A run that resumes
+// must keep its rule for equal scores. Read prepare_work.hpp first.
 #include "runner/prepare_work.hpp"
 
 #include <encore/error.hpp>

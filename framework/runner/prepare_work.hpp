@@ -29,8 +29,8 @@ struct RunTask {
   std::int64_t stop_after_epoch = 0;    ///< of a search: trained up to there, then interrupted; 0: to its end
   std::int64_t pause_after_step = 0;    ///< the same by steps
   bool from_start = false;              ///< without the checkpoints of earlier attempts
-  /// A worker that reports no progress for this long is killed, and the run has failed; 0: no
-  /// limit.
+  /// A worker that writes nothing into its spool for this long is killed, and the run has failed; 0: no limit
+  /// (inactivity.hpp).
   std::chrono::seconds step_timeout = std::chrono::seconds(0);
 };
 

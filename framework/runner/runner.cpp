@@ -108,7 +108,7 @@ bool Runner::all_closed() const {
   return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.closed; });
 }
 
-/// Returns whether the task waits for runs that it starts from or learns from.
+/// Returns whether the task waits for runs whose weights it needs (RunTask::after).
 bool Runner::waits(std::size_t task) const {
   return std::ranges::any_of(tasks_[task].after, [&](std::size_t parent) { return !over_[parent]; });
 }
