@@ -65,7 +65,7 @@ std::vector<std::pair<std::string, std::string>> texts_of(const record::Attentio
   return texts;
 }
 
-/// Returns the layers and heads of the first text: "2 layers, 8 heads".
+/// Returns the number of attention maps, one for each head, and of layers: "16 maps of 2 layers".
 std::string size_text(const record::AttentionText& text) {
   std::size_t heads = 0;
   for (const record::AttentionLayer& layer : text.layers) heads += layer.heads.size();

@@ -18,7 +18,7 @@ void use_text_as_input(const std::string& text);
 
 /// How the worker's threads wait for each other, if the user has not set $OMP_WAIT_POLICY.
 enum class ThreadWait : std::uint8_t {
-  asleep,   ///< one text has less work than threads: who waits gives its core away
+  asleep,   ///< one text has too little work for all threads: a thread that waits gives its core away
   briefly,  ///< spinning for a moment first: for many small steps, where waking up would cost more than the
             ///< work
 };

@@ -23,8 +23,9 @@ class ProgressLine;
 
 class Console final : public app::Events {
  public:
-  /// Makes a console on these streams. Neither stream is a terminal, and there is no user to ask.
-  Console(std::ostream& out, std::ostream& err);  ///< notices, progress and questions
+  /// Makes a console on these streams: answers go to `out`, notices, progress and questions to `err`. Neither
+  /// stream is a terminal, and there is no user to ask.
+  Console(std::ostream& out, std::ostream& err);
   /// Makes the console on the standard streams of this process.
   Console();
   ~Console() override;

@@ -132,9 +132,10 @@ layer.feed_forward = { type = "feed_forward", hidden = 24 }
   fs::path folder_;
 };
 
-double first_and_last(const Recorder& told, bool last) {
+double first_and_last(const Recorder& recorded, bool last) {
   double sum = 0.0;  // of six steps
-  for (std::size_t i = 0; i < 6; ++i) sum += told.steps[last ? told.steps.size() - 1 - i : i].loss / 6;
+  for (std::size_t i = 0; i < 6; ++i)
+    sum += recorded.steps[last ? recorded.steps.size() - 1 - i : i].loss / 6;
   return sum;
 }
 
@@ -163,12 +164,12 @@ TEST_F(Seams, EverythingPassesTheContractSuite) {
 }
 
 TEST_F(Seams, MaskedWordsAreLearnedWithTheTableOfTheEmbedding) {
-  const Recorder told =
+  const Recorder recorded =
       run("masked", masked({"train.epochs=30", "model.width=32", "model.dropout=0",
                             "optimizer.learning_rate=3e-3", "model.norm_position=\"pre\""}));
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_LT(first_and_last(told, true), 0.6 * first_and_last(told, false));
-  EXPECT_GT(told.result.at("test/found"), 0.5) << "one of seven by chance";
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_LT(first_and_last(recorded, true), 0.6 * first_and_last(recorded, false));
+  EXPECT_GT(recorded.result.at("test/found"), 0.5) << "one of seven by chance";
   const auto checkpoint = record::find_newest_checkpoint(folder_ / "masked");
   for (const auto& [name, entry] : checkpoint->tensors.tensors())
     EXPECT_EQ(name.find("head"), std::string::npos) << name << ": the head has nothing of its own";
@@ -192,13 +193,13 @@ TEST_F(Seams, AMaskedRunThatIsStoppedEndsWithTheBitsOfOneThatIsNot) {
 }
 
 TEST_F(Seams, EpochsMaskOtherWords) {
-  const Recorder told =
+  const Recorder recorded =
       run("masked", masked({"train.epochs=2", "model.dropout=0", "optimizer.learning_rate=1e-9"}));
   // With weights that hardly move, equal masks would give the sums of the first epoch again.
   double first = 0.0, second = 0.0;
   for (std::size_t i = 0; i < 12; ++i) {
-    first += told.steps[i].loss;
-    second += told.steps[12 + i].loss;
+    first += recorded.steps[i].loss;
+    second += recorded.steps[12 + i].loss;
   }
   EXPECT_GT(std::abs(first - second), 1e-4 * first);
 }
@@ -207,25 +208,25 @@ TEST_F(Seams, ShardsAndPrecisionsTakeATiedTable) {
   for (const std::vector<std::string>& overrides :
        {std::vector<std::string>{"train.gradient_shards=3", "train.epochs=1"},
         {"train.precision=\"bfloat16\"", "train.epochs=2"}}) {
-    const Recorder told = run("masked_" + overrides[0].substr(6, 5), masked(overrides));
-    EXPECT_EQ(told.ending, record::Ending::completed) << overrides[0] << ": " << told.reason;
-    EXPECT_LT(told.steps.back().loss, told.steps.front().loss) << overrides[0];
+    const Recorder recorded = run("masked_" + overrides[0].substr(6, 5), masked(overrides));
+    EXPECT_EQ(recorded.ending, record::Ending::completed) << overrides[0] << ": " << recorded.reason;
+    EXPECT_LT(recorded.steps.back().loss, recorded.steps.front().loss) << overrides[0];
   }
 }
 
 TEST_F(Seams, PairsFindEachOther) {
-  const Recorder told = run("pairs", pairs({"train.epochs=12"}));
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_LT(first_and_last(told, true), 0.8 * first_and_last(told, false));
-  EXPECT_GT(told.result.at("test/found"), 0.25) << "one of sixteen by chance";
+  const Recorder recorded = run("pairs", pairs({"train.epochs=12"}));
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_LT(first_and_last(recorded, true), 0.8 * first_and_last(recorded, false));
+  EXPECT_GT(recorded.result.at("test/found"), 0.25) << "one of sixteen by chance";
 }
 
 TEST_F(Seams, ADecoderLearnsToCopyWhatTheEncoderRead) {
   const std::vector<std::string> longer = {"train.epochs=30", "model.width=32", "model.dropout=0",
                                            "optimizer.learning_rate=5e-3"};
-  const Recorder told = run("copy", copy(longer));
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_GT(told.result.at("test/right"), 0.8) << "one of six by chance";
+  const Recorder recorded = run("copy", copy(longer));
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_GT(recorded.result.at("test/right"), 0.8) << "one of six by chance";
 }
 
 TEST_F(Seams, ADecoderThatIsStoppedEndsWithTheBitsOfOneThatIsNot) {

@@ -40,7 +40,7 @@ TEST_F(DifferenceTest, OnlyWhatDiffersWithItsOrigin) {
           .empty());
 }
 
-TEST_F(DifferenceTest, ARunThatHasNotBegunHasNoFacts) {
+TEST_F(DifferenceTest, ARunThatHasNotBegunHasOnlyTheFactsOfItsQuestion) {
   const store::RunRow run = tell({.state = store::RunState::pending});
   const analysis::RunFacts facts = analysis::all_facts(store(), run);
   EXPECT_FALSE(facts.told);

@@ -145,7 +145,7 @@ TEST(Regression, CasesMeetBySettingsAndKernelsExplain) {
       compare_benches(result_of(timings(12, 1)), result_of(timings(12, 2, 1.2), 1.2), 0.05);
   ASSERT_EQ(comparison.steps.size(), 1u);
   EXPECT_TRUE(comparison.regression());
-  ASSERT_EQ(comparison.kernels.size(), 1u) << "kernels below a thousandth of a step are not listed";
+  ASSERT_EQ(comparison.kernels.size(), 1u) << "kernels below a hundredth of a step are not listed";
   EXPECT_EQ(comparison.kernels[0].quantity, "kernel encore::gemm");
   EXPECT_EQ(comparison.kernels[0].change, Change::slower);
   EXPECT_FALSE(compare_benches(result_of(timings(12, 1)), result_of(timings(12, 3)), 0.05).regression());

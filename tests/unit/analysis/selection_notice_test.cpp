@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests selection_notices(), the warning about a run whose metric could not choose a checkpoint because it
-// never changed or was undefined; `exp show`, `exp compare` and reports print it. The messages are compared
-// word by word. ChosenSeedTest tests the candidates of a comparison: a seed by which a search chose a setting
-// does not count beside fresh seeds, because the choice favoured it.
+// never changed or was undefined; `exp show`, `exp compare` and reports print it, and the messages are
+// compared word by word. Two tests are about store::judged_measure(), by which a search reads the value of a
+// run. ChosenSeedTest tests the candidates of a comparison: a seed by which a search chose a setting does
+// not count beside fresh seeds, because the choice favoured it.
 #include "analysis/selection_notice.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +78,7 @@ TEST_F(SelectionNoticeTest, NamesAMetricThatTheSetLeavesNothingToCount) {
       "another measure");
 }
 
-TEST_F(SelectionNoticeTest, IgnoresAMetricThatTheSetLeavesUndefined) {
+TEST_F(SelectionNoticeTest, ASearchJudgesNoRunByAMetricThatTheSetLeavesUndefined) {
   testing::Told told{.name = "short",
                      .measures = {{"dev/f1", 0.0}, {"dev/accuracy", 0.5}},
                      .best_step = 20,

@@ -108,24 +108,24 @@ const std::vector<std::string> too_large = {"train.loss_scale=1.361129467683754e
                                             "train.loss_scale_steps=4"};
 
 TEST_F(LossScalingRuns, AStepWithoutFiniteGradientsMakesNoUpdate) {
-  const Recorder told = run("run", too_large);
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_EQ(told.steps.size(), 24U);
-  ASSERT_FALSE(told.logs.empty());
-  EXPECT_EQ(told.logs.front(),
+  const Recorder recorded = run("run", too_large);
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_EQ(recorded.steps.size(), 24U);
+  ASSERT_FALSE(recorded.logs.empty());
+  EXPECT_EQ(recorded.logs.front(),
             "step 1: a gradient is not finite, and nothing is updated; train.loss_scale is now "
             "6.80564733841877e38");
-  EXPECT_FALSE(std::isfinite(told.steps.front().gradient_norm));
+  EXPECT_FALSE(std::isfinite(recorded.steps.front().gradient_norm));
   for (const std::string scope : {"parameters", "optimizer/first_moment"})
-    EXPECT_EQ(told.digests.at({1, scope}), told.digests.at({0, scope})) << scope;
+    EXPECT_EQ(recorded.digests.at({1, scope}), recorded.digests.at({0, scope})) << scope;
   std::size_t left_out = 0;
-  for (const StepReport& step : told.steps) {
+  for (const StepReport& step : recorded.steps) {
     EXPECT_TRUE(std::isfinite(step.loss));
     left_out += !std::isfinite(step.gradient_norm);
   }
   EXPECT_GT(left_out, 2U) << "it rises to values that are too large again and again";
   EXPECT_LT(left_out, 12U);
-  EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
+  EXPECT_LT(recorded.steps.back().loss, recorded.steps.front().loss);
 }
 
 TEST_F(LossScalingRuns, StoppingAndResumingChangesNoBit) {
@@ -141,9 +141,9 @@ TEST_F(LossScalingRuns, StoppingAndResumingChangesNoBit) {
 }
 
 TEST_F(LossScalingRuns, GradientsThatOverflowWithAnyFactorAreAFailure) {
-  const Recorder told = run("run", {"optimizer.learning_rate=1e30", "train.loss_scale=1"});
-  EXPECT_EQ(told.ending, record::Ending::failed);
-  EXPECT_NE(told.reason.find("is not finite; it began in"), std::string::npos) << told.reason;
+  const Recorder recorded = run("run", {"optimizer.learning_rate=1e30", "train.loss_scale=1"});
+  EXPECT_EQ(recorded.ending, record::Ending::failed);
+  EXPECT_NE(recorded.reason.find("is not finite; it began in"), std::string::npos) << recorded.reason;
 }
 
 TEST_F(LossScalingRuns, Float16LearnsAsFloat32Does) {

@@ -74,26 +74,27 @@ head.type = "language_model"
 
 TEST_F(Pretraining, PerplexityFallsAndWordsAreGuessed) {
   for (const char* whole_word : {"false", "true"}) {
-    const Recorder told = run(
+    const Recorder recorded = run(
         std::string("run_") + whole_word,
         specification({"train.epochs=30", "model.dropout=0", std::string("task.whole_word=") + whole_word}));
-    ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
-    const std::map<std::int64_t, double>& curve = told.values.at("dev/perplexity");
+    ASSERT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+    const std::map<std::int64_t, double>& curve = recorded.values.at("dev/perplexity");
     EXPECT_LT(curve.rbegin()->second, 0.5 * curve.begin()->second);
-    EXPECT_GT(told.result.at("test/accuracy"), 0.5);
-    EXPECT_NEAR(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"), 1e-4)
+    EXPECT_GT(recorded.result.at("test/accuracy"), 0.5);
+    EXPECT_NEAR(std::log(recorded.result.at("test/perplexity")), recorded.result.at("test/loss"), 1e-4)
         << "the loss of the set is the mean over its masked tokens";
   }
 }
 
 TEST_F(Pretraining, ReportsTheContentOfEachSet) {
-  const Recorder told = run("run", specification({"train.epochs=1"}));
+  const Recorder recorded = run("run", specification({"train.epochs=1"}));
   const auto note = std::ranges::find_if(
-      told.notes, [](const std::string& line) { return line.starts_with("train: 96 examples, "); });
-  ASSERT_NE(note, told.notes.end());
+      recorded.notes, [](const std::string& line) { return line.starts_with("train: 96 examples, "); });
+  ASSERT_NE(note, recorded.notes.end());
   EXPECT_NE(note->find(" windows, "), std::string::npos) << *note;
   EXPECT_NE(note->find(" masked pieces"), std::string::npos) << *note;
-  EXPECT_NE(std::ranges::find(told.notes, "train: 12 lines have no text and are skipped"), told.notes.end());
+  EXPECT_NE(std::ranges::find(recorded.notes, "train: 12 lines have no text and are skipped"),
+            recorded.notes.end());
 }
 
 TEST_F(Pretraining, AStoppedRunEndsWithTheBitsOfAnUnbrokenOne) {
@@ -116,12 +117,12 @@ TEST_F(Pretraining, AStoppedRunEndsWithTheBitsOfAnUnbrokenOne) {
   }
 }
 
-TEST_F(Pretraining, TakesBfloat16AndLabelSmoothing) {
-  const Recorder told =
+TEST_F(Pretraining, AcceptsBfloat16AndLabelSmoothing) {
+  const Recorder recorded =
       run("run", specification({"train.precision=\"bfloat16\"", "train.label_smoothing=0.1"}));
-  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
-  EXPECT_LT(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"))
+  ASSERT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_LT(recorded.steps.back().loss, recorded.steps.front().loss);
+  EXPECT_LT(std::log(recorded.result.at("test/perplexity")), recorded.result.at("test/loss"))
       << "perplexity is that of the true tokens alone";
 }
 
@@ -130,9 +131,9 @@ struct PretrainingChild : Pretraining {};
 /// Runs in the child: prints the values that the parent compares.
 TEST_F(PretrainingChild, DISABLED_Trains) {
   Sha256 hash;
-  const Recorder told = run("run", specification());
-  for (const auto& [what, sha256] : told.digests) hash.add(std::as_bytes(std::span(sha256)));
-  for (const auto& [name, value] : told.result) hash.add(std::as_bytes(std::span(&value, 1)));
+  const Recorder recorded = run("run", specification());
+  for (const auto& [what, sha256] : recorded.digests) hash.add(std::as_bytes(std::span(sha256)));
+  for (const auto& [name, value] : recorded.result) hash.add(std::as_bytes(std::span(&value, 1)));
   testing::print_digest(hash.hex());
 }
 

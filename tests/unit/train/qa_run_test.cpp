@@ -59,12 +59,12 @@ head.type = "span"
 };
 
 TEST_F(QaRun, FindsAnswersInContextsOfSeveralWindows) {
-  const Recorder told = run("whole", {"train.epochs=15", "model.dropout=0"});
-  ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_LT(told.steps.back().loss, 0.5 * told.steps.front().loss);
-  EXPECT_GT(told.result.at("test/f1"), 0.7);
-  EXPECT_GE(told.result.at("test/f1"), told.result.at("test/exact_match"));
-  EXPECT_TRUE(std::ranges::any_of(told.notes, [](const std::string& note) {
+  const Recorder recorded = run("whole", {"train.epochs=15", "model.dropout=0"});
+  ASSERT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_LT(recorded.steps.back().loss, 0.5 * recorded.steps.front().loss);
+  EXPECT_GT(recorded.result.at("test/f1"), 0.7);
+  EXPECT_GE(recorded.result.at("test/f1"), recorded.result.at("test/exact_match"));
+  EXPECT_TRUE(std::ranges::any_of(recorded.notes, [](const std::string& note) {
     return note.find("are longer than a window of max_length = 24") != std::string::npos;
   }));
 }
@@ -79,24 +79,24 @@ TEST_F(QaRun, ThatWasStoppedEndsWithTheBitsOfAnUnbrokenOne) {
   EXPECT_EQ(rest.result, whole.result);
 }
 
-TEST_F(QaRun, TakesShardsAndPrecisions) {
+TEST_F(QaRun, AcceptsShardsAndPrecisions) {
   for (const char* setting : {"train.gradient_shards=3", "train.precision=\"bfloat16\"",
                               "train.batching=\"padded\"", "task.no_answer=true"}) {
     fs::remove_all(folder_ / "run");
-    const Recorder told = run("run", {setting});
-    EXPECT_EQ(told.ending, record::Ending::completed) << setting << ": " << told.reason;
-    EXPECT_LT(told.steps.back().loss, told.steps.front().loss) << setting;
+    const Recorder recorded = run("run", {setting});
+    EXPECT_EQ(recorded.ending, record::Ending::completed) << setting << ": " << recorded.reason;
+    EXPECT_LT(recorded.steps.back().loss, recorded.steps.front().loss) << setting;
   }
 }
 
 /// Runs in the child: prints the values that the parent compares.
 class QaRunChild : public QaRun {};
 TEST_F(QaRunChild, DISABLED_Trains) {
-  const Recorder told = run("whole", {"train.epochs=2", "train.gradient_shards=2"});
+  const Recorder recorded = run("whole", {"train.epochs=2", "train.gradient_shards=2"});
   Sha256 hash;
-  for (const auto& [what, sha256] : told.digests)
+  for (const auto& [what, sha256] : recorded.digests)
     hash.add(std::to_string(what.first) + what.second + sha256 + "\n");
-  for (const auto& [name, value] : told.result) hash.add(name + " " + std::to_string(value) + "\n");
+  for (const auto& [name, value] : recorded.result) hash.add(name + " " + std::to_string(value) + "\n");
   testing::print_digest(hash.hex());
 }
 

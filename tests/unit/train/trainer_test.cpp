@@ -65,44 +65,45 @@ class TrainerTest : public ::testing::Test {
 };
 
 TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
-  const Recorder told = run("run", specification());
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_TRUE(told.resumptions.empty()) << "it begins at no checkpoint";
-  ASSERT_EQ(told.steps.size(), 24u);  // 3 epochs of 60 sentences in batches of 8
-  EXPECT_EQ(told.steps.back().step, 24);
-  EXPECT_EQ(told.steps.back().epoch, 3);
-  EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
-  EXPECT_EQ(told.values.at("dev/f1").size(), 3u);
-  EXPECT_EQ(told.values.at("test/f1").size(), 1u);
-  EXPECT_TRUE(told.result.contains("test/f1"));
-  EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
-                                                  "predictions/test.jsonl"}));
-  for (std::int64_t step : {0, 1, 4, 8, 24}) EXPECT_TRUE(told.digests.contains({step, "parameters"})) << step;
-  EXPECT_FALSE(told.digests.contains({5, "parameters"}));
+  const Recorder recorded = run("run", specification());
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_TRUE(recorded.resumptions.empty()) << "it begins at no checkpoint";
+  ASSERT_EQ(recorded.steps.size(), 24u);  // 3 epochs of 60 sentences in batches of 8
+  EXPECT_EQ(recorded.steps.back().step, 24);
+  EXPECT_EQ(recorded.steps.back().epoch, 3);
+  EXPECT_LT(recorded.steps.back().loss, recorded.steps.front().loss);
+  EXPECT_EQ(recorded.values.at("dev/f1").size(), 3u);
+  EXPECT_EQ(recorded.values.at("test/f1").size(), 1u);
+  EXPECT_TRUE(recorded.result.contains("test/f1"));
+  EXPECT_EQ(recorded.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
+                                                      "predictions/test.jsonl"}));
+  for (std::int64_t step : {0, 1, 4, 8, 24})
+    EXPECT_TRUE(recorded.digests.contains({step, "parameters"})) << step;
+  EXPECT_FALSE(recorded.digests.contains({5, "parameters"}));
   for (const data::Split split : {data::Split::dev, data::Split::test}) {
     std::size_t before = 0;
-    ASSERT_TRUE(told.scored.contains(split));
-    for (const infer::EvaluationProgress& progress : told.scored.at(split)) {
+    ASSERT_TRUE(recorded.scored.contains(split));
+    for (const infer::EvaluationProgress& progress : recorded.scored.at(split)) {
       EXPECT_TRUE(progress.done > before || before == progress.all) << "grows, or starts again";
       EXPECT_FALSE(progress.writes);
       before = progress.done;
     }
-    EXPECT_EQ(before, told.scored.at(split).back().all);
+    EXPECT_EQ(before, recorded.scored.at(split).back().all);
   }
 }
 
 TEST_F(TrainerTest, KeepsAttentionOfTheFirstExamplesWhereItIsAsked) {
   const Recorder plain = run("plain", specification());
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plain" / record::attention_file));
-  const Recorder told = run("asked", specification({"train.show_attention=2"}));
-  EXPECT_EQ(told.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
-                                                  "predictions/test.jsonl", "attention"}));
-  EXPECT_EQ(told.digests, plain.digests) << "no bit of the training depends on it";
-  EXPECT_EQ(told.result, plain.result);
+  const Recorder recorded = run("asked", specification({"train.show_attention=2"}));
+  EXPECT_EQ(recorded.files, (std::vector<std::string>{"weights", "predictions/dev.jsonl", "reference",
+                                                      "predictions/test.jsonl", "attention"}));
+  EXPECT_EQ(recorded.digests, plain.digests) << "no bit of the training depends on it";
+  EXPECT_EQ(recorded.result, plain.result);
 
   const std::string content = testing::read_bytes(folder_ / "asked" / record::attention_file);
   const record::AttentionTexts kept = record::AttentionTexts::parse(content);
-  EXPECT_EQ(kept.step, told.best_step);
+  EXPECT_EQ(kept.step, recorded.best_step);
   ASSERT_EQ(kept.texts.size(), 2U);
   EXPECT_EQ(kept.texts[0].name, "example 1 of dev");
   EXPECT_EQ(kept.texts[1].name, "example 2 of dev");
@@ -117,9 +118,9 @@ TEST_F(TrainerTest, KeepsAttentionOfTheFirstExamplesWhereItIsAsked) {
 }
 
 TEST_F(TrainerTest, KeepsTheBestAndTheNewestCheckpoint) {
-  const Recorder told = run("run", specification());
+  const Recorder recorded = run("run", specification());
   for (const record::CheckpointFile& file : record::list_checkpoints(folder_ / "run"))
-    EXPECT_TRUE(file.step == 24 || file.step == told.best_step) << file.path;
+    EXPECT_TRUE(file.step == 24 || file.step == recorded.best_step) << file.path;
 }
 
 TEST_F(TrainerTest, EqualSpecificationsGiveEqualDigests) {
@@ -355,33 +356,33 @@ TEST_F(TrainerTest, GoesBackToTheCheckpointBeforeADamagedOne) {
   const auto files = record::list_checkpoints(folder_ / "run");
   ASSERT_GE(files.size(), 2u);
   fs::resize_file(folder_ / "run" / files.back().path, 1000);
-  const Recorder told = run("run", specification());
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_NE(told.logs.at(0).find("is skipped"), std::string::npos) << told.logs.at(0);
+  const Recorder recorded = run("run", specification());
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_NE(recorded.logs.at(0).find("is skipped"), std::string::npos) << recorded.logs.at(0);
   EXPECT_EQ(newest_state("run"), newest_state("whole"));
 }
 
 TEST_F(TrainerTest, PatienceEndsARunThatStopsImproving) {
-  const Recorder told =
+  const Recorder recorded =
       run("run", specification({"optimizer.learning_rate=1e-12", "train.epochs=9", "train.patience=2"}));
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_EQ(told.steps.back().epoch, 3);  // the first epoch is the best, two more bring nothing
-  EXPECT_EQ(told.best_step, 8);
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_EQ(recorded.steps.back().epoch, 3);  // the first epoch is the best, two more bring nothing
+  EXPECT_EQ(recorded.best_step, 8);
 }
 
 /// Checks that of the evaluations with the best value of the metric, the run kept the one with the lowest
 /// loss, and of equal losses the earliest. `was_tied` becomes true if there were several.
-void expect_kept_by_loss(const Recorder& told, const std::string& metric, bool& was_tied) {
-  const auto& values = told.values.at(metric);
-  const auto& losses = told.values.at("dev/loss");
-  const double kept = values.at(told.best_step);
+void expect_kept_by_loss(const Recorder& recorded, const std::string& metric, bool& was_tied) {
+  const auto& values = recorded.values.at(metric);
+  const auto& losses = recorded.values.at("dev/loss");
+  const double kept = values.at(recorded.best_step);
   for (const auto& [step, value] : values) {
     if (std::isnan(value) != std::isnan(kept)) {
       EXPECT_TRUE(std::isnan(value)) << "step " << step << " has a value, but the kept one has none";
     } else if (value == kept || std::isnan(value)) {
-      was_tied = was_tied || step != told.best_step;
-      EXPECT_LE(losses.at(told.best_step), losses.at(step)) << step;
-      EXPECT_TRUE(losses.at(step) > losses.at(told.best_step) || step <= told.best_step) << step;
+      was_tied = was_tied || step != recorded.best_step;
+      EXPECT_LE(losses.at(recorded.best_step), losses.at(step)) << step;
+      EXPECT_TRUE(losses.at(step) > losses.at(recorded.best_step) || step <= recorded.best_step) << step;
     } else {
       EXPECT_LT(value, kept) << step;
     }
@@ -407,10 +408,10 @@ TEST_F(TrainerTest, KeepsTheLowestLossWhereTheMetricCannotChoose) {
         specification({"seed=" + std::to_string(seed), "train.evaluate_every=3", "train.epochs=2",
                        seed % 2 == 0 ? "optimizer.learning_rate=1e-4" : "optimizer.learning_rate=3e-2"});
     drawn.ties = record::Ties::loss;
-    const Recorder told = run("run" + std::to_string(seed), drawn);
-    ASSERT_EQ(told.ending, record::Ending::completed) << told.reason;
+    const Recorder recorded = run("run" + std::to_string(seed), drawn);
+    ASSERT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
     bool was_tied = false;
-    expect_kept_by_loss(told, "dev/f1", was_tied);
+    expect_kept_by_loss(recorded, "dev/f1", was_tied);
     tied += was_tied ? 1 : 0;
   }
   EXPECT_GE(tied, 20) << "the metric alone chooses";
@@ -434,26 +435,26 @@ TEST_F(TrainerTest, PatienceWaitsWhileTheLossOfTiesFalls) {
 }
 
 TEST_F(TrainerTest, ScoresTheLastCheckpointOfDevOnce) {
-  const auto begun = [](const Recorder& told) {
+  const auto begun = [](const Recorder& recorded) {
     return std::ranges::count_if(
-        told.scored.at(data::Split::dev),
+        recorded.scored.at(data::Split::dev),
         [](const infer::EvaluationProgress& progress) { return progress.done == progress.all; });
   };
   record::Specification once = specification();
   once.ties = record::Ties::loss;
-  const Recorder told = run("once", once);
-  ASSERT_EQ(told.best_step, 24) << "the last checkpoint is the best one";
-  EXPECT_EQ(begun(told), 3) << "after each epoch, and not again";
+  const Recorder recorded = run("once", once);
+  ASSERT_EQ(recorded.best_step, 24) << "the last checkpoint is the best one";
+  EXPECT_EQ(begun(recorded), 3) << "after each epoch, and not again";
   // If it resumes after its last epoch, it has to score dev.
   std::filesystem::remove_all(folder_ / "once" / "predictions");
   const Recorder again = run("once", once);
   EXPECT_EQ(begun(again), 1);
-  EXPECT_EQ(again.result, told.result);
+  EXPECT_EQ(again.result, recorded.result);
 }
 
 TEST_F(TrainerTest, EvaluatesBetweenEpochsWhenAsked) {
-  const Recorder told = run("run", specification({"train.evaluate_every=3", "train.epochs=1"}));
-  const auto& scores = told.values.at("dev/f1");
+  const Recorder recorded = run("run", specification({"train.evaluate_every=3", "train.epochs=1"}));
+  const auto& scores = recorded.values.at("dev/f1");
   for (std::int64_t step : {3, 6, 8}) EXPECT_TRUE(scores.contains(step)) << step;
   EXPECT_EQ(scores.size(), 3u);
 }
@@ -461,18 +462,18 @@ TEST_F(TrainerTest, EvaluatesBetweenEpochsWhenAsked) {
 // --- train.steps and train.batch_tokens ---
 
 TEST_F(TrainerTest, StepsEndTrainingWithinAnEpoch) {
-  const Recorder told = run("run", specification({"train.steps=19"}));  // an epoch has 8
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  ASSERT_EQ(told.steps.size(), 19U);
-  EXPECT_EQ(told.steps.back().total_steps, 19);
-  EXPECT_EQ(told.steps.back().epoch, 3);
-  EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / 16, 1e-12) << "the last of 16 equal steps down";
-  const std::map<std::int64_t, double>& scores = told.values.at("dev/f1");
+  const Recorder recorded = run("run", specification({"train.steps=19"}));  // an epoch has 8
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  ASSERT_EQ(recorded.steps.size(), 19U);
+  EXPECT_EQ(recorded.steps.back().total_steps, 19);
+  EXPECT_EQ(recorded.steps.back().epoch, 3);
+  EXPECT_NEAR(recorded.steps.back().learning_rate, 3e-3 / 16, 1e-12) << "the last of 16 equal steps down";
+  const std::map<std::int64_t, double>& scores = recorded.values.at("dev/f1");
   EXPECT_EQ(scores.size(), 3U);
   EXPECT_TRUE(scores.contains(8) && scores.contains(16) && scores.contains(19));
-  EXPECT_TRUE(told.digests.contains({19, "parameters"}));
-  EXPECT_EQ(told.checkpoints.back().step, 19);
-  EXPECT_TRUE(told.result.contains("test/f1"));
+  EXPECT_TRUE(recorded.digests.contains({19, "parameters"}));
+  EXPECT_EQ(recorded.checkpoints.back().step, 19);
+  EXPECT_TRUE(recorded.result.contains("test/f1"));
 }
 
 TEST_F(TrainerTest, AsManyStepsAsSomeEpochsHaveAreTheSameTraining) {
@@ -508,24 +509,25 @@ TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndResumingChangesNoBit) {
 }
 
 TEST_F(TrainerTest, PatienceEndsARunOfStepsToo) {
-  const Recorder told =
+  const Recorder recorded =
       run("run", specification({"train.steps=1000", "train.patience=2", "optimizer.learning_rate=1e-30"}));
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
-  EXPECT_EQ(told.steps.size(), 24U) << "the first epoch is the best, two more are not better";
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+  EXPECT_EQ(recorded.steps.size(), 24U) << "the first epoch is the best, two more are not better";
 }
 
 TEST_F(TrainerTest, BatchesByTokensAreWithinTheirLimitAndCountedBeforehand) {
-  const Recorder told = run("run", specification({"train.batch_tokens=50"}));
-  EXPECT_EQ(told.ending, record::Ending::completed) << told.reason;
+  const Recorder recorded = run("run", specification({"train.batch_tokens=50"}));
+  EXPECT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
   std::map<std::int64_t, std::int64_t> tokens;
-  for (const StepReport& step : told.steps) {
+  for (const StepReport& step : recorded.steps) {
     EXPECT_LE(step.tokens, 50);
     tokens[step.epoch] += step.tokens;
-    EXPECT_EQ(step.total_steps, static_cast<std::int64_t>(told.steps.size()));
+    EXPECT_EQ(step.total_steps, static_cast<std::int64_t>(recorded.steps.size()));
   }
   EXPECT_EQ(tokens.size(), 3U);
   EXPECT_EQ(tokens[1], tokens[2]) << "every epoch has all tokens";
-  EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / static_cast<double>(told.steps.size() - 3), 1e-12)
+  EXPECT_NEAR(recorded.steps.back().learning_rate, 3e-3 / static_cast<double>(recorded.steps.size() - 3),
+              1e-12)
       << "the schedule knows how many steps there are";
   run("stopped", specification({"train.batch_tokens=50"}), ScriptedControl(11));
   run("stopped", specification({"train.batch_tokens=50"}));
@@ -533,12 +535,12 @@ TEST_F(TrainerTest, BatchesByTokensAreWithinTheirLimitAndCountedBeforehand) {
 }
 
 TEST_F(TrainerTest, ALossThatIsNotFiniteFailsWithStepAndLayer) {
-  const Recorder told =
+  const Recorder recorded =
       run("run", specification({"optimizer.learning_rate=1e30", "schedule={type=\"constant\"}"}));
-  EXPECT_EQ(told.ending, record::Ending::failed);
-  EXPECT_NE(told.reason.find("is not finite"), std::string::npos) << told.reason;
-  EXPECT_NE(told.reason.find("it began in "), std::string::npos) << told.reason;
-  EXPECT_NE(told.reason.find("last good checkpoint"), std::string::npos) << told.reason;
+  EXPECT_EQ(recorded.ending, record::Ending::failed);
+  EXPECT_NE(recorded.reason.find("is not finite"), std::string::npos) << recorded.reason;
+  EXPECT_NE(recorded.reason.find("it began in "), std::string::npos) << recorded.reason;
+  EXPECT_NE(recorded.reason.find("last good checkpoint"), std::string::npos) << recorded.reason;
 }
 
 TEST_F(TrainerTest, ACheckpointGetsItsNameAfterItsRecordsAreSafe) {
@@ -610,12 +612,12 @@ TEST_F(TrainerTest, VocabularyAndLabelsAreReplacedWholeNeverRewritten) {
 
 TEST_F(TrainerTest, ReportsASetWithoutEntities) {
   std::ofstream(folder_ / "dev.conll") << "snow\tO\nhere\tO\n";
-  const Recorder told = run("run", specification());
+  const Recorder recorded = run("run", specification());
   EXPECT_NE(
       std::find(
-          told.notes.begin(), told.notes.end(),
+          recorded.notes.begin(), recorded.notes.end(),
           "dev: no word belongs to an entity, so F1 is 0 for every model and cannot select a checkpoint"),
-      told.notes.end());
+      recorded.notes.end());
 }
 
 TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenDoesNotFailTheRun) {
@@ -668,10 +670,10 @@ TEST_F(TrainerTest, TheTokenCacheChangesNoBit) {
   fs::resize_file(kept, fs::file_size(kept) - 1);
   const Recorder damaged = run("damaged", specification(), ScriptedControl(), cache);
   const Recorder mended = run("mended", specification(), ScriptedControl(), cache);
-  for (const Recorder* told : {&cold, &warm, &damaged, &mended}) {
-    EXPECT_EQ(told->digests, without.digests);
-    EXPECT_EQ(told->result, without.result);
-    EXPECT_EQ(told->values, without.values);
+  for (const Recorder* recorded : {&cold, &warm, &damaged, &mended}) {
+    EXPECT_EQ(recorded->digests, without.digests);
+    EXPECT_EQ(recorded->result, without.result);
+    EXPECT_EQ(recorded->values, without.values);
   }
   for (const char* name : {"cold", "warm", "damaged", "mended"}) {
     EXPECT_EQ(newest_state(name), newest_state("without")) << name;
