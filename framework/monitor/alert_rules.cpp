@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the file of --alerts: a schema for each kind of alert, and the checks that a schema cannot express
-// (durations, one bound, fields that the run has). cli/monitor_verb.cpp calls it. Users have files with these
-// options, so an option keeps its name and default. Read alert_rules.hpp first.
+// (durations, one bound, fields that the run has). cli/monitor_alerts.cpp calls it. Users have files with
+// these options, so an option keeps its name and default. Read alert_rules.hpp first.
 #include "monitor/alert_rules.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AlertRule: one [[alert]] of a file of rules that a user writes for `exp monitor --alerts`; load_alerts()
 // reads and checks the file. The file belongs to a service and is part of no run's identity. Place in the
-// flow: cli/monitor_verb.cpp loads it -> alert_watch.hpp evaluates events by it. Users have such files, so
+// flow: cli/monitor_alerts.cpp loads it -> alert_watch.hpp evaluates events by it. Users have such files, so
 // options keep their names and meaning; docs/guides/alerts.md describes them.
 #pragma once
 

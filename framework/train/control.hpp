@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control is the interface through which a training run receives requests between two steps: stop, write a
-// checkpoint. WorkerControl (worker/train_verb.cpp) implements it by the control pipe and the signal handler.
-// The Trainer calls poll(), Snapshots calls why_not_owner().
+// checkpoint. WorkerControl (worker/train_verb.cpp) implements it by the control pipe and the signal
+// handler. The Trainer calls poll(), Snapshots calls why_not_owner(). A request may never change a trained
+// value, only when the run saves or ends.
 #pragma once
 
 #include <cstdint>

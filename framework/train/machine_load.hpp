@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MachineLoad measures how much of the machine other programs leave to this process, from /proc and the
 // control groups. adaptive_threads.cpp calls look() between steps; thread_choice.hpp decides by the samples.
-// Results of training do not depend on it.
+// Results of training do not depend on it, so the way to measure may change.
 #pragma once
 
 #include <filesystem>

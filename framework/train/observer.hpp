@@ -2,6 +2,8 @@
 // Observer is the interface that receives everything a training run reports, in the order in which it
 // happens: events (record/events.hpp), steps and scores. The Trainer and its parts call it and know nothing
 // of files or screens; spool_observer.hpp writes the calls into the attempt's spool. Tests implement it too.
+// The order of the calls must stay, because an attempt that resumes does not repeat the reports before its
+// checkpoint.
 #pragma once
 
 #include <cstdint>

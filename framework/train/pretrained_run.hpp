@@ -2,7 +2,7 @@
 // PretrainedRun is a run of zero steps (trains_nothing): its parameters are those of the folder that
 // model.from names. It writes what a trained run writes into the run's folder: vocabulary, labels and
 // weights. So the run is evaluated, queried and exported like any other. worker/train_verb.cpp and
-// worker/check_verb.cpp use it in place of Session and Trainer.
+// worker/check_verb.cpp use it in place of Session and Trainer; what these write must be written here too.
 #pragma once
 
 #include <filesystem>

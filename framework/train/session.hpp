@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Session owns every part of one training run, built from its specification in the order of their
 // dependencies. worker/train_verb.cpp builds a Session, reports what it contains, and gives its parts to a
-// Trainer. Read next: trainer_parts.hpp, trainer.hpp.
+// Trainer. A part that others refer to must be declared before them. Read next: trainer_parts.hpp,
+// trainer.hpp.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SpoolObserver writes the reports of a run into the spool (event file) of its attempt. The control program
 // merges the spool into the database (store/merge.hpp); a worker reports in no other way.
-// worker/train_verb.cpp makes one.
+// worker/train_verb.cpp makes one. Every report but the progress is written at once; how often progress is
+// written may change.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the number of threads with which a run trains while other programs use the machine, as a pure
 // function of load samples. machine_load.hpp makes the samples, adaptive_threads.hpp calls these functions
-// and applies the choice.
+// and applies the choice. Bits do not depend on the choice, so its rules may change.
 
 // The model. Threads of a step wait for each other at the end of each kernel, a few thousand times a
 // second. A thread whose core another program uses comes late by a time slice of milliseconds, and all

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TrainerParts is everything a Trainer works with. Milestones is what a verification or a search requests of
 // a run beyond its specification. Session::parts() (train/session.cpp) fills it; trainer.hpp and scoring.hpp
-// use the parts.
+// use the parts. A milestone must never change a trained value.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ namespace encore {
 
 /// Describes one output that a head gives and a task reads: values over the rows of a space.
 struct OutputRule {
-  std::string name;  ///< "classes", "start_scores", "embedding"
+  std::string name;  ///< "logits", "spans", "embedding"
   Space space = Space::tokens;
   ColumnType type = ColumnType::integers;
   std::int64_t width = 1;  ///< values per row; a task says 0 where it takes any

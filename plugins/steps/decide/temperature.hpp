@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The temperature that makes the probabilities of a classifier fit its errors (Guo et al. 2017), and the
-// log-odds of a class at a temperature. fitting.cpp and decide.cpp call these pure functions. Stored runs
+// log-odds of a class at a temperature. fitting.cpp and knowledge.cpp call these pure functions. Stored runs
 // depend on the values, so a change needs a new version of the step.
 #pragma once
 
