@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "config/core_schema.hpp"
@@ -56,10 +57,49 @@ std::string measures_table(const ManifestOffer& offer) {
 
 /// Returns the sentence in front of the lines that select a type.
 std::string selected_by(Kind kind) {
-  const std::string list = kind == Kind::layer ? "`model.block`" : kind == Kind::step ? "`app.steps`" : "";
+  const std::string list = kind == Kind::layer ? "`model.block` lists, or which `model.norm` names for a norm"
+                           : kind == Kind::step ? "`app.steps` lists"
+                                                : "";
   if (list.empty()) return "An experiment file selects it with:";
-  return "An experiment file selects it with these lines. NAME is a name of your choice, which " + list +
-         " lists:";
+  return "An experiment file selects it with these lines. NAME is a name of your choice, which " + list + ":";
+}
+
+/// Returns in one or two sentences what a part of this kind is.
+std::string definition_of(Kind kind) {
+  constexpr const char* definitions[] = {
+      "A *layer* computes a new vector for each token of a sequence; a model consists of blocks of layers, "
+      "such as attention and feed-forward.",
+      "A *head* is the last part of a model: it turns the vectors of the tokens into the outputs that a task "
+      "needs, and computes the loss.",
+      "A *tokenizer* cuts a text into tokens, such as words or parts of words.",
+      "An *optimizer* is the rule that changes the parameters of a model in each training step, by their "
+      "gradients.",
+      "A *schedule* is the rule for the learning rate of each training step.",
+      "A *task* is what a model learns from the data. It turns *records*, the entries of data files, into "
+      "examples, and it computes predictions and scores.",
+      "A *reader* turns a data file into *records*: entries with named fields, which the task turns into "
+      "examples.",
+      "A *step* is one of the parts of an application, through which every request passes in turn."};
+  return definitions[static_cast<int>(kind)];
+}
+
+/// Returns the first paragraph of a plugin's page: what the page lists, for whom, and what such parts are.
+std::string purpose_of(const Manifest& manifest) {
+  if (manifest.offers.empty()) return "";
+  std::string parts, definitions;
+  std::set<Kind> kinds;
+  for (std::size_t i = 0; i < manifest.offers.size(); ++i) {
+    const ManifestOffer& offer = manifest.offers[i];
+    parts += std::string(i == 0                            ? ""
+                         : i + 1 == manifest.offers.size() ? " and "
+                                                           : ", ") +
+             "the " + encore::name_of(offer.kind) + " " + code(offer.name);
+    if (kinds.insert(offer.kind).second) definitions += " " + definition_of(offer.kind);
+  }
+  return "\nThis page lists the options of " + parts +
+         ". It is for users who write an experiment file, the TOML file that describes a training or an "
+         "application." +
+         definitions + "\n";
 }
 
 /// Returns what a head reads and gives.
@@ -112,7 +152,7 @@ std::string with_option_tables(const std::string& document) {
 }
 
 std::string markdown_plugin(const Manifest& manifest) {
-  std::string text = "# Plugin " + code(manifest.name) + " " + manifest.version + "\n";
+  std::string text = "# Plugin " + code(manifest.name) + " " + manifest.version + "\n" + purpose_of(manifest);
   for (const ManifestOffer& offer : manifest.offers) {
     text += "\n## " + std::string(encore::name_of(offer.kind)) + " " + code(offer.name) + "\n";
     if (!offer.summary.empty()) text += sentence_of(offer.summary) + "\n\n";
@@ -145,13 +185,12 @@ std::string markdown_plugin_index(const std::vector<Manifest>& manifests) {
       rows, [](const Row& a, const Row& b) { return a.kind != b.kind ? a.kind < b.kind : a.text < b.text; });
   std::string text =
       "# The plugins that ship\n\n"
-      "Layers, heads, tokenizers, optimizers, schedules, tasks, readers and steps are plugins. This page "
-      "lists "
-      "those that ship\nwith Encore, for users who write an experiment file. The page of each plugin "
-      "describes "
-      "its options. `exp plugin ls`\nlists the plugins on your computer, and `exp plugin info NAME` prints "
-      "the "
-      "tables of a plugin, also of your own.\n\n"
+      "Layers, heads, tokenizers, optimizers, schedules, tasks, readers and steps are plugins. A *plugin* "
+      "is a shared library\nwith one or more of these parts. This page lists those that ship with Encore, "
+      "for users who write an experiment file,\nthe TOML file that describes a training or an "
+      "application. The page of each plugin says what such a part is, and lists\nits options. `exp plugin "
+      "ls` lists the plugins on your computer, and `exp plugin info NAME` prints the tables of a\nplugin, "
+      "also of your own.\n\n"
       "These pages are generated: `ENCORE_WRITE_DOCUMENTS=1 ./exp test -R PluginPages` writes them again "
       "from "
       "the plugins.\n\n"

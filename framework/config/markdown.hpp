@@ -21,8 +21,8 @@ std::string markdown_options(const Schema& schema);
 /// schema or a missing end.
 std::string with_option_tables(const std::string& document);
 
-/// Returns the page of a plugin: for each type its summary, the way an experiment names it, and its options.
-/// The page does not depend on where or when the plugin was built.
+/// Returns the page of a plugin: what it is for, then for each type its summary, the way an experiment names
+/// it, and its options. The page does not depend on where or when the plugin was built.
 std::string markdown_plugin(const Manifest& manifest);
 /// Returns the page that lists all plugins, by kind and name.
 std::string markdown_plugin_index(const std::vector<Manifest>& manifests);

@@ -126,7 +126,8 @@ std::string limits_text(const Option& option) {
 
 std::string fields_text(const ManifestOffer& offer) {
   if (offer.kind == Kind::reader)
-    return (offer.may_give.empty() ? "It gives the " : "By default it gives the ") + fields_of(offer.gives) +
+    return (offer.may_give.empty() ? "Each record has the " : "By default each record has the ") +
+           fields_of(offer.gives) +
            (offer.may_give.empty() ? ""
                                    : ". Other options give these fields instead of them or in addition: " +
                                          quoted_list(offer.may_give));

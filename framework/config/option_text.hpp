@@ -23,9 +23,9 @@ std::string default_text(const Option& option);
 /// Returns `"relu", "gelu"` or "at least 0, below 1" or an empty string.
 std::string limits_text(const Option& option);
 
-/// Returns which fields of records a task reads or a reader gives, without the last full stop: `It reads the
-/// field "words" of each record. Records for training and scoring also need the field "tags"`. Of a step that
-/// asks a model, returns how its table names the model. Empty for other types.
+/// Returns which fields a task reads or the records of a reader have, without the last full stop: `It reads
+/// the field "words" of each record. Records for training and scoring also need the field "tags"`. Of a step
+/// that asks a model, returns how its table names the model. Empty for other types.
 std::string fields_text(const ManifestOffer& offer);
 
 /// A row of the table of inputs and outputs of a head: `column of the task`, `targets`, `token`, `integer, 0

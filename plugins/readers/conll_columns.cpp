@@ -80,7 +80,7 @@ Schema format_options() {
                    "the columns of a row, because a token may begin with this text too; \"\": no comments"})
       .choice("bad_rows", "error", {"error", "skip"},
               {.help = "what to do with invalid rows. error: refuse the run; skip: skip their sentences and "
-                       "count them in the run's log"});
+                       "count them in the log (exp logs RUN)"});
 }
 
 Format format_of(const Options& options) {

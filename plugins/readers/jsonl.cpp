@@ -156,8 +156,8 @@ Schema JsonlReader::options() {
                {.help = "each text marks two spans with `<e1>...</e1>` and `<e2>...</e2>`: remove the marks "
                         "and give the spans as the field \"spans\""})
       .choice("bad_rows", "error", {"error", "skip"},
-              {.help = "what to do with invalid lines. error: refuse the run; skip: skip them and count them "
-                       "in the run's log"});
+              {.help = "what to do with invalid lines, such as one that is not JSON or lacks a key. error: "
+                       "refuse the run; skip: skip them and count them in the log (exp logs RUN)"});
 }
 
 JsonlReader::JsonlReader(const Options& options, const ReaderContext&)

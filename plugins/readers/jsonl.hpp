@@ -26,7 +26,7 @@ class JsonlReader final : public Reader {
  public:
   static constexpr const char* summary =
       "one JSON object per line: a text or a text pair, with a label, several labels or a number; or a "
-      "source and its target";
+      "source and its target, as `translate` and `summarize` need them";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() {

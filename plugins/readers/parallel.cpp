@@ -75,7 +75,7 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
 Schema Parallel::options() {
   return Schema().choice("bad_rows", "error", {"error", "skip"},
                          {.help = "what to do with pairs that have an empty line. error: refuse the run; "
-                                  "skip: skip them and count them in the run's log"});
+                                  "skip: skip them and count them in the log (exp logs RUN)"});
 }
 
 Parallel::Parallel(const Options& options, const ReaderContext&)

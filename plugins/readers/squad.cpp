@@ -331,8 +331,9 @@ class Collector {
 
 Schema SquadReader::options() {
   return Schema().choice("bad_rows", "error", {"error", "skip"},
-                         {.help = "what to do with invalid questions. error: refuse the run; skip: skip them "
-                                  "and count them in the run's log"});
+                         {.help = "what to do with invalid questions, such as one without an id, or with an "
+                                  "answer that is not at its place in the context. error: refuse the run; "
+                                  "skip: skip them and count them in the log (exp logs RUN)"});
 }
 
 SquadReader::SquadReader(const Options& options, const ReaderContext&)

@@ -144,11 +144,12 @@ Schema TsvReader::options() {
       .text("label_separator", ",",
             {.help = "separator between the labels of an example, with label_type = \"list\""})
       .text("delimiter", "tab",
-            {.help = "separator of the columns: \"tab\", or a character such as \",\"; with a character, "
-                     "values may be in quotation marks (RFC 4180)"})
+            {.help = "separator of the columns: \"tab\", or one punctuation mark such as \",\"; with a "
+                     "punctuation mark, values may be in quotation marks (RFC 4180), and with \"tab\" these "
+                     "are ordinary characters"})
       .choice("bad_rows", "error", {"error", "skip"},
-              {.help = "what to do with invalid rows. error: refuse the run; skip: skip them and count them "
-                       "in the run's log"});
+              {.help = "what to do with invalid rows, such as one with a missing column or an empty text. "
+                       "error: refuse the run; skip: skip them and count them in the log (exp logs RUN)"});
 }
 
 TsvReader::TsvReader(const Options& options, const ReaderContext&)

@@ -26,7 +26,8 @@ class TsvReader final : public Reader {
  public:
   static constexpr const char* summary =
       "one example per row, with columns separated by tabs or by another character (CSV): a text or a text "
-      "pair, with a label, several labels or a number; or a source and its target";
+      "pair, with a label, several labels or a number; or a source and its target, as `translate` and "
+      "`summarize` need them";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() {
