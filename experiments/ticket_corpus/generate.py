@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the corpus of experiments/tickets.toml and experiments/apps/support.toml: train.tsv, dev.tsv and test.tsv beside this
-file, or in the folder that is named.
+"""Writes the corpus of experiments/tickets*.toml and of their applications, experiments/apps/support.toml and desk.toml:
+train.tsv, dev.tsv and test.tsv beside this file, or in the folder that is named.
 
     python3 experiments/ticket_corpus/generate.py [FOLDER]
 
 Invented requests to a shop, with the department that answers them: billing, delivery, account or returns. Some requests are about
 two departments at once and have the label of the first, so no model is always right. In the development and the test set, one
 request in eight is about something else, with the label out_of_scope, which the training set does not have. No request is in two
-sets, or twice in one.
+sets, or twice in one. The columns are: text, department, sentiment (negative, neutral, positive), priority (high, normal).
 
 It writes the same bytes on every machine: it has its own generator of integers and does not use Python's random numbers.
 """
@@ -41,6 +41,9 @@ BOTH = ["there is a problem with {topic} , and also with {other}", "first {topic
         "I have a question about {topic} and about {other}"]
 BEGINS = ["", "", "", "hello , ", "good morning , ", "sorry , ", "once more : "]
 ENDS = ["", "", "", " , thanks", " , please answer soon", " , this is urgent"]
+# What the words say about sentiment and priority.
+COMPLAINTS = ("problem", "happened", "cannot", "wrong", "not work")
+PLEASED, URGENT, AGAIN = " , thanks", (" , please answer soon", " , this is urgent"), "once more : "
 # One request in eight is about two departments, and in dev and test one in eight about none of them.
 SHARE = 8
 
@@ -80,7 +83,11 @@ def request(numbers, name):
     else:
         ask, other = numbers.one_of(ASKS), ""
     text = ask.format(topic=topic, other=other, day=numbers.one_of(DAYS))
-    return f"{numbers.one_of(BEGINS)}{text}{numbers.one_of(ENDS)}\t{label}\n"
+    begin, end = numbers.one_of(BEGINS), numbers.one_of(ENDS)
+    complains = any(word in ask for word in COMPLAINTS)
+    sentiment = "negative" if complains else "positive" if end == PLEASED else "neutral"
+    priority = "high" if end in URGENT or begin == AGAIN else "normal"
+    return f"{begin}{text}{end}\t{label}\t{sentiment}\t{priority}\n"
 
 
 def main():

@@ -107,7 +107,9 @@ Form<MonitorRequest> monitor_form() {
                 "pass the numbers to a command as JSON on its standard input"},
                {"exp monitor quickstart --alpha 0.01", "alert only with more evidence"},
                {"exp monitor --replay events.jsonl --alerts alerts.toml",
-                "apply your own alerts to a file of events"}}})
+                "apply your own alerts to a file of events"},
+               {"exp monitor quickstart --alerts alerts.toml --follow --on-alert ./tell.sh",
+                "evaluate your own alerts until Ctrl-C, and pass each to a command within seconds"}}})
       .option("window", &R::window, "N", "describe the last N inputs; the test uses all inputs")
       .option("alpha", &R::alpha, "P", "largest probability of a false alarm, over all checks together")
       .option("on-alert", &R::on_alert, "CMD",
@@ -118,12 +120,19 @@ Form<MonitorRequest> monitor_form() {
       .option("replay", &R::replay, "FILE",
               "apply --alerts to events from this file, an object of JSON with time, id and fields on each "
               "line; -: from standard input")
+      .flag("follow,f", &R::follow,
+            "evaluate --alerts each second until Ctrl-C, and print a line when one is raised or ends; reads "
+            "only "
+            "what is new")
       .option("forget", &R::forget, "REQUEST", "only remove the stored data of this request (X-Request-Id)")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the table as CSV")
       .include(&R::selection, run_arguments())
       .exclude("json", "csv")
       .needs("replay", "alerts", "--replay needs --alerts, the file with the rules to apply")
+      .needs("follow", "alerts", "--follow needs --alerts, the file with the rules to evaluate")
+      .exclude("follow", "replay", "--follow and --replay exclude each other: --replay - follows its input")
+      .exclude("follow", "csv")
       .exclude("forget", "alerts")
       .exclude("window", "alerts",
                "--window and --alerts exclude each other: each alert has the option window in its file")

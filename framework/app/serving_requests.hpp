@@ -39,6 +39,7 @@ struct MonitorRequest {
   int alert_timeout = 60;               ///< seconds without output after which the command is stopped
   std::optional<std::string> alerts;    ///< file with rules of the user (monitor/alert_rules.hpp)
   std::optional<std::string> replay;    ///< file with events to which they apply; "-": standard input
+  bool follow = false;                  ///< evaluate the alerts each second until Ctrl-C
   std::optional<std::string> forget;    ///< id of a request whose data are removed
   bool json = false;
   bool csv = false;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp monitor --alerts: reads events from the database or from a file, lets AlertWatch evaluate them, prints
-// the alerts, and passes each new one to the command of --on-alert. In a replay an alert is passed on while
-// events are read; those of a served run are passed on once (monitor/sent_alerts.hpp). Titles of columns are
-// names in CSV, so they stay.
+// the alerts (alert_tables.hpp), and passes each new one to the command of --on-alert. In a replay an alert
+// is passed on while events are read; those of a served run are passed on once (monitor/sent_alerts.hpp).
+// With
+// --follow the process keeps its AlertWatch and reads only what is new, once a second.
 #include "cli/monitor_alerts.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <set>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "analysis/predictions.hpp"
 #include "base/nearest.hpp"
-#include "cli/table.hpp"
+#include "cli/alert_tables.hpp"
 #include "cli/verbs.hpp"
 #include "monitor/alert_events.hpp"
 #include "monitor/alert_json.hpp"
@@ -28,8 +32,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using monitor::AlertRule;
 using monitor::AlertWatch;
-
-constexpr std::size_t most_group_rows = 20;
 
 /// The run whose records or labels are used.
 struct AlertedRun {
@@ -74,127 +76,6 @@ void require_development(const monitor::AlertRules& rules, const AlertedRun* run
                                           : "run " + run->row.name + " has no answers to a development set") +
                           ", or use against = \"before\" or \"days\"");
   }
-}
-
-// --- output ---
-
-std::string time_cell(std::int64_t seconds) {
-  return monitor::utc_text(seconds);
-}
-
-void print_alert_table(Console& console, const AlertWatch& watch) {
-  Table table({{"LEVEL"},
-               {"ALERT"},
-               {"GROUP"},
-               {"RAISED"},
-               {"ENDED"},
-               {"VALUE", Align::right},
-               {"INTERVAL", Align::right},
-               {"PEAK", Align::right},
-               {"ITEMS", Align::right},
-               {"BOUND", Align::left, true}});
-  for (const monitor::Alert& alert : watch.alerts()) {
-    const AlertRule& rule = watch.rules().rules[alert.rule];
-    table.add(
-        {name_of(rule.level), rule.name, rule.by.empty() ? "-" : alert.group, time_cell(alert.raised),
-         alert.ended ? time_cell(*alert.ended) : "continues", monitor::value_text(rule, alert.at_raise.value),
-         monitor::interval_text(rule, alert.at_raise.interval), monitor::value_text(rule, alert.peak.value),
-         std::to_string(alert.at_raise.items), monitor::bound_text(rule)});
-  }
-  if (table.empty()) {
-    console.out << "no alert\n";
-    return;
-  }
-  table.print(console.out, console.terminal);
-}
-
-void print_alert_csv(Console& console, const AlertWatch& watch) {
-  Table table({{"LEVEL"},
-               {"ALERT"},
-               {"GROUP"},
-               {"RAISED"},
-               {"ENDED"},
-               {"WHEN"},
-               {"VALUE"},
-               {"LOW"},
-               {"HIGH"},
-               {"PEAK"},
-               {"BOUND"},
-               {"ITEMS"}});
-  const auto number = [](double value) {
-    return std::isfinite(value) ? Json(value).dump() : std::string("-");
-  };
-  for (const monitor::Alert& alert : watch.alerts()) {
-    const AlertRule& rule = watch.rules().rules[alert.rule];
-    table.add({name_of(rule.level), rule.name, rule.by.empty() ? "-" : alert.group, time_cell(alert.raised),
-               alert.ended ? time_cell(*alert.ended) : "-", name_of(rule.kind), number(alert.at_raise.value),
-               number(alert.at_raise.interval.low), number(alert.at_raise.interval.high),
-               number(alert.peak.value), number(rule.bound), std::to_string(alert.at_raise.items)});
-  }
-  table.print_csv(console.out);
-}
-
-/// Prints the groups of each rule, those with most items first.
-void print_groups(Console& console, const AlertWatch& watch) {
-  std::vector<monitor::GroupShare> shares = monitor::group_shares(watch);
-  std::ranges::stable_sort(shares, [](const auto& a, const auto& b) {
-    return std::tuple(a.rule, -a.count.all) < std::tuple(b.rule, -b.count.all);
-  });
-  for (auto first = shares.begin(); first != shares.end();) {
-    const auto last =
-        std::find_if(first, shares.end(), [&](const auto& share) { return share.rule != first->rule; });
-    const AlertRule& rule = watch.rules().rules[first->rule];
-    console.out << "\nall events by " << printable(rule.by) << ": share of " << printable(rule.field) << ' '
-                << printable(quoted_list(rule.values)) << "; intervals at "
-                << Json(100.0 * rule.confidence).dump() << " %\n";
-    Table table({{"GROUP"},
-                 {"ITEMS", Align::right},
-                 {"SHARE", Align::right},
-                 {"INTERVAL", Align::right},
-                 {"MINUS OTHERS", Align::right},
-                 {"INTERVAL OF IT", Align::right}});
-    const auto rows = std::min<std::ptrdiff_t>(last - first, most_group_rows);
-    for (auto share = first; share != first + rows; ++share) {
-      const double value = static_cast<double>(share->count.hits) / static_cast<double>(share->count.all);
-      table.add({share->group, std::to_string(share->count.all), percent(value) + " %",
-                 percent(share->share.low) + " to " + percent(share->share.high),
-                 share->difference ? fixed(100.0 * *share->difference, 1) : "-",
-                 share->difference
-                     ? fixed(100.0 * share->interval.low, 1) + " to " + fixed(100.0 * share->interval.high, 1)
-                     : "-"});
-    }
-    table.print(console.out, console.terminal, 2);
-    if (rows < last - first) console.out << "  and " << (last - first - rows) << " smaller groups\n";
-    first = last;
-  }
-}
-
-std::string skipped_text(const monitor::SkippedEvents& skipped, const std::string& what) {
-  if (skipped.count == 0) return "";
-  return "; " + std::to_string(skipped.count) + " " + what +
-         " (the first: " + (skipped.first_id.empty() ? "" : "\"" + printable(skipped.first_id) + "\" of ") +
-         monitor::utc_text(static_cast<std::int64_t>(skipped.first_time)) + ")";
-}
-
-void print_watch(Console& console, const std::string& source, const AlertWatch& watch) {
-  console.out << printable(source) << ": " << watch.events() << " events";
-  if (watch.first())
-    console.out << " from " << monitor::utc_text(static_cast<std::int64_t>(*watch.first())) << " to "
-                << monitor::utc_text(static_cast<std::int64_t>(*watch.newest()));
-  console.out << skipped_text(watch.late(), "late by more than " + std::to_string(watch.rules().late) +
-                                                " s and not counted")
-              << skipped_text(watch.doubled(), "doubled and counted once") << "\n\n";
-  print_alert_table(console, watch);
-  print_groups(console, watch);
-}
-
-void print_result(const app::MonitorRequest& request, Console& console, const std::string& source,
-                  const AlertWatch& watch) {
-  if (request.csv) return print_alert_csv(console, watch);
-  if (!request.json) return print_watch(console, source, watch);
-  Json json = {{"source", source}};
-  json.update(monitor::json_of(watch));
-  console.print(json);
 }
 
 /// Returns whether the command succeeded, or there is none.
@@ -265,45 +146,137 @@ int replay(const app::MonitorRequest& request, app::App& app, Console& console,
   });
   watch.finish();
   notice_unseen(console, watch, reader);
-  print_result(request, console, source, watch);
+  print_alerts(request, console, source, watch);
   if (!sent) return exit_failed;
   return watch.alerts().empty() ? exit_done : exit_different;
 }
 
+/// The alerts of a served run: merges new records, evaluates the rules over them, and sends alerts.
+class ServedAlerts {
+ public:
+  ServedAlerts(const app::MonitorRequest& request, const app::App& app, Console& console,
+               const monitor::AlertRules& rules)
+      : request_(request),
+        console_(console),
+        store_(app.database, store::OpenMode::write),
+        run_(run_of(app, store_, request, rules)),
+        fields_(rules.fields()) {
+    require_development(rules, &run_);
+    begin(rules);
+    if (request.on_alert) sent_.emplace(run_.folder / store::served_folder);
+  }
+
+  const AlertWatch& watch() const { return *watch_; }
+  const std::string& run() const { return run_.row.name; }
+  /// Returns whether an alert continues, or one was sent.
+  bool alerted() const {
+    return has_sent_ ||
+           std::ranges::any_of(watch_->alerts(), [](const monitor::Alert& alert) { return !alert.ended; });
+  }
+
+  /// Evaluates all records that servers have written until now.
+  void read() {
+    const double now = world::now_seconds();
+    for (const std::string& problem : store::merge_served(store_, run_.row, now).problems)
+      if (noticed_.insert(problem).second) console_.noticed(problem);
+    const auto add = [&](const store::ServedAnswer& answer) {
+      watch_->add(monitor::event_of(answer, fields_));
+    };
+    if (!store::visit_served(store_, run_.row.number, place_, add)) {
+      begin(monitor::AlertRules(watch_->rules()));
+      store::visit_served(store_, run_.row.number, place_, add);
+    }
+    // Servers write a record when they answer, so those of the time before `late` are all there.
+    watch_->advance_to(static_cast<std::int64_t>(std::floor(now)) - watch_->rules().late);
+  }
+
+  /// Passes each alert that was not sent yet to the command of --on-alert. Returns false at the first one
+  /// that fails.
+  bool send_new() {
+    if (!sent_) return true;
+    for (const monitor::Alert& alert : watch_->alerts()) {
+      const AlertRule& rule = watch_->rules().rules[alert.rule];
+      if (sent_->contains(rule, alert)) continue;
+      if (!send(request_, console_, run(), rule, alert)) return false;
+      sent_->add(rule, alert);
+      has_sent_ = true;
+    }
+    return true;
+  }
+
+  /// Prints which alerts were raised and which have ended since the last call.
+  void print_changes() {
+    std::vector<std::pair<std::int64_t, monitor::Alert>> changes;
+    for (const monitor::Alert& alert : watch_->alerts()) {
+      const std::tuple key(alert.raised, alert.rule, alert.group);
+      monitor::Alert raised = alert;
+      raised.ended.reset();
+      if (printed_raised_.insert(key).second) changes.emplace_back(alert.raised, std::move(raised));
+      if (alert.ended && printed_ended_.insert(key).second) changes.emplace_back(*alert.ended, alert);
+    }
+    std::ranges::stable_sort(changes, {}, [](const auto& change) { return change.first; });
+    for (const auto& [time, alert] : changes)
+      print_change(request_, console_, run(), watch_->rules().rules[alert.rule], alert);
+  }
+
+ private:
+  void begin(const monitor::AlertRules& rules) {
+    place_ = {};
+    watch_.emplace(rules, monitor::development_counts(rules, run_.development));
+  }
+
+  using Key = std::tuple<std::int64_t, std::size_t, std::string>;  ///< time, rule and group of an alert
+
+  const app::MonitorRequest& request_;
+  Console& console_;
+  store::Store store_;
+  AlertedRun run_;
+  std::vector<std::string> fields_;
+  std::optional<AlertWatch> watch_;
+  std::optional<monitor::SentAlerts> sent_;  ///< its lock is held until this object ends
+  store::ServedPlace place_;
+  std::set<Key> printed_raised_, printed_ended_;
+  std::set<std::string> noticed_;
+  bool has_sent_ = false;
+};
+
 int watch_records(const app::MonitorRequest& request, app::App& app, Console& console,
                   const monitor::AlertRules& rules) {
-  store::Store store(app.database, store::OpenMode::write);
-  const AlertedRun run = run_of(app, store, request, rules);
-  require_development(rules, &run);
-  const double now = world::now_seconds();
-  const store::ServedMerge merge = store::merge_served(store, run.row, now);
-  for (const std::string& problem : merge.problems) console.noticed(problem);
-  AlertWatch watch(rules, monitor::development_counts(rules, run.development));
-  const std::vector<std::string> fields = rules.fields();
-  store::visit_served(store, run.row.number, [&](const store::ServedAnswer& answer) {
-    watch.add(monitor::event_of(answer, fields));
-  });
-  if (watch.events() == 0 && !request.json && !request.csv) {
-    console.out << "nothing is stored about inputs of run " << run.row.name << " yet; start "
-                << console.suggestion({"serve", run.row.name, "--monitor"}) << '\n';
+  ServedAlerts alerts(request, app, console, rules);
+  alerts.read();
+  if (alerts.watch().events() == 0 && !request.json && !request.csv) {
+    console.out << "nothing is stored about inputs of run " << alerts.run() << " yet; start "
+                << console.suggestion({"serve", alerts.run(), "--monitor"}) << '\n';
     return exit_done;
   }
-  // Servers write a record when they answer, so those of the time before `late` are all there.
-  watch.advance_to(static_cast<std::int64_t>(std::floor(now)) - rules.late);
-  print_result(request, console, run.row.name, watch);
-  const std::vector<monitor::Alert> alerts = watch.alerts();
-  bool is_raised = std::ranges::any_of(alerts, [](const monitor::Alert& alert) { return !alert.ended; });
-  if (request.on_alert && !alerts.empty()) {
-    monitor::SentAlerts known(run.folder / store::served_folder);
-    for (const monitor::Alert& alert : alerts) {
-      const AlertRule& rule = rules.rules[alert.rule];
-      if (known.contains(rule, alert)) continue;
-      if (!send(request, console, run.row.name, rule, alert)) return exit_failed;
-      known.add(rule, alert);
-      is_raised = true;
-    }
+  print_alerts(request, console, alerts.run(), alerts.watch());
+  if (!alerts.send_new()) return exit_failed;
+  return alerts.alerted() ? exit_different : exit_done;
+}
+
+/// Waits for a second, or until the user asks to stop.
+void wait_a_second() {
+  constexpr int parts = 20;
+  for (int part = 0; part < parts && stop_requests() == 0; ++part)
+    std::this_thread::sleep_for(std::chrono::seconds(1) / parts);
+}
+
+int follow_records(const app::MonitorRequest& request, app::App& app, Console& console,
+                   const monitor::AlertRules& rules) {
+  constexpr int seconds_between_tries = 60;
+  ServedAlerts alerts(request, app, console, rules);
+  listen_for_stop_requests();
+  console.noticed("evaluating the alerts of run " + alerts.run() + " each second until Ctrl-C");
+  bool sent = true;
+  for (int wait = 0;; wait = std::max(0, wait - 1)) {
+    alerts.read();
+    alerts.print_changes();
+    if (wait == 0 && !(sent = alerts.send_new())) wait = seconds_between_tries;
+    if (stop_requests() > 0) break;
+    wait_a_second();
   }
-  return is_raised ? exit_different : exit_done;
+  if (!sent) return exit_failed;
+  return alerts.alerted() ? exit_different : exit_done;
 }
 
 }  // namespace
@@ -321,7 +294,9 @@ void call_hook(Console& console, const std::string& command, const Json& json,
 
 int watch_alerts(const app::MonitorRequest& request, app::App& app, Console& console) {
   const monitor::AlertRules rules = monitor::load_alerts(*request.alerts);
-  return request.replay ? replay(request, app, console, rules) : watch_records(request, app, console, rules);
+  if (request.replay) return replay(request, app, console, rules);
+  return request.follow ? follow_records(request, app, console, rules)
+                        : watch_records(request, app, console, rules);
 }
 
 }  // namespace encore::cli

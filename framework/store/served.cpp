@@ -281,10 +281,21 @@ std::vector<ServedText> read_served(Store& store, std::int64_t run) {
   return texts;
 }
 
-void visit_served(Store& store, std::int64_t run, const std::function<void(const ServedAnswer&)>& seen) {
-  Statement rows(store.database(),
-                 "SELECT request, text, time, labels FROM served WHERE run = ? ORDER BY time, number");
-  rows.with(run);
+bool visit_served(Store& store, std::int64_t run, ServedPlace& place,
+                  const std::function<void(const ServedAnswer&)>& seen) {
+  const std::int64_t after = place.number;
+  if (after > 0) {
+    Statement row(store.database(),
+                  "SELECT 1 FROM served WHERE number = ? AND run = ? AND request = ? AND text = ?");
+    row.with(after, run, place.request, place.text);
+    if (!row.step()) return false;
+  }
+  // "+run" excludes the index by run, with which SQLite would read all rows of the run to find the few new
+  // ones.
+  Statement rows(store.database(), "SELECT request, text, time, labels, number FROM served WHERE " +
+                                       std::string(after > 0 ? "+run" : "run") +
+                                       " = ? AND number > ? ORDER BY time, number");
+  rows.with(run, after);
   // Most rows have one of a few contents, which need not be parsed again.
   constexpr std::size_t most_parsed = 4096;
   std::unordered_map<std::string, ServedAnswer> parsed;
@@ -304,7 +315,10 @@ void visit_served(Store& store, std::int64_t run, const std::function<void(const
     answer.text = rows.integer(1);
     answer.time = rows.number(2);
     seen(answer);
+    if (const std::int64_t number = rows.integer(4); number > place.number)
+      place = {.number = number, .request = answer.request, .text = answer.text};
   }
+  return true;
 }
 
 ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last) {

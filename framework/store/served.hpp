@@ -75,8 +75,17 @@ struct ServedAnswer {
   std::map<std::string, std::int64_t> labels = {};  ///< as TextFacts
   std::map<std::string, std::string> fields = {};
 };
-/// Calls `seen` for each input of the run, in the order of their times.
-void visit_served(Store& store, std::int64_t run, const std::function<void(const ServedAnswer&)>& seen);
+/// The row that was merged last of those that were visited.
+struct ServedPlace {
+  std::int64_t number = 0;  ///< 0: none
+  std::string request = {};
+  std::int64_t text = 0;
+};
+/// Calls `seen` for each input of the run that was merged after `place`, in the order of their times, and
+/// moves `place`. Returns false, and calls nothing, if the row at `place` was deleted: the database gives
+/// numbers of deleted rows again, so a caller must begin with a new place.
+bool visit_served(Store& store, std::int64_t run, ServedPlace& place,
+                  const std::function<void(const ServedAnswer&)>& seen);
 /// Of the last `last` inputs with feedback: how many were right, and how many there are.
 struct ServedVerdicts {
   std::int64_t correct = 0, all = 0;

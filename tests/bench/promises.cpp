@@ -4,14 +4,7 @@
 // last one, then draws both sets again many times, fits `decide` on each draw as a run does, and counts
 // errors on records that the fit has not seen. Read next: plugins/steps/decide/thresholds.hpp, which says
 // what a promise is.
-//
-//   promises RUN_FOLDER [--draws 200] [--seed 1] [--replace] [--dev N] [--out-of-scope N]
-//            [--set OPTION=VALUE ...] [--allowed SHARE] [--plugin-folder DIR ...] [--json]
-//
-// --set changes an option of the step; an empty VALUE removes it. --dev draws N records into the development
-// set instead of as many as the run has. --out-of-scope draws N requests out of scope among them; without it
-// their number is left to chance. The exit status is 1 if a promise is
-// exceeded in more than SHARE of the draws + 2; SHARE is 1 - confidence without --allowed.
+// `promises --help` lists the options.
 //
 // Which error counts: without --replace the sets are drawn without replacement, and the error is counted on
 // all records of the pool that the step was not fitted on. This is a sample too, so an error that is just
@@ -46,6 +39,25 @@ using Numbers = std::vector<std::size_t>;
 
 constexpr double quantile_95 = 1.6448536269514722;  // of the normal distribution
 constexpr double more = 2.0;                        // draws beyond the allowed share
+
+constexpr const char* usage = R"(Usage: promises RUN_FOLDER [options]
+
+Measures how often the step `decide` of an application breaks its promises, by drawing the development and the
+test set of its run again. The exit status is 0 if the promises are kept, 1 if one is exceeded in more than
+SHARE of the draws + 2, and 2 if the command line or the run is invalid.
+
+  --draws N             number of draws (200)
+  --seed N              of the draws (1)
+  --replace             draw with replacement: the pool of records is the population
+  --dev N               draw N records into the development set, in place of as many as the run has
+  --out-of-scope N      draw exactly N requests out of scope among these; by default their number is left to chance
+  --set OPTION=VALUE    change an option of the step; an empty VALUE removes it; may be repeated
+  --allowed SHARE       share of draws that may exceed a promise (1 - confidence of the step)
+  --plugin-folder DIR   folder with plugins; may be repeated
+  --json                print the result as JSON
+
+Example: promises runs/RUN --replace --set out_of_scope_share=0.18
+)";
 
 struct Call {
   std::filesystem::path folder;
@@ -84,7 +96,7 @@ Call call_of(int argc, char** argv) {
     else if (word == "--set" && value.find('=') != std::string::npos)
       call.settings.emplace_back(value.substr(0, value.find('=')), value.substr(value.find('=') + 1));
     else
-      throw Error("invalid argument \"" + word + " " + value + "\": read the head of promises.cpp");
+      throw Error("invalid argument \"" + word + " " + value + "\": promises --help lists the options");
   }
   return call;
 }
@@ -415,6 +427,10 @@ void print(const json& result) {
 }
 
 int run(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "--help") {
+    std::cout << usage;
+    return 0;
+  }
   const Call call = call_of(argc, argv);
   const KokkosSession kokkos;
   const Device device;

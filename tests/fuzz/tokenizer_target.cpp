@@ -55,17 +55,13 @@ Case case_of(const std::string& input) {
   return result;
 }
 
-std::string lines(const std::vector<std::string>& tokens) {
-  return data::vocabulary_text(tokens);
-}
-
 std::string unigram_lines(const std::string& model) {
   const SentencePieceFile file = sentencepiece_file(model);
   std::vector<std::string> all = file.tokens;
   all.emplace_back("<extra_id_0>");
   all.emplace_back(data::sentencepiece_header);
   all.push_back("model " + to_base64(file.bytes));
-  return lines(all);
+  return data::vocabulary_text(all);
 }
 
 std::string wordpiece_lines() {
@@ -73,7 +69,7 @@ std::string wordpiece_lines() {
 }
 
 std::string byte_lines(bool with_merges) {
-  return lines(byte_tokens({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})) + (with_merges ? byte_merges : "");
+  return data::vocabulary_text(byte_tokens({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})) + (with_merges ? byte_merges : "");
 }
 
 class TokenizerTarget final : public Target {

@@ -252,6 +252,45 @@ TEST_F(Monitor, AnAlertOfTheUserIsSentOnce) {
             std::string::npos);
 }
 
+TEST_F(Monitor, AlertsAreFollowedUntilCtrlC) {
+  const json labels = json::parse(std::ifstream(run_folder() / "reference.json")).at("labels");
+  std::string list;
+  for (const auto& [label, count] : labels.items()) list += (list.empty() ? "" : ", ") + json(label).dump();
+  sandbox_.write("alerts.toml", "late = \"0s\"\n[[alert]]\nname = \"entities\"\nlabel = [" + list +
+                                    "]\nabove = 0.5\nwindow = \"1d\"\nby = \"group\"\n");
+  serve({"--monitor"});
+  const auto follow = [&](const std::string& output) {
+    return sandbox_.start({"monitor", "tiny", "--alerts", "alerts.toml", "--follow", "--json", "--on-alert",
+                           "cat >> sent.jsonl"},
+                          output);
+  };
+  const pid_t first = follow("first.txt");
+  ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "until Ctrl-C"));
+  EXPECT_NE(refusal_of({"monitor", "tiny", "--alerts", "alerts.toml", "--on-alert", "true"})
+                .find("another exp monitor sends alerts of this run"),
+            std::string::npos);
+  const auto answer = [&](const char* group) {
+    const std::vector<std::string> inputs(60, "Anna lives in Lund .");
+    EXPECT_EQ(ask(http_post("/v1/predict", json{{"inputs", inputs}, {"group", group}}.dump())).status, 200);
+  };
+  answer("acme");
+  ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "\"group\":\"acme\"")) << sandbox_.read("first.txt");
+  answer("bolt");
+  ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "\"group\":\"bolt\"")) << sandbox_.read("first.txt");
+  ::kill(first, SIGINT);
+  EXPECT_EQ(Sandbox::wait(first)->exit_code, 3) << sandbox_.read("first.txt");
+  const std::string sent = sandbox_.read("sent.jsonl");
+  EXPECT_EQ(std::count(sent.begin(), sent.end(), '\n'), 2) << sent;
+
+  // A second process finds the same alerts in the history, prints them, and sends none again.
+  const pid_t second = follow("second.txt");
+  ASSERT_TRUE(sandbox_.wait_for_text("second.txt", "\"group\":\"bolt\"")) << sandbox_.read("second.txt");
+  ::kill(second, SIGTERM);
+  EXPECT_EQ(Sandbox::wait(second)->exit_code, 3) << sandbox_.read("second.txt");
+  EXPECT_EQ(sandbox_.read("sent.jsonl"), sent);
+  EXPECT_NE(refusal_of({"monitor", "tiny", "--follow"}).find("--follow needs --alerts"), std::string::npos);
+}
+
 TEST_F(Monitor, ARunWithoutAReferenceSaysHowToMakeOne) {
   const std::string told = "already has a reference from its development set";
   EXPECT_NE(refusal_of({"evaluate", "tiny", "dev.conll", "--reference"}).find(told), std::string::npos);

@@ -93,7 +93,9 @@ TEST_F(ServedTest, AnswersForAlertsHaveGroupsAndFieldsInTheOrderOfTime) {
          texts("b-3", 1, 5.0)});
   EXPECT_EQ(merge().texts, 3);
   std::vector<ServedAnswer> seen;
-  visit_served(store(), run_.number, [&](const ServedAnswer& answer) { seen.push_back(answer); });
+  ServedPlace place;
+  EXPECT_TRUE(
+      visit_served(store(), run_.number, place, [&](const ServedAnswer& answer) { seen.push_back(answer); }));
   ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].request, "b-2");
   EXPECT_EQ(seen[0].group, "bolt");
@@ -109,6 +111,38 @@ TEST_F(ServedTest, AnswersForAlertsHaveGroupsAndFieldsInTheOrderOfTime) {
   const std::vector<ServedText> read = read_served(store(), run_.number);
   EXPECT_EQ(read[1].facts.labels, facts_of(0).labels);
   EXPECT_TRUE(read[0].facts.labels.empty());
+}
+
+TEST_F(ServedTest, OnlyNewAnswersAreVisited) {
+  std::vector<std::string> seen;
+  ServedPlace place;
+  const auto visit = [&] {
+    seen.clear();
+    return visit_served(store(), run_.number, place,
+                        [&](const ServedAnswer& answer) { seen.push_back(answer.request); });
+  };
+  EXPECT_TRUE(visit());
+  EXPECT_TRUE(seen.empty());
+  write("served-n-1", {texts("n-1", 1, 5.0), texts("n-2", 1, 3.0)});
+  merge();
+  EXPECT_TRUE(visit());
+  EXPECT_EQ(seen, (std::vector<std::string>{"n-2", "n-1"}));
+  EXPECT_TRUE(visit());
+  EXPECT_TRUE(seen.empty());
+  write("served-n-2", {texts("n-3", 1, 4.0)});
+  merge();
+  EXPECT_TRUE(visit());
+  EXPECT_EQ(seen, std::vector<std::string>{"n-3"});
+
+  // The number of the row that is removed here is given to the next one.
+  forget_served(store(), run_.number, "n-3");
+  write("served-n-3", {texts("n-4", 1, 6.0)});
+  merge();
+  EXPECT_FALSE(visit());
+  EXPECT_TRUE(seen.empty());
+  place = {};
+  EXPECT_TRUE(visit());
+  EXPECT_EQ(seen, (std::vector<std::string>{"n-2", "n-1", "n-4"}));
 }
 
 TEST_F(ServedTest, TwoMergesAtOnceTakeEverythingOnce) {
