@@ -222,7 +222,7 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
        {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
         "It reads the field \"text\" of each record. Records for training and scoring also need the field "
         "\"label\"",
-        "Each record has the fields \"text\", \"label\"", "MEASURE", "accuracy  higher  a share",
+        "Each record has the fields \"text\" and \"label\"", "MEASURE", "accuracy  higher  a share",
         "without train.select, the best checkpoint is chosen by max dev/accuracy"})
     EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
   const nlohmann::json list = nlohmann::json::parse(
