@@ -55,6 +55,14 @@ std::string measures_table(const ManifestOffer& offer) {
   return text + "\nWithout " + code(select_option(offer)) + ", " + select_text(offer) + ".\n";
 }
 
+/// Returns the line that an offer of a kind needs beside its type: a tokenizer reads or trains a vocabulary.
+std::string needed_beside(const ManifestOffer& offer) {
+  return offer.kind == Kind::tokenizer && offer.options.find("vocab") != nullptr &&
+                 offer.options.find("vocab_size") != nullptr
+             ? "vocab_size = 8000   # or vocab = \"FILE\"\n"
+             : "";
+}
+
 /// Returns the sentence in front of the lines that select a type.
 std::string selected_by(Kind kind) {
   const std::string list = kind == Kind::layer ? "`model.block` lists, or which `model.norm` names for a norm"
@@ -98,7 +106,7 @@ std::string purpose_of(const Manifest& manifest) {
   }
   return "\nThis page lists the options of " + parts +
          ". It is for users who write an experiment file, the TOML file that describes a training or an "
-         "application." +
+         "application (steps that answer requests with trained models)." +
          definitions + "\n";
 }
 
@@ -157,7 +165,7 @@ std::string markdown_plugin(const Manifest& manifest) {
     text += "\n## " + std::string(encore::name_of(offer.kind)) + " " + code(offer.name) + "\n";
     if (!offer.summary.empty()) text += sentence_of(offer.summary) + "\n\n";
     text += selected_by(offer.kind) + "\n\n```toml\n[" + table_of(offer.kind) + "]\ntype = \"" + offer.name +
-            "\"\n```\n\n";
+            "\"\n" + needed_beside(offer) + "```\n\n";
     text += offer.options.options().empty() ? "It has no options.\n" : markdown_options(offer.options);
     if (const std::string fields = fields_text(offer); !fields.empty()) text += "\n" + fields + ".\n";
     text += measures_table(offer) + forms_tables(offer);

@@ -34,9 +34,15 @@ struct Written {
   }
 };
 
-/// Returns `field "text"` or `fields "words", "tags"`.
+/// Returns `"text"` or `"words" and "tags"`.
+std::string joined(const std::vector<std::string>& names) {
+  if (names.size() < 2) return quoted_list(names);
+  return quoted_list({names.begin(), names.end() - 1}) + " and " + quoted_list({names.back()});
+}
+
+/// Returns `field "text"` or `fields "words" and "tags"`.
 std::string fields_of(const std::vector<std::string>& names) {
-  return (names.size() == 1 ? "field " : "fields ") + quoted_list(names);
+  return (names.size() == 1 ? "field " : "fields ") + joined(names);
 }
 
 /// Returns the words for one row of a set.
@@ -130,7 +136,7 @@ std::string fields_text(const ManifestOffer& offer) {
            fields_of(offer.gives) +
            (offer.may_give.empty() ? ""
                                    : ". Other options give these fields instead of them or in addition: " +
-                                         quoted_list(offer.may_give));
+                                         joined(offer.may_give));
   if (offer.kind == Kind::step && offer.asks_model)
     return "It asks the model of a run, which `model` in its table names: { run = \"NAME\" }, or "
            "{ experiment = \"FILE.toml\" } for one that is trained first";
@@ -190,7 +196,8 @@ std::string better_text(const Measure& measure) {
 }
 
 std::string meaning_text(const Measure& measure) {
-  return measure.help + (measure.always ? "" : "; not every run has it");
+  // A help text such as "with no_answer: ..." says already which runs have the measure.
+  return measure.help + (measure.always || measure.help.starts_with("with ") ? "" : "; not every run has it");
 }
 
 }  // namespace encore::config

@@ -19,7 +19,7 @@ const RouteField model_field = {"model", FieldType::text, false,
                                 "the name of the model; required only if the server has several"};
 const RouteField truncate_field = {"truncate", FieldType::flag, false,
                                    "true: use only the beginning of an input that is too long for the model; "
-                                   "false: refuse the request with 400"};
+                                   "false (default): refuse the request with 400"};
 
 const RouteField item_field = {"item", FieldType::text, true, "the id of the item"};
 const RouteField reviewer_field = {"reviewer", FieldType::text, true, "the name of the reviewer"};
@@ -232,9 +232,10 @@ const std::vector<Route>& routes() {
              "this share"},
             {"top_k", FieldType::integer, false, "draw only from this number of the most probable tokens"},
             {"seed", FieldType::integer, false, "the seed of the random draws; default 0"},
-            {"n", FieldType::integer, false, "number of outputs for each prompt"},
+            {"n", FieldType::integer, false, "number of outputs for each prompt; default 1"},
             {"beam", FieldType::integer, false,
-             "beam search: number of the most probable outputs that are kept at each step"},
+             "beam search: number of the most probable outputs that are kept at each step; default 1, no "
+             "beam search"},
             {"length_penalty", FieldType::number, false,
              "an output of n tokens has the score log p / n^length_penalty"},
             {"repetition_penalty", FieldType::number, false,
@@ -400,8 +401,9 @@ std::string routes_page() {
       in_lines(
           "This page lists the routes of `exp serve`, the HTTP server for trained models: what each route "
           "does, the members of a request, the answer, and the errors. It is for programmers who write a "
-          "client. [Deployment](../guides/deployment.md) describes how to start and run a server. The page "
-          "is made from the table of routes (`framework/serve/routes.cpp`), as is the OpenAPI document of "
+          "client. [Deployment](../guides/deployment.md) describes how to start and run a server, and has an "
+          "example of a request; the default address is `http://127.0.0.1:8080`. The page is made from the "
+          "table of routes (`framework/serve/routes.cpp`), as is the OpenAPI document of "
           "`GET /openapi.json`.") +
       "\n" +
       in_lines(

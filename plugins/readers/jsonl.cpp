@@ -139,10 +139,11 @@ struct JsonlReader::Taken {
 Schema JsonlReader::options() {
   return Schema()
       .text("text_key", "text",
-            {.help =
-                 "key of the text; \"fields.body\": the member \"body\" of the object \"fields\", as in all "
-                 "keys"})
-      .text("label_key", "label", {.help = "key of the label; \"\": no label"})
+            {.help = "key of the text; all keys may be paths: \"fields.body\" is the member \"body\" of the "
+                     "object \"fields\", unless the line has a key \"fields.body\""})
+      .text("label_key", "label",
+            {.help = "key of the label, which is a text, a whole number, true or false; \"\": no label, for "
+                     "example for `lm` and `mlm`"})
       .text("text2_key", "",
             {.help = "key of the second text of a pair, the field \"text2\"; \"\": no second text"})
       .text("source_key", "",

@@ -34,7 +34,9 @@ std::optional<char> pictured(std::int32_t code_point) {
 
 class Character final : public Tokenizer {
  public:
-  static constexpr const char* summary = "one token for each character (Unicode code point)";
+  static constexpr const char* summary =
+      "one token for each character (Unicode code point); characters outside the vocabulary become the "
+      "unknown token";
   static Schema options() {
     return vocabulary_schema(1, "take only characters that occur at least this often")
         .boolean("lowercase", false, {.help = "convert letters to lower case first"})
@@ -42,7 +44,8 @@ class Character final : public Tokenizer {
                  {.help = "first combine letters with their marks, such as accents (Unicode NFC)"})
         .boolean("white_space", false,
                  {.help = "make tokens of blanks, line ends and control characters too; the vocabulary shows "
-                          "them as `␠`, `␊` and so on; other white space counts as a blank"});
+                          "them as `␠`, `␊` and so on; other white space counts as a blank. false: "
+                          "they are not tokens, and generated text has no blanks"});
   }
 
   Character(const Options& options, const TokenizerContext&)

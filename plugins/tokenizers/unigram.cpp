@@ -92,7 +92,8 @@ Schema Unigram::options() {
   Schema schema;
   schema.optional(
       "vocab", OptionType::path,
-      {.help = "model file of SentencePiece (FILE.model or FILE.spm), or the vocabulary of a run"});
+      {.help = "model file of SentencePiece (FILE.model or FILE.spm), or the vocabulary of a run; either "
+               "vocab or vocab_size is required"});
   schema.optional("vocab_size", OptionType::integer,
                   {.help = "instead of vocab: train a model of this size on the training text",
                    .unit = "tokens",

@@ -14,12 +14,17 @@ namespace encore::tokenizers {
 
 Schema vocabulary_schema(std::int64_t min_frequency, std::string help) {
   Schema schema;
-  schema.optional("vocab", OptionType::path, {.help = "vocabulary file, one token per line"});
-  schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a vocabulary of this size on the training text",
-                   .unit = "tokens",
-                   .min = 16,
-                   .max = 1000000});
+  schema.optional(
+      "vocab", OptionType::path,
+      {.help = "vocabulary file: one token per line, with its special tokens (usually [PAD], [UNK], "
+               "[CLS] and [SEP]); either vocab or vocab_size is required"});
+  schema.optional(
+      "vocab_size", OptionType::integer,
+      {.help = "instead of vocab: train a vocabulary of at most this size, special tokens included, on "
+               "the training text",
+       .unit = "tokens",
+       .min = 16,
+       .max = 1000000});
   schema.integer("min_frequency", min_frequency, {.help = "with vocab_size: " + std::move(help), .min = 1});
   return schema;
 }

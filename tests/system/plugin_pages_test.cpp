@@ -50,7 +50,7 @@ const std::map<std::string, DataExample>& data_examples() {
       {"jsonl",
        {.train = "\"train.jsonl\"",
         .dev = "\"dev.jsonl\"",
-        .sentence = "Each line of `train.jsonl` is one example:",
+        .sentence = "Each line of `train.jsonl` is one example; blank lines are skipped:",
         .language = "json",
         .sample = "{\"text\": \"great film\", \"label\": \"positive\"}\n"
                   "{\"text\": \"not worth seeing\", \"label\": \"negative\"}\n"}},
@@ -119,6 +119,22 @@ std::string partners_of(const config::Manifest& manifest, const std::vector<conf
          (readers.empty() ? "" : "- Readers that can give its fields: " + readers + "\n");
 }
 
+/// Returns the lines that link the guides to the tasks of a plugin.
+std::string guides_of(const config::Manifest& manifest) {
+  static const std::map<std::string, std::string> others = {
+      {"lm", "language_modelling"}, {"summarize", "translation"}, {"translate", "translation"}};
+  std::string lines;
+  for (const config::ManifestOffer& offer : manifest.offers) {
+    if (offer.kind != Kind::task) continue;
+    const auto other = others.find(offer.name);
+    const std::string page = (other == others.end() ? "tasks/" + offer.name : other->second) + ".md";
+    if (fs::exists(folder.parent_path().parent_path() / "guides" / page))
+      lines += "- [Guide to `" + offer.name + "`](../../guides/" + page +
+               "): an experiment file, the data, and predictions\n";
+  }
+  return lines;
+}
+
 /// Returns the pages that a reader of a plugin's page needs next, by what the plugin offers.
 std::string read_next(const config::Manifest& manifest, const std::vector<config::Manifest>& all) {
   static const std::map<Kind, std::string> links = {
@@ -130,7 +146,7 @@ std::string read_next(const config::Manifest& manifest, const std::vector<config
        "- [Adding a head](../../guides/adding_a_head.md): states, columns and outputs explained\n"
        "- [Tasks](../../guides/tasks.md): which tasks use which head\n"},
       {Kind::tokenizer,
-       "- [Options](../options.md): the other tables of an experiment file\n"
+       "- [Experiment file](../experiment_file.md): a whole file, with the table `[tokenizer]`\n"
        "- [Adding a tokenizer](../../guides/adding_a_tokenizer.md): to write one\n"},
       {Kind::optimizer,
        "- [Training options](../training_options.md): the options that all optimizers share\n"
@@ -142,7 +158,9 @@ std::string read_next(const config::Manifest& manifest, const std::vector<config
        "- [Tasks](../../guides/tasks.md): each task with an example\n"
        "- [Measures](../measures.md): how measures are computed and compared\n"},
       {Kind::reader,
-       "- [Data files](../data_files.md): what all readers share: fields, splits, bad rows\n"
+       "- [Data files](../data_files.md): the rules for all data files, and which reader fits which task\n"
+       "- [Options](../options.md#task-and-data): the options of `[data]` that all readers share, such as "
+       "`root` and `split`\n"
        "- [Adding a reader](../../guides/adding_a_reader.md): to write one\n"},
       {Kind::step,
        "- [Applications](../../guides/applications.md): how steps work together\n"
@@ -151,6 +169,7 @@ std::string read_next(const config::Manifest& manifest, const std::vector<config
   std::string text = "\n## Read next\n\n";
   std::set<Kind> kinds;
   for (const config::ManifestOffer& offer : manifest.offers) kinds.insert(offer.kind);
+  text += guides_of(manifest);
   for (const Kind kind : kinds) text += links.at(kind);
   return text + partners_of(manifest, all) + "- [All plugins](README.md); `exp plugin info " + manifest.name +
          "` prints the same tables\n";

@@ -48,8 +48,8 @@ std::vector<Measure> measures() {
            .columns = {"exact_match", "questions"}},
           {.name = "f1",
            .title = "F1",
-           .help = "F1 of the words of the predicted answer, compared with the nearest true answer; mean "
-                   "over questions",
+           .help = "F1 of the words of the predicted answer, compared with the true answer that gives the "
+                   "highest F1; mean over questions",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"f1", "questions"}},

@@ -50,7 +50,8 @@ Schema Qa::options() {
   return Schema()
       .integer("stride", 128,
                {.help = "number of context tokens that a window shares with the window before it; a context "
-                        "that is too long for one sequence is read in windows",
+                        "that is too long for data.max_length is read in windows. The stride must be below "
+                        "data.max_length - max_question - 3, the most context tokens of a window",
                 .unit = "tokens",
                 .min = 0.0})
       .integer("max_question", 64,
@@ -60,14 +61,16 @@ Schema Qa::options() {
       .integer("max_answer", 30,
                {.help = "largest number of tokens of an answer", .unit = "tokens", .min = 1.0})
       .boolean("no_answer", false,
-               {.help = "allow questions without an answer (SQuAD 2.0): the model gives no answer if [CLS] "
-                        "has a higher score than every part of the context"})
+               {.help = "allow questions without an answer (SQuAD 2.0); no_answer_threshold says when the "
+                        "model gives no answer"})
       .number("no_answer_threshold", 0.0,
               {.help = "with no_answer: the model gives no answer if the score of [CLS] exceeds that of the "
-                       "best part by more than this number"})
-      .boolean("tune_no_answer", false,
-               {.help = "with no_answer: use the threshold with the best F1 on the development set, chosen "
-                        "again at each evaluation"});
+                       "best part of the context by more than this number. The score of a part is the sum "
+                       "of two outputs of the head: one for its first token, one for its last"})
+      .boolean(
+          "tune_no_answer", false,
+          {.help = "with no_answer: instead of no_answer_threshold, use the threshold with the best F1 on "
+                   "the development set, chosen again at each evaluation"});
 }
 
 Qa::Qa(const Options& options, const TaskContext& context)

@@ -80,7 +80,7 @@ TEST(Markdown, ShowsFieldsAndMeasures) {
   const std::string reader =
       "\n## reader `conll`\nOne token per line.\n\nAn experiment file selects it "
       "with:\n\n```toml\n[data]\ntype = \"conll\"\n```\n\nIt has no "
-      "options.\n\nEach record has the fields \"words\", \"tags\".\n";
+      "options.\n\nEach record has the fields \"words\" and \"tags\".\n";
   EXPECT_NE(page.find(reader), std::string::npos) << page;
   EXPECT_NE(page.find("| `f1/{label}` | higher | a share; not every run has it |\n"), std::string::npos)
       << page;
@@ -100,9 +100,9 @@ TEST(Markdown, ShowsHowAStepIsSelectedAndWhatItAsks) {
       markdown_plugin(manifest),
       "# Plugin `sorting` 1\n\n"
       "This page lists the options of the step `sorter`. It is for users who write an experiment file, the "
-      "TOML file that describes a training or an application. A *step* is one of the parts of an "
-      "application, "
-      "through which every request passes in turn.\n\n## step `sorter`\n"
+      "TOML file that describes a training or an application (steps that answer requests with trained "
+      "models). A *step* is one of the parts of an application, through which every request passes in "
+      "turn.\n\n## step `sorter`\n"
       "An experiment file selects it with these lines. NAME is a name of your choice, which `app.steps` "
       "lists:\n\n```toml\n[app.step.NAME]\ntype = \"sorter\"\n```\n\nIt has no options.\n"
       "\nIt asks the model of a run, which `model` in its table names: { run = \"NAME\" }, or { "
@@ -124,8 +124,9 @@ TEST(Markdown, SaysAtTheBeginningOfAPageWhatEachKindOfPartIs) {
   EXPECT_TRUE(page.starts_with(
       "# Plugin `two` 1\n\nThis page lists the options of the optimizer `fast`, the optimizer `slow` and the "
       "reader `rows`. It is for users who write an experiment file, the TOML file that describes a training "
-      "or an application. An *optimizer* is the rule that changes the parameters of a model in each training "
-      "step, by their gradients. A *reader* turns a data file into *records*: entries with named fields, "
+      "or an application (steps that answer requests with trained models). An *optimizer* is the rule that "
+      "changes the parameters of a model in each training step, by their gradients. A *reader* turns a data "
+      "file into *records*: entries with named fields, "
       "which the task turns into examples.\n\n## optimizer `fast`\n"))
       << page;
 }
