@@ -2,7 +2,7 @@
 // The kernels distillation_loss and its backward (Hinton, Vinyals and Dean 2015; formula in
 // encore/kernels.hpp): losses (N) of logits (N, K) that learn from a teacher's scores (N, K) and the true
 // targets. Heads call them. Kept for backward: normalizers (N, 5). A row is read three times forward and once
-// backward.
+// backward. The order of sums decides the bits of runs and must stay.
 #include <encore/head.hpp>
 #include <encore/math.hpp>
 #include <encore/rows.hpp>

@@ -49,7 +49,7 @@ struct ServeOptions {
   std::filesystem::path review = {};  ///< the queue of requests that people decide; "": none
   std::function<void(const std::string& url)> listening = {};  ///< called once, before any model is ready
   /// Called when every model has a worker: once at the start, and after each change of models.
-  std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
+  std::function<void()> ready = {};
   /// Called with a message for the operator, a sentence without a final stop. From any thread.
   std::function<void(const std::string& text)> noticed = {};
   /// Returns the runs to serve from now on. Called at SIGHUP on a thread of its own, one call at a time; may

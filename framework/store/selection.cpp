@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // select_runs(): finds the runs that the words of a user mean, narrows them condition by condition, and
-// describes in words what was selected. app/run_selection.cpp calls it for every verb that takes runs. The
-// order in which a word is looked up is a promise to users (docs/guides/selecting_runs.md). Read
+// describes in words what was selected. app/run_selection.cpp calls it for every verb that takes runs. Users
+// rely on the order in which a word is looked up (docs/guides/selecting_runs.md), so it must stay. Read
 // selection.hpp first.
 #include "store/selection.hpp"
 

@@ -64,7 +64,7 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// The numbers of tokens of the two texts of a pair that stay.
+/// The number of tokens that stay of the first and of the second text of a pair.
 struct KeptTokens {
   std::size_t first = 0, second = 0;
 };

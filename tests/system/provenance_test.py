@@ -137,8 +137,8 @@ class Situation:
                     LD_LIBRARY_PATH=str(self.prefix / "lib"))
 
     def expect(self, what, commit, changed, repository, archive=""):
-        """`commit`: of Encore, or empty if its tree came as an archive, whose folder is then `archive`; `repository`: the
-        commit of the experiment's repository, or empty."""
+        """`commit`: of Encore, or empty if its tree came as an archive, whose folder is then `archive`; `repository`:
+        the commit of the experiment's repository, or empty."""
         attempt = json.loads(self.exp("show", "tiny", "--json"))["attempts"][-1]
         source = attempt["source"]
         assert source, f"{what}: no source; build {attempt['build']}"

@@ -221,8 +221,8 @@ constexpr std::int64_t rounded_size(std::int64_t size) {
 /// product (product_label.hpp).
 std::unique_ptr<GemmLibrary> make_gemm_library();
 
-/// Makes bare products (no epilogue) without the first promise, to measure its price. It returns the library
-/// of make_gemm_library() if that has no other way.
+/// Makes bare products (no epilogue) whose bits may depend on the number of threads, to measure what the
+/// first promise costs. It returns the library of make_gemm_library() if that has no other way.
 std::unique_ptr<GemmLibrary> make_free_gemm();
 
 }  // namespace encore::kernels

@@ -2,7 +2,7 @@
 // The kernels linear, y (R, out) = activation(x (R, in) W^T (out, in) + b), and its gradients: dx = dy W, dW
 // += dy^T x and db += column sums of dy (encore/kernels.hpp). Layers call them. Each is one product of
 // gemm.hpp with an epilogue, so no further pass over y is needed. Backward reads x, and y or the input of the
-// activation.
+// activation. The bits must be those of separate passes.
 #include <encore/device.hpp>
 
 #include "kernels/check.hpp"

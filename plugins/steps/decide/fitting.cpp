@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stages of the fit: temperature, distance, the two regressions and the features that they use,
-// thresholds. All but the thresholds see the calibration part alone, so the other part gives valid bounds of
-// errors. Decide::fit (decide.cpp) calls it. The order of sums decides stored bits. Read fitting.hpp first.
+// thresholds. Of the development set, all but the thresholds are fitted on the calibration part alone (a
+// third, calibrates()), so the other part gives valid bounds of errors. Decide::fit (decide.cpp) calls it.
+// The order of sums decides stored bits. Read fitting.hpp first.
 #include "fitting.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits text for scores: into words as sacreBLEU does for BLEU, into words as the package rouge-score does
 // for ROUGE, and into characters without white space for chrF. text_scores.cpp splits generated text and
-// references here, and compares them with ngram_counts.hpp. Rules that need Unicode categories are in
+// references here, and compares them with ngram_counts.hpp. The words must be those of the two packages, or
+// scores cannot be compared with published ones. Rules that need Unicode categories are in
 // unicode_splitting.cpp.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the thresholds of `decide` (plugins/steps/decide/thresholds.hpp): promises hold on redraws of a
-// distribution whose true errors are known, the tests are not merely cautious, and the cheapest thresholds
-// are those of an exhaustive search.
+// Tests the scores from which on the step `decide` answers or refuses a request
+// (plugins/steps/decide/thresholds.hpp). A promise is a share of errors that is exceeded at most with a
+// stated probability: it must hold on redraws of a distribution whose true errors are known, and must not be
+// kept by answering hardly anything. The cheapest thresholds must be those of an exhaustive search.
 #include "decide/thresholds.hpp"
 
 #include <gtest/gtest.h>
