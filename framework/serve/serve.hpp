@@ -40,9 +40,9 @@ struct ServeOptions {
   std::int64_t max_tokens = 4096;  ///< largest number that a request may ask for
   std::chrono::microseconds batch_wait{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
-  /// For the last answers after a request to end.
+  /// How long the server sends its last answers after SIGTERM or SIGINT.
   std::chrono::milliseconds drain = std::chrono::seconds(30);
-  /// For a client to send a head, and then a body.
+  /// How long the server waits for the head of a request, and then for its body.
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
   double monitor_share = 0.0;         ///< share of the requests to predict whose numbers are stored
   double monitor_text_days = 0.0;     ///< number of days for which their inputs and answers are kept too

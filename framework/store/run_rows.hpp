@@ -51,7 +51,7 @@ struct RunRow {
   RunState state = RunState::pending;  ///< at present: a run whose process is gone is lost, not running
   std::string reason;                  ///< why it ended or does not begin; may be empty
   std::string question;  ///< its identity: SHA-256 of settings, data and seed (plan/identity.hpp)
-  std::string group;     ///< the same without the seed: the runs of a candidate share it
+  std::string group;     ///< SHA-256 of settings and data without the seed: the runs of a candidate share it
   std::string backend;
   std::int64_t repeat = 1;  ///< 1, 2 ... among the runs of one question on one backend
   std::uint64_t seed = 0;

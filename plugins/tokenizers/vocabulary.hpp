@@ -55,8 +55,8 @@ class TokenTable {
 
   TokenTable() = default;
   /// Throws Error for an empty or duplicate token, or a missing special token; `kind` is the tokenizer in the
-  /// message: "WordPiece". The special tokens have the usual names, or those in `others` of which the
-  /// vocabulary has the opening token.
+  /// message: "WordPiece". The special tokens have the usual names or, if the vocabulary lacks the usual
+  /// start token, the first names in `others` whose start token it has.
   TokenTable(std::vector<std::string> tokens, const std::string& kind,
              std::span<const SpecialNames> others = {});
 

@@ -63,9 +63,8 @@ TEST(Verbs, EachThatAnswersHasJson) {
   });
 }
 
-/// `bench show` and `bundle show` are actions of components, which bench_test and bundle_test call with
-/// --csv.
-/// `bench ls` and `bundle show` are actions of components, so verbs() does not list them.
+/// verbs() does not list `bench ls` and `bundle show`, which have --csv too: cli/components.cpp finds these
+/// actions itself.
 TEST(Verbs, EachWithATableHasCsv) {
   std::set<std::string> found;
   for_each_verb([&](const Verb& verb, const std::string& name) {
