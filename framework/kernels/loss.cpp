@@ -19,7 +19,7 @@ struct Normalizer {
   S largest, sum;
 };
 
-/// Returns those of a row of logits z.
+/// Returns the two numbers of a row of logits z.
 template <class S, class T>
 KOKKOS_FORCEINLINE_FUNCTION Normalizer<S> normalizer_of(const Row& row, std::int64_t classes, const T* z) {
   const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });

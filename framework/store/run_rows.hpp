@@ -165,13 +165,14 @@ struct EventRow {
   nlohmann::json body;
 };
 
-/// Type of the events in which exp records whose weights an attempt has read. The name is stored and never
-/// changes.
+/// Types of the events in which exp records whose weights an attempt has read: those of the run from which it
+/// started, of its teacher, and of a run that a step of an application asks (the body names the table of the
+/// step). The names are stored and never change.
 inline constexpr const char* parent_event = "parent";
 inline constexpr const char* teacher_event = "teacher";
-/// The same for the runs that the steps of an application ask; the body names the table.
 inline constexpr const char* asked_event = "asked";
-/// Returns the one for the run that a table of the settings names (config::names_run). (parents.cpp)
+/// Returns the type of these events for the run that a table of the settings names (config::names_run). It is
+/// in parents.cpp.
 const char* event_of(const std::string& table);
 
 /// The run that another one needs: it starts from it, learns from it, or asks it.

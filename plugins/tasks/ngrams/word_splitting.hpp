@@ -16,7 +16,7 @@ namespace encore::ngrams {
 /// follows no digit (mteval-v13a, sacreBLEU's 13a). Decodes entities such as &quot;. White space is that of
 /// Unicode.
 std::vector<std::string> split_13a(std::string_view text);
-/// As split_13a, but without decoding entities, for text that other rules have separated (sacreBLEU's
+/// Splits like split_13a, but does not decode entities, for text that other rules have separated (sacreBLEU's
 /// TokenizerRegexp).
 std::vector<std::string> split_symbols(std::string_view text);
 

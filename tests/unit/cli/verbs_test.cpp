@@ -56,7 +56,7 @@ TEST(Verbs, NoLineOfHelpIsWiderThan100ColumnsButForCommands) {
 }
 
 TEST(Verbs, EachThatAnswersHasJson) {
-  // These two run another program, or print a script for the shell.
+  // `serve` runs a server until it is stopped, and `completion` prints a script for the shell.
   const std::set<std::string> silent = {"serve", "completion"};
   for_each_verb([&](const Verb& verb, const std::string& name) {
     EXPECT_EQ(has(verb, "json"), !silent.contains(name)) << name;

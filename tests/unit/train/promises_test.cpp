@@ -222,7 +222,7 @@ TEST(ClassWeights, AreRefusedIfTheHeadDoesNotReadThem) {
             std::string::npos);
 }
 
-/// Such a model would learn to copy the next token, which it sees.
+/// A model that is not causal would learn to copy the next token, which it sees.
 TEST(LanguageModel, IsRefusedIfTheModelSeesItsTargets) {
   const CaseFolder place(case_of("lm"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("seen", {"model.causal=false"}); }),
