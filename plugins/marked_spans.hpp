@@ -22,14 +22,14 @@ namespace encore {
 
 struct MarkedText {
   std::string text;             ///< without the marks
-  std::vector<TextSpan> spans;  ///< e1 and e2
+  std::vector<TextSpan> spans;  ///< e1 and e2, in code points of `text`
 };
 
 namespace detail {
 
 inline constexpr std::array<const char*, 2> span_names = {"e1", "e2"};
 
-/// A mark found at the beginning of a text.
+/// A mark with which a text begins.
 struct Mark {
   std::size_t span = 0;
   bool closes = false;

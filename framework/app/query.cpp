@@ -54,8 +54,8 @@ class Query {
     return false;
   }
 
-  /// Returns integers and real numbers (as the shortest text that reads back the same), null or text. Bytes
-  /// become hexadecimal digits, infinite numbers the text "inf" or "-inf".
+  /// Returns an integer, a real number, null or text. Bytes become hexadecimal digits, infinite numbers the
+  /// text "inf" or "-inf".
   nlohmann::ordered_json value(std::size_t index) const {
     const int column = static_cast<int>(index);
     switch (sqlite3_column_type(statement_, column)) {
@@ -134,7 +134,8 @@ Form<QueryRequest> query_form() {
 void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer) {
   const auto database = store::open_encore_database(app.database, store::OpenMode::read);
   database->execute("PRAGMA query_only = ON");
-  // Lifts the guard against SQL that Encore does not know: Query refuses what writes.
+  // The guard of connections refuses SQL that Encore itself never uses, such as views of the user. It is
+  // lifted for the user's query: Query and query_only refuse what writes.
   const store::Unguarded own_question(*database);
   app.events.started();
   constexpr int steps = 10000;  // of SQLite's virtual machine between two checks: well below a millisecond

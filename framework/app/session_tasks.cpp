@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_session_tasks(): adds the planned runs to the database and makes the task of each for the runner, for
-// run_session.cpp. add_known_runs() puts runs of another file into this file's sweep, for run.cpp. A run's
-// row must exist before its task is given away. Read next: session_tasks.hpp.
+// make_session_tasks(), which run_session.cpp calls: adds the planned runs to the database, and makes the
+// task of each for the runner. add_known_runs(), which run.cpp calls too: runs that another experiment file
+// has recorded become part of this file's sweep. In a PlannedRun `before` is the row that the run already
+// has, and `parent_file` marks a run of another file, from which a run of this file starts
+// (planned_runs.hpp). A run's row must exist before the runner gets its task. Read next: session_tasks.hpp.
 #include "app/session_tasks.hpp"
 
 #include <algorithm>

@@ -17,8 +17,9 @@ namespace encore::cli {
 /// made of them.
 void print_bench(std::ostream& out, const Terminal& terminal, const store::BenchResult& result,
                  const analysis::BenchSummary& summary);
-/// Prints a row for each case that both measurements have. `before` names the earlier one; `threshold` (0.05:
-/// 5 %) is the share from which a slower step counts as a regression.
+/// Prints a row for each case that can be compared, then a line for each that cannot. `before` names the
+/// earlier measurement. A step is slower, a regression, if the whole interval of its ratio lies beyond
+/// `threshold` (0.05: 5 %).
 void print_comparison(std::ostream& out, const Terminal& terminal,
                       const analysis::BenchComparison& comparison, const std::string& before,
                       double threshold);

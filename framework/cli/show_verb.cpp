@@ -28,6 +28,7 @@ void write_search(const app::ShowRequest& request, store::Store& store, const st
 }
 
 int show_verb(const app::ShowRequest& request, app::App& app, Console& console) {
+  // The one call that may write: it ends attempts whose job is gone, so that their state is shown correctly.
   runner::settle_launched_in_passing(app.database);
   store::Store store(app.database, store::OpenMode::read);
   const app::ShownRuns shown = app::show(request, app, store);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // VerifyScreen: prints verifications while they run, and their verdicts, for stored runs (verify_verb.cpp)
 // and for a bundle (bundle_verify.cpp). verdict_text() and verdict_details(): a verdict as text, from the
-// stored JSON of any version; show_text.cpp prints the first line too. Programs read the JSON of verdicts, so
-// its members never change.
+// stored JSON of any version; show_text.cpp prints the first line of it. Programs read the JSON of verdicts,
+// so its members never change.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@ class VerifyScreen final : public app::VerifyEvents {
   runner::RunObserver& verifies(const store::RunRow& run, const runner::Verifier& verifier) override;
   void judged(const store::RunRow& run, const runner::VerificationOutcome& outcome) override;
 
-  /// Verifies the runs and writes the verdicts, as JSON a list unless `one` was asked for. Returns the exit
-  /// code.
+  /// Verifies the runs and prints the verdicts. With --json it prints a list of them, or only the verdict
+  /// itself if the user asked for `one` run. Returns the exit code.
   int run(const app::App& app, store::Store& store, const std::vector<store::RunRow>& runs, bool one,
           const app::PlaceFiles& place = {});
 

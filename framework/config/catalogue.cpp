@@ -16,7 +16,7 @@ namespace encore::config {
 
 namespace {
 
-/// Returns the files of a folder with these endings, sorted by name. Throws filesystem_error.
+/// Returns the files of a folder that end with .json or .so, sorted by name. Throws filesystem_error.
 std::vector<std::filesystem::path> plugin_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))

@@ -113,7 +113,7 @@ bool holds_nul(const OptionValue& value) {
   return list != nullptr && std::ranges::any_of(*list, in);
 }
 
-/// An empty path is invalid if the option requires one, alone or in a list.
+/// A single empty path is invalid only if the option is required. A list must have a path, and no empty one.
 std::optional<std::string> empty_path(const OptionValue& value, const Option& option) {
   if (!is_path(option)) return std::nullopt;
   if (const auto* path = std::get_if<std::string>(&value)) {

@@ -34,7 +34,7 @@ struct Problem {
   std::string text() const;
 };
 
-/// Carries all problems of an experiment, one line each in what().
+/// Carries all problems of an experiment, and the first 50 as lines in what().
 class ConfigErrors : public Error {
  public:
   explicit ConfigErrors(std::vector<Problem> problems);
@@ -44,7 +44,8 @@ class ConfigErrors : public Error {
   std::vector<Problem> problems_;
 };
 
-/// Collects problems in the order in which they are found. It ignores a problem that it has already.
+/// Collects problems in the order in which they are found. It ignores a problem that it has already, and all
+/// beyond most_problems (base/limits.hpp).
 class Problems {
  public:
   void add(Place place, std::string key, std::string message);

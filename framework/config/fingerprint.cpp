@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares fingerprints field by field and describes the difference. Read fingerprint.hpp first. A new field
-// is added in CMake, which defines the same text for programs and plugins. Plugins that were built before
-// have the text, so its form stays.
+// A fingerprint is the text `key=value;...` of everything on which a program and a plugin must agree to share
+// C++ objects, such as compiler, Kokkos and SDK. This file compares two of them field by field, and says what
+// differs and how to rebuild. catalogue.cpp and plugin_host/ refuse a plugin by it; plans and workers record
+// it. A new field is added in CMake, which defines the text. Plugins already built contain it, so its form
+// must not change. Read fingerprint.hpp first.
 #include "config/fingerprint.hpp"
 
 #include <algorithm>

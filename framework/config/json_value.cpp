@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Converts JSON to a Value, member by member, and gives each node the origin of its option. experiment.cpp,
-// plan/identity.cpp and plan/parent_filler.cpp call it. Read value.hpp first.
+// plan/identity.cpp and plan/parent_filler.cpp call it. Identities are computed from the result, so a value
+// must keep its type. Read value.hpp first.
 #include "config/value.hpp"
 
 #include <utility>

@@ -334,8 +334,8 @@ Manifest load_manifest(const std::filesystem::path& file) {
 }
 
 std::string manifest_difference(const Manifest& manifest, const Manifest& library) {
-  const std::map<std::string, std::string> told = statements(manifest);
-  std::map<std::string, std::string> all = told;
+  const std::map<std::string, std::string> stated = statements(manifest);
+  std::map<std::string, std::string> all = stated;
   const std::map<std::string, std::string> true_ones = statements(library);
   all.insert(true_ones.begin(), true_ones.end());
   const auto value = [](const std::map<std::string, std::string>& from, const std::string& name) {
@@ -344,7 +344,7 @@ std::string manifest_difference(const Manifest& manifest, const Manifest& librar
   };
   std::string difference;
   for (const auto& [name, ignored] : all) {
-    const std::string there = value(told, name), here = value(true_ones, name);
+    const std::string there = value(stated, name), here = value(true_ones, name);
     if (there == here) continue;
     difference +=
         (difference.empty() ? "" : ", ") + name + " is " + there + " in the manifest and " + here + " in it";

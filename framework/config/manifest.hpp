@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Manifest is what a plugin states about itself beside its shared object. Both programs read it before
-// anything is loaded; the control program never loads a plugin. The build writes the JSON
+// Manifest is what a plugin states about itself beside its shared object. Both programs, `exp` and the
+// worker, read it before anything is loaded; `exp` never loads a plugin. The build writes the JSON
 // (plugin_host/manifest_tool.cpp) and later versions read it, so members keep their names and new ones are
 // optional. Read next: catalogue.hpp.
 #pragma once
@@ -38,7 +38,8 @@ struct HeadValue {
   friend bool operator==(const HeadValue&, const HeadValue&) = default;
 };
 
-/// What a head with its default options needs from a task whose column "targets" is over one of these spaces.
+/// What a head with its default options needs from a task whose column "targets" is over one of the spaces in
+/// `targets`.
 struct HeadForm {
   std::vector<Space> targets = {};
   std::vector<Space> reads = {};  ///< row sets whose states the head gets

@@ -235,7 +235,7 @@ class Resolver {
       std::vector<std::string> needed;
       for (const Option& option : schema.options())
         if (option.required) needed.push_back(option.name);
-      // No single option of [train] is required: across_tables.cpp checks that one of each pair is there.
+      // No single option of [train] is required: across_tables.cpp checks that `epochs` or `steps` is there.
       return "it must have " + (needed.empty() ? "\"epochs\" or \"steps\"" : quoted_list(needed));
     });
     if (table == nullptr) return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses and checks train.select, such as "max dev/f1". Every refusal says what may be written instead.
-// across_tables.cpp and experiment.cpp call it. Runs store the text, so a form that is accepted must stay
-// accepted. Read selection.hpp first.
+// Parses and checks train.select and app.select, such as "max dev/f1". Every refusal says what may be written
+// instead. across_tables.cpp and experiment.cpp call it. Runs store the text, so a form that is accepted must
+// stay accepted. Read selection.hpp first.
 #include "config/selection.hpp"
 
 #include "base/measures.hpp"

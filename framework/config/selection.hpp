@@ -23,7 +23,7 @@ const Measure* measure_of(const std::vector<Measure>& measures, std::string_view
 /// follows the option's name. It accepts measures that only some data have (a family, or one that is not
 /// `always` there): the worker checks these when it checks the run.
 std::optional<std::string> selection_problem(const std::string& text, const ManifestOffer& task);
-/// The same for the measures of an application. `subject` names it in messages.
+/// As selection_problem() of a task, but with the measures of an application, which messages call `subject`.
 std::optional<std::string> selection_problem(const std::string& text, const std::vector<Measure>& measures,
                                              const std::string& subject);
 

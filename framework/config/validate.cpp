@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const Schema& schema, const std::vector<std::s
   return names;
 }
 
-// Returns the names to choose from if no near name was found. Long lists are left to the documentation.
+/// Returns all names to choose from, for a message about a name that resembles none of them.
 std::string known_options(const std::vector<std::string>& names) {
   if (names.empty()) return "; it takes no options";
   return "; it takes " + quoted_list(names);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PackedBatch holds the rows of one batch without padding, with the columns that the model's head needs, and
-// the places where it may be cut into shards. packing.hpp fills it for model/device_batch.hpp;
-// largest_batch.hpp lays batches out to know their sizes. Results depend on the order of rows and on the
-// borders of shards, so neither may change.
+// PackedBatch holds the rows of one batch, sequence after sequence (padded only with train.batching =
+// "padded"), with the columns that the model's head needs, and the places where it may be cut into shards.
+// packing.hpp fills it for model/device_batch.hpp; largest_batch.hpp lays batches out to know their sizes.
+// Results depend on the order of rows and on the borders of shards, so neither may change.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs batches: the rows of one batch without padding, with the columns that the model's head needs.
-// The flow is: batch_plan.hpp chooses examples -> Packer -> model/device_batch.hpp.
+// Packs batches: the rows of one batch, sequence after sequence, with the columns that the model's head
+// needs. Kernels index with its numbers, so each is checked here. The flow is: batch_plan.hpp chooses
+// examples -> Packer -> model/device_batch.hpp.
 //   Packer packer(set, model.needs(), packing);
 //   for (const std::vector<std::int32_t>& members : plan_epoch(lengths, options, epoch))
 //     packer.pack(members, batch);   // reuses the memory of `batch`

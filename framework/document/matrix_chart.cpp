@@ -29,7 +29,7 @@ double row_sum(const std::vector<double>& row) {
   return sum;
 }
 
-/// Returns "22k" if "21,880" has no room.
+/// Returns a short form, such as "22k" for 21,880, for cells in which the whole number has no room.
 std::string rough_count(double count) {
   if (std::abs(count) >= 1e6) return short_text(count / 1e6, 2) + "M";
   return std::abs(count) >= 1e3 ? short_text(count / 1e3, 2) + "k" : short_text(count, 3);

@@ -44,9 +44,12 @@ Engine::Engine(const std::filesystem::path& run_folder, const record::Specificat
                                               " is missing, and the model was trained with it; put it back");
                                 })),
       parts_(make_task_parts(loaded_.experiment, loaded_.registry)) {
+  // The knowledge of a task is what it learned from the training set, such as its labels, as text.
   const std::string knowledge = load_text(run_folder / knowledge_file, "list of labels");
   tasks::with_file(run_folder / knowledge_file, [&] { parts_.task->restore(knowledge); });
   weights_ = std::make_unique<RunWeights>(run_folder, specification.question, weights);
+  // Files that give the rows of parameters their meaning (setup.hpp), such as the vocabulary, must be
+  // unchanged.
   for (const char* file : meaning_files) weights_->require_file(file);
   model_ =
       std::make_unique<model::Model>(loaded_.experiment, model_size(task(), tokenizer().vocabulary().size()),

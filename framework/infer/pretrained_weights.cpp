@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements pretrained_weights.hpp: fills the parameters of a new model from a Hugging Face folder, at step
-// 0 of a run with `[model] from`. The family (pretrained/family.hpp) maps the names; this file has the rules
-// for missing and unused tensors. parent_weights.cpp has the same rules, so change both together. Read
-// pretrained_weights.hpp first.
+// 0 of a run with `[model] from`; train/session.cpp and train/pretrained_run.cpp call load_pretrained(). The
+// family (pretrained/family.hpp) maps the names; this file has the rules for missing and unused tensors.
+// parent_weights.cpp has the same rules, so change both together. Read pretrained_weights.hpp first.
 #include "infer/pretrained_weights.hpp"
 
 #include <algorithm>
@@ -71,6 +71,8 @@ class FolderTensors {
 
   const model::NamedTensors& tensors() const { return tensors_; }
 
+  /// Returns the tensors whose rows fill a parameter; none for a factor of an adapter, which the folder
+  /// lacks, and for a part of the head with another shape.
   std::vector<model::SourceRows> rows_of(const std::string& path) const {
     if (model_.parameters().find(path).factor) return {};
     const std::vector<pretrained::FamilyTensor> tensors = names_.tensors_of(path, head_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels activation and gate with their backward passes (encore/kernels.hpp): y (N, C) = f(x), and y (N,
-// F) = f(gate) * up of x (N, 2 F). Layers call them; an activation after a matrix product is computed by the
-// product (products/gemm.hpp), with equal bits. Kept for backward: y for relu, tanh and sigmoid, else x. Read
-// activation_function.hpp next.
+// F) = f(gate) * up of x (N, 2 F). Layers call them; relu after a matrix product, and the derivatives of relu
+// and gelu after one, are computed by the product (products/linear.cpp), with equal bits. Kept for backward:
+// y for relu, tanh and sigmoid, else x. Read activation_function.hpp next.
 #include <encore/gelu_tanh.hpp>
 #include <encore/rows.hpp>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels distillation_loss and its backward (Hinton, Vinyals and Dean 2015; formula in
 // encore/kernels.hpp): losses (N) of logits (N, K) that learn from a teacher's scores (N, K) and the true
-// targets. Heads call them. Kept for backward: normalizers (N, 5). A row is read three times forward and once
-// backward.
+// targets. Heads call them. Kept for backward: normalizers (N, 5). Forward reads a row of logits five times
+// and a row of scores three times; backward reads each once. The order of sums decides the bits of runs and
+// must stay.
 #include <encore/head.hpp>
 #include <encore/math.hpp>
 #include <encore/rows.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels embedding, y (N, C) = scale * table[ids] + positions[position] (+ segments[segment]), and the
-// gradients of the three tables, which are added in row order (encore/kernels.hpp). The layer
-// model/embedding.cpp calls them. Backward needs dy and the row set only. Read token_sums.hpp for the GPU's
-// gradient of the token table.
+// gradients of the three tables (encore/kernels.hpp), each summed in a fixed order, which must stay for equal
+// bits. The layer model/embedding.cpp calls them. Backward needs dy and the row set only. Read token_sums.hpp
+// for the GPU's gradient of the token table.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

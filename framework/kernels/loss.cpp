@@ -2,7 +2,7 @@
 // The kernels softmax_cross_entropy, losses (N) = -sum_k q_k log softmax(logits)_k with smoothed targets q
 // (Szegedy et al. 2016), its gradient dlogits (N, K) = scale (softmax - q), and argmax (encore/kernels.hpp).
 // Heads call them. Kept for backward: normalizers (N, 2), the largest logit and the sum of each row, or
-// nothing.
+// nothing. The order of sums decides the bits of runs and must stay.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -19,7 +19,7 @@ struct Normalizer {
   S largest, sum;
 };
 
-/// Returns those of a row of logits z.
+/// Returns the two numbers of a row of logits z.
 template <class S, class T>
 KOKKOS_FORCEINLINE_FUNCTION Normalizer<S> normalizer_of(const Row& row, std::int64_t classes, const T* z) {
   const S largest = row.max<S>(classes, [&](std::int64_t k) { return static_cast<S>(z[k]); });

@@ -2,7 +2,8 @@
 // The kernels span_cross_entropy and its backward (Devlin et al. 2019, section 4.2): losses (B) of logits (N,
 // 2), a softmax over the rows of each sequence, one column for the first and one for the last row of the
 // span. Heads of spans call them. Nothing is kept: backward computes the softmax again. One task of for_rows
-// is a sequence; the lanes share the rows of its softmax.
+// is a sequence; the lanes share the rows of its softmax. The order of sums decides the bits of runs and must
+// stay.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements TrainedParameters: applies train.freeze, train.layer_decay and train.lora to the parameters of a
-// network, and checks that each option names what the network has. Network calls it. Read
+// network, and checks that each option names what the network has. Network calls it. Checkpoints contain the
+// paths, also those of the factors of adapters (".lora_a", ".lora_b"), so keep them. Read
 // trained_parameters.hpp first; the adapters themselves are in memory/adapters.hpp.
 #include "model/trained_parameters.hpp"
 
@@ -36,8 +37,8 @@ std::vector<memory::NamedParameter> TrainedParameters::parameters(const std::vec
     for (const ParameterSpec& spec : node.plan.parameters())
       if (spec.alias.empty()) add(node, spec, parameters);
   }
-  // A shared parameter has rows of tokens only if all its readers use it so, and is an activation if one of
-  // them reads it as one.
+  // Several nodes may read a shared parameter: it has one row for each token only if all of them read it so,
+  // and it has the type of activations if one of them reads it in that type.
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.alias.empty()) continue;

@@ -124,9 +124,9 @@ class ConditionReader {
   }
 
   void refuse_circles() {
-    std::vector<const ConditionalOption*> told;
+    std::vector<const ConditionalOption*> reported;
     for (const ConditionalOption& option : options_) {
-      if (std::ranges::find(told, &option) != told.end()) continue;
+      if (std::ranges::find(reported, &option) != reported.end()) continue;
       const std::vector<const ConditionalOption*> circle = circle_of(option);
       if (circle.empty()) continue;
       std::string names;
@@ -135,7 +135,7 @@ class ConditionReader {
                     "when \"" + option.condition.text + "\": " +
                         (circle.size() == 1 ? "" : "the conditions depend on each other in a circle: ") +
                         names + (circle.size() == 1 ? "itself" : "\"" + option.key + "\""));
-      told.insert(told.end(), circle.begin(), circle.end());
+      reported.insert(reported.end(), circle.begin(), circle.end());
     }
   }
 

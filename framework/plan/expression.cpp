@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expression: parses and evaluates the conditions of [sweep] exclude and [sweep.when]. sweep_reader.cpp and
-// conditional_option.cpp parse, point_maker.cpp evaluates. Experiment files contain the language, so it is
-// only extended. The parser limits the depth, so that no file can exhaust the stack. Read expression.hpp
-// first.
+// Expression: parses and evaluates the conditions of exclude and when, in [sweep] and [search].
+// sweep_reader.cpp and conditional_option.cpp parse, point_maker.cpp evaluates. Experiment files contain the
+// language, so it is only extended. A comparison with an option that a run lacks is false, also with !=; only
+// !(...) around it is true. The parser limits the depth, so that no file can exhaust the stack. Read
+// expression.hpp first.
 #include "plan/expression.hpp"
 
 #include <algorithm>
@@ -49,8 +50,8 @@ class Level {
   std::size_t& depth_;
 };
 
-// The grammar is: expression: term || term; term: factor && factor; factor: !factor, (expression), operand
-// [comparison operand].
+// The grammar, where { } repeats any number of times, and [ ] is optional: expression = term { || term };
+// term = factor { && factor }; factor = !factor, or (expression), or operand [comparison operand].
 class Parser {
  public:
   explicit Parser(const std::string& text) : text_(text) {}

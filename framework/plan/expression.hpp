@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expression: a condition of [sweep] exclude or [sweep.when]: comparisons of options, joined by && and ||,
-// with ! and parentheses. A comparison with an option that a run does not have (another layer type) is false.
-// Place in the flow: sweep_reader.cpp and conditional_option.cpp parse it, point_maker.cpp evaluates it.
-// Experiment files contain such conditions, so the language is only extended. An example:
+// Expression: a condition of exclude or when, in [sweep] or [search]: comparisons of options, joined by &&
+// and ||, with ! and parentheses. A comparison with an option that a run does not have (another layer type)
+// is false. Place in the flow: sweep_reader.cpp and conditional_option.cpp parse it, point_maker.cpp
+// evaluates it. Experiment files contain such conditions, so the language is only extended. An example:
 //   model.layers == 12 && (model.dropout >= 0.3 || !train.patience)
 #pragma once
 

@@ -27,7 +27,7 @@ struct LinkTable {
   std::string key, title;         ///< "model.from", "[model] from"
   std::string use;                ///< what is done with the other run: "starts from"
   const Schema& (*schema)();
-  std::string who = "a run";  ///< does it
+  std::string who = "a run";  ///< the one that does it, for messages
 
   std::string usage() const {
     const std::string& name = path.back();

@@ -28,8 +28,8 @@ struct Plan {
   std::map<std::int64_t, config::Origin> seeds;  ///< each seed, and where it comes from
   std::vector<RunPoint> points = {};
   /// Counts of points that give no run, before they are multiplied by the seeds: points that [sweep] exclude
-  /// took out; points with the question of an earlier one because [sweep.when] leaves options out; and points
-  /// with such a question that set every option, such as a value that stands twice in a zip.
+  /// took out; points whose runs have the settings of an earlier point's, because [sweep.when] leaves options
+  /// out; and such points that set every option, such as a value that stands twice in a zip.
   std::size_t excluded = 0, alike_by_when = 0, duplicates = 0;
   std::vector<config::Problem> warnings =
       {};  ///< probable mistakes that stop nothing, such as an exclusion that meets no point

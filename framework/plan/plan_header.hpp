@@ -22,7 +22,7 @@ struct PlanHeader {
   NamePattern pattern;  ///< of the runs' names
   std::string note;
   std::vector<std::string> tags;
-  config::Origins origin;  ///< of these three
+  config::Origins origin;  ///< of name, note and tags
   std::vector<std::int64_t> seeds;
   std::map<std::int64_t, config::Origin> seed_origin;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunNames: names the runs of a plan from the experiment's name, the labels of the values that the sweep
-// varies, and the seed. PointMaker asks for each point; label.hpp makes the labels. A name is a label for
-// people and not part of a run's identity, so a change affects new runs only.
+// varies, and the seed. A group is all runs of one point, which differ in the seed only. PointMaker asks for
+// each point; label.hpp makes the labels. A name is a label for people and not part of a run's identity, so a
+// change affects new runs only.
 #pragma once
 
 #include <cstdint>

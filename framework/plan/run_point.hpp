@@ -26,10 +26,10 @@ struct ContentFile {
 
 struct RunPoint {
   std::string name;        ///< "wnut17-layers=4-dropout=0.1-s1", unique in its plan
-  std::string group_name;  ///< the same without the seed; with it where the name says where the seed stands
+  std::string group_name;  ///< the name without the seed; `name` itself if the experiment's name has {seed}
   std::int64_t seed = 0;
-  std::string question;   ///< identity: SHA-256 of `canonical`
-  std::string group;      ///< the same without the seed: replicates share it
+  std::string question;  ///< identity: SHA-256 of `canonical`
+  std::string group;     ///< SHA-256 of the text without the seed; runs that differ in the seed only share it
   std::string canonical;  ///< the text that is hashed; `exp explain` shows it
   nlohmann::json config;  ///< task, data, tokenizer, model, optimizer, schedule, train: complete
   config::Origins origin;

@@ -60,8 +60,8 @@ class SweepReader {
   }
 
  private:
-  /// Reads a name in a table of the sweep into the parts of its path. Returns false for an option that cannot
-  /// be varied.
+  /// Appends the parts of a name in a table of the sweep to `path`. Returns false, and adds a problem, if the
+  /// name is not a valid key.
   bool read_path(const config::Value::Member& member, const std::string& table,
                  std::vector<std::string>& path) {
     try {
@@ -73,6 +73,7 @@ class SweepReader {
     }
   }
 
+  /// Returns whether an option can be varied and is not varied yet; adds a problem if not.
   bool can_vary(const std::vector<std::string>& path, const config::Place& place, const std::string& table) {
     const std::string key = config::dotted(path);
     std::vector<std::string> tables = config::top_tables();
@@ -155,7 +156,8 @@ class SweepReader {
     return axes;
   }
 
-  /// Refuses a repeated value in a grid, where the second would repeat a question. A zip may repeat values.
+  /// Refuses a repeated value in a grid, where the second would make the same runs again. A zip may repeat
+  /// values.
   void refuse_repetitions(const SweepAxis& axis, const std::string& table) {
     std::unordered_set<std::string> seen;
     for (const config::Value& value : axis.values)

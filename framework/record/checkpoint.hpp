@@ -51,7 +51,7 @@ struct DamagedCheckpoint {
 
 /// Returns the valid checkpoint with the highest step: its SHA-256 is the recorded one if there is one,
 /// otherwise its structure is sound. `acceptable`, if given, throws Error for a checkpoint that is valid but
-/// of no use (such as one of another question), which then counts as damaged.
+/// of no use (such as one of a run with other settings), which then counts as damaged.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::filesystem::path& run_folder, std::vector<DamagedCheckpoint>* damaged = nullptr,
     const std::function<void(const Safetensors&)>& acceptable = {});
@@ -68,7 +68,8 @@ inline constexpr const char* tuned_key = "tuned";
 /// Returns the text of Task::tune in a checkpoint, or "" if there is none.
 std::string tuned_in(const Safetensors& file);
 
-/// Throws Error if the file is not a checkpoint, or belongs to a run with another question.
+/// Throws Error if the file is not a checkpoint, or belongs to a run with another question (identity of
+/// settings, data and seed).
 void require_checkpoint_of(const Safetensors& file, const std::string& question);
 
 /// Removes every checkpoint whose step is not in `keep`, and the leftovers of unfinished writes. Returns the

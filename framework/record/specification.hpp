@@ -55,7 +55,7 @@ struct Specification {
   std::string name;
   std::uint64_t seed = 1;
   std::string question;     ///< SHA-256 of the canonical experiment
-  std::string group;        ///< the same without the seed
+  std::string group;        ///< SHA-256 of that experiment without the seed
   std::string backend;      ///< "openmp", "cuda", "hip"
   Ties ties = Ties::first;  ///< not in the question: a change does not train complete runs again
   nlohmann::json config =

@@ -105,7 +105,7 @@ SpoolWriter::~SpoolWriter() {
   try {
     flush();
   } catch (const std::exception&) {
-    // The header asks for sync() first; a destructor cannot report an error.
+    // spool.hpp asks callers for sync() first; a destructor cannot report an error.
   }
 }
 

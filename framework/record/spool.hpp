@@ -91,6 +91,7 @@ class SpoolWriter {
     using is_transparent = void;
     std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
+  /// A metric, or a family of metrics, whose record is written before its first point.
   struct Promise {
     std::string name;  ///< of a family: what the names of its members begin with
     bool is_family = false;

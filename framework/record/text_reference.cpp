@@ -26,7 +26,7 @@ std::size_t bin_of(double scaled, std::size_t last) {
 }
 
 /// Returns the bin of a length. Each length up to 16 tokens has its own bin; the width of later bins grows by
-/// a twelfth from bin to bin.
+/// an eleventh from bin to bin (the eighth root of 2).
 std::size_t tokens_bin(double tokens) {
   return bin_of(8.0 * std::log2(std::max(tokens, 1.0)), 127);
 }

@@ -2,8 +2,9 @@
 // WeightsFile: the file in a run's folder with the chosen parameters alone, for programs that compute forward
 // passes. train/snapshots.cpp writes it when a run concludes, infer/run_weights.cpp reads it. Without it
 // (interrupted run, earlier version) the best checkpoint holds the same with three times the bytes. Its
-// metadata have the question, the digest of each tensor, and the digests of the files that give rows of the
-// parameters their meaning. Complete runs have this file, so its names and metadata do not change.
+// metadata have the run's question (identity of settings, data and seed), the digest of each tensor, and the
+// digests of the files that give rows of the parameters their meaning. Complete runs have this file, so its
+// names and metadata do not change.
 #pragma once
 
 #include <cstdint>

@@ -41,6 +41,7 @@ Inactivity inactivity_of(const store::RunRow& run, double now) {
 
 std::optional<std::chrono::seconds> passed_limit(WorkerStage stage, double seconds,
                                                  std::chrono::seconds limit) {
+  // A worker that prepares reports nothing, however long it reads data or makes a vocabulary.
   if (limit.count() == 0 || stage == WorkerStage::preparing) return std::nullopt;
   const std::chrono::seconds time = stage == WorkerStage::starting ? std::max(limit, least_to_start) : limit;
   return seconds >= static_cast<double>(time.count()) ? std::optional(time) : std::nullopt;

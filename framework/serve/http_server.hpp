@@ -25,9 +25,8 @@ struct HttpLimits {
   std::size_t connections = 1024;
   std::size_t head_bytes = std::size_t{16} << 10;  ///< bytes in the head of a request
   std::size_t body_bytes = std::size_t{1} << 20;   ///< bytes in the body of a request
-  /// Sum over all requests that are being received or answered.
   std::size_t all_body_bytes = std::size_t{64}
-                               << 20;  ///< received, of the requests that are being received or answered
+                               << 20;  ///< sum over all requests that are being received or answered
   /// A body up to this size always has room and does not count: `connections` limits their sum.
   std::size_t small_body_bytes = std::size_t{16} << 10;
   std::chrono::milliseconds idle = std::chrono::seconds(60);       ///< between two requests of a connection

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the counters of a server in the text format of Prometheus, for GET /metrics (service.cpp).
-// Dashboards read the names of the metrics, so they must not change. Read metrics.hpp first.
+// Dashboards read the names of the metrics, so they must not change, even where the help text has a better
+// word: encore_texts_total counts inputs, encore_pieces_total tokens. Read metrics.hpp first.
 #include "serve/metrics.hpp"
 
 #include <algorithm>

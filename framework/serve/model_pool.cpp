@@ -137,7 +137,8 @@ void ModelPool::wait_for(boost::asio::steady_timer& timer, std::function<void()>
       });
 }
 
-/// Puts the inputs of a worker that has ended back at the front of the queue, in their order.
+/// Puts the inputs of a worker that has ended back at the front of the queue, in their order. Fails the job
+/// of an input that has ended a second worker.
 void ModelPool::give_back(Seat& seat, const std::string& why) {
   for (auto text = seat.in_hands.rbegin(); text != seat.in_hands.rend(); ++text) {
     Waiting& waiting = text->second;

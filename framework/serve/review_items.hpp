@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // review_items(): which answers of an application go into its review queue, and as what. The rule is in
-// encore/step.hpp: a step gives the field `band`. Place in the flow: service.cpp has the answers of a request
-// -> here -> review_desk.hpp. Pure functions; docs/guides/review.md describes the rule to users.
+// encore/step.hpp: a step of an application says in the field `band` whether a person must review its answer.
+// Place in the flow: service.cpp has the answers of a request -> here -> review_desk.hpp. Pure functions;
+// docs/guides/review.md describes the rule to users, so change both together.
 #pragma once
 
 #include <map>

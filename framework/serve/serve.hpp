@@ -40,16 +40,16 @@ struct ServeOptions {
   std::int64_t max_tokens = 4096;  ///< largest number that a request may ask for
   std::chrono::microseconds batch_wait{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
-  /// For the last answers after a request to end.
+  /// How long the server sends its last answers after SIGTERM or SIGINT.
   std::chrono::milliseconds drain = std::chrono::seconds(30);
-  /// For a client to send a head, and then a body.
+  /// How long the server waits for the head of a request, and then for its body.
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
   double monitor_share = 0.0;         ///< share of the requests to predict whose numbers are stored
   double monitor_text_days = 0.0;     ///< number of days for which their inputs and answers are kept too
   std::filesystem::path review = {};  ///< the queue of requests that people decide; "": none
   std::function<void(const std::string& url)> listening = {};  ///< called once, before any model is ready
   /// Called when every model has a worker: once at the start, and after each change of models.
-  std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
+  std::function<void()> ready = {};
   /// Called with a message for the operator, a sentence without a final stop. From any thread.
   std::function<void(const std::string& text)> noticed = {};
   /// Returns the runs to serve from now on. Called at SIGHUP on a thread of its own, one call at a time; may

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The members of Store that turn planned runs into rows: the sweep, and each run with its id, name,
-// parameters, data and tags. `exp run` calls them before the first run begins. A question that has a run gets
-// no second one unless a repeat is asked for. Read store.hpp first; runs.cpp lists the runs.
+// parameters, data and tags. `exp run` calls them before the first run begins. A question (identity of
+// settings and data) that has a run on the same backend must get no second one unless the user asks for a
+// repeat. Read store.hpp first; runs.cpp lists the runs.
 #include <algorithm>
 
 #include "base/sha256.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The members of Store about attempts: a process takes a run (lease), merges its spool, and ends the attempt;
 // attempts whose process died are settled. The runner calls them while a worker trains. At most one process
-// holds the lease of a run, so a write about an attempt checks the token in its transaction. Read store.hpp
-// first; merge.cpp merges.
+// holds the lease of a run, so every write of the holder must check the token of the lease in its
+// transaction. Read store.hpp first; merge.cpp merges.
 #include <system_error>
 
 #include "base/json_text.hpp"

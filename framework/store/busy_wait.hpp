@@ -2,7 +2,8 @@
 // BusyWait: how a connection waits for other processes that write. SQLite's own waits grow to a tenth of a
 // second, so among processes that write all the time one could wait for many seconds: with eight of them, 17
 // s were measured. Files with many short transactions of several processes use it (review/queue.cpp). The
-// database of runs does not: its writers are few.
+// database of runs does not: its writers are few. The interval of the waits may change; only speed depends on
+// it.
 #pragma once
 
 #include <chrono>

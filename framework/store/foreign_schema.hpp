@@ -47,7 +47,8 @@ void guard(Database& database);
 /// comparison of the schema replaces the first two.
 void require_own_file(Database& database);
 
-/// Switches the guard off while it lives, for VACUUM and ATTACH by Encore itself.
+/// Switches the guard off while it lives: for VACUUM, ATTACH and the like by Encore itself, and for the query
+/// of a user, which app/query.cpp restricts to reading.
 class Unguarded {
  public:
   explicit Unguarded(Database& database);

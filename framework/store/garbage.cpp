@@ -48,8 +48,9 @@ FolderState state_of(const fs::path& folder) {
   return state;
 }
 
-/// Returns the steps whose checkpoints must stay: the newest valid one, damaged ones that are newer, and the
-/// best ones: that of the last checkpoint, and that of the latest attempt that recorded one.
+/// Returns the steps whose checkpoints must stay: the newest valid one, damaged ones that are newer, those of
+/// another kind than "best" and "last" ("manual"), and the best ones: that of the result, that of the latest
+/// attempt that recorded one, and that in the progress of the newest valid checkpoint.
 std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::path& folder) {
   std::set<std::int64_t> keep;
   if (run.result.is_object()) keep.insert(run.result.value("best_step", std::int64_t{-1}));
@@ -68,8 +69,8 @@ std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::
   if (!last) return keep;
   const auto progress = last->tensors.metadata().find("progress");
   if (progress == last->tensors.metadata().end()) return keep;
-  const auto told = json_or_null(progress->second);
-  if (told.is_object()) keep.insert(told.value("best_step", std::int64_t{-1}));
+  const auto stored = json_or_null(progress->second);
+  if (stored.is_object()) keep.insert(stored.value("best_step", std::int64_t{-1}));
   return keep;
 }
 

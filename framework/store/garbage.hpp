@@ -38,7 +38,7 @@ struct Garbage {
 /// verifications if anything in them changed during the last hour: a worker whose database was moved away may
 /// still write there.
 std::vector<Garbage> find_garbage(Store& store);
-/// The same for these runs only; does not look for folders without a run.
+/// Returns the garbage of these runs only, without folders that belong to no run.
 std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs);
 /// Finds and removes garbage; with `folders` also folders of unknown runs. Returns what was removed. Throws
 /// Error naming the first file that cannot be removed.

@@ -166,12 +166,12 @@ class Merger {
 
   void note_damage(const std::string& text, const nlohmann::json& records) {
     add_own_event(database_, source_.attempt, spool_damage_event,
-                  {{"text", text}, {"records", records}, {"from_step", first_step_not_surely_told()}});
+                  {{"text", text}, {"records", records}, {"from_step", first_step_maybe_lost()}});
   }
 
   /// Returns the first step whose records may be lost. The record of a checkpoint comes after all records of
   /// its step, so only later steps can be missing.
-  std::int64_t first_step_not_surely_told() {
+  std::int64_t first_step_maybe_lost() {
     Statement& step = database_.cached(
         "SELECT max(coalesce((SELECT max(step) FROM point WHERE run = ?1 AND attempt = ?2), 0), "
         "coalesce((SELECT max(step) + 1 FROM checkpoint WHERE run = ?1 AND attempt = ?2), 0))");

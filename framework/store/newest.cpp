@@ -61,13 +61,13 @@ void refresh_newest(Database& database) {
 }
 
 std::optional<std::string> wrong_newest(Database& database, std::int64_t run) {
-  const std::string told = rows_from(points_of(database, run), "TRUE");
+  const std::string computed = rows_from(points_of(database, run), "TRUE");
   const std::string kept =
       "SELECT run, metric, step, attempt, value, special, points, least, greatest FROM newest WHERE run = ?1";
   Statement& wrong =
-      database.cached("SELECT name FROM metric WHERE number IN (SELECT metric FROM (SELECT * FROM (" + told +
-                      ") EXCEPT " + kept + ") UNION SELECT metric FROM (" + kept + " EXCEPT SELECT * FROM (" +
-                      told + "))) ORDER BY name LIMIT 1");
+      database.cached("SELECT name FROM metric WHERE number IN (SELECT metric FROM (SELECT * FROM (" +
+                      computed + ") EXCEPT " + kept + ") UNION SELECT metric FROM (" + kept +
+                      " EXCEPT SELECT * FROM (" + computed + "))) ORDER BY name LIMIT 1");
   std::optional<std::string> name;
   if (wrong.with(run).step()) name = wrong.text(0);
   wrong.reset();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunColumns: turns the name of a field, setting or measure into an SQL expression, and quotes names and
-// values that come from users. A new field of a run is one line in the table below. Names and values of users
-// must pass sql_name() or sql_text(), or be bound. Read run_columns.hpp first.
+// values that come from users. run_condition.cpp (--where), selection.cpp and `exp ls` call it. Users write
+// these names in scripts, so a name stays; a new field is a line in the table below and one in
+// docs/guides/selecting_runs.md. Names and values of users must pass sql_name() or sql_text(), or be bound.
+// Read run_columns.hpp first.
 #include "store/run_columns.hpp"
 
 #include <sqlite3.h>
@@ -101,6 +103,8 @@ std::optional<std::string> RunColumns::expression(const std::string& name) {
   for (const RunField& field : fields)
     if (name == field.name) return field.expression ? std::string(field.expression) : state_expression();
   if (const auto metric = metric_number(name)) {
+    // The value of a measure is the first that exists: in the result of the run, at its newest best
+    // checkpoint, or of the newest point.
     const std::string number = std::to_string(*metric);
     return "coalesce((SELECT value FROM json_each(run.result, '$.measures') WHERE key = " + sql_text(name) +
            "), (SELECT p.value FROM current_point AS p WHERE p.run = run.number AND p.metric = " + number +

@@ -18,7 +18,8 @@ namespace encore::store {
 
 namespace {
 
-/// A name in the condition: a word, words joined by . or /, or anything in quotes.
+/// A name in the condition: a word, words joined by . or /, or anything in "", `` or []. A text in single
+/// quotes is a value.
 struct Name {
   std::size_t begin = 0, end = 0;
   std::string text;

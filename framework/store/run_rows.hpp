@@ -51,7 +51,7 @@ struct RunRow {
   RunState state = RunState::pending;  ///< at present: a run whose process is gone is lost, not running
   std::string reason;                  ///< why it ended or does not begin; may be empty
   std::string question;  ///< its identity: SHA-256 of settings, data and seed (plan/identity.hpp)
-  std::string group;     ///< the same without the seed: the runs of a candidate share it
+  std::string group;     ///< SHA-256 of settings and data without the seed: the runs of a candidate share it
   std::string backend;
   std::int64_t repeat = 1;  ///< 1, 2 ... among the runs of one question on one backend
   std::uint64_t seed = 0;
@@ -165,13 +165,14 @@ struct EventRow {
   nlohmann::json body;
 };
 
-/// Type of the events in which exp records whose weights an attempt has read. The name is stored and never
-/// changes.
+/// Types of the events in which exp records whose weights an attempt has read: those of the run from which it
+/// started, of its teacher, and of a run that a step of an application asks (the body names the table of the
+/// step). The names are stored and never change.
 inline constexpr const char* parent_event = "parent";
 inline constexpr const char* teacher_event = "teacher";
-/// The same for the runs that the steps of an application ask; the body names the table.
 inline constexpr const char* asked_event = "asked";
-/// Returns the one for the run that a table of the settings names (config::names_run). (parents.cpp)
+/// Returns the type of these events for the run that a table of the settings names (config::names_run). It is
+/// in parents.cpp.
 const char* event_of(const std::string& table);
 
 /// The run that another one needs: it starts from it, learns from it, or asks it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The members of Store that list, label, remove and purge runs. add_runs.cpp adds runs; selection.cpp finds
-// them by what users write. Only purge_run() deletes a run, and only one on which no process works. Read
-// store.hpp first.
+// them by what users write. Only purge_run() deletes a run, and it must refuse one on which a process works.
+// Read store.hpp first.
 #include <algorithm>
 
 #include "base/json_text.hpp"

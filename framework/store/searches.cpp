@@ -127,10 +127,10 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
     if (trial.point.size() != row.space.size() || trial.active.size() != row.space.size())
       refuse(row, "trial " + std::to_string(record.trials.size()) + " is not a point of the space");
     for (std::size_t i = 0; i < trial.point.size(); ++i) {
-      const json& law = row.space[i];
+      const json& variable = row.space[i];
       const bool fits =
-          !law.contains("values") ||
-          (trial.point[i] >= 0.0 && trial.point[i] < static_cast<double>(law.at("values").size()));
+          !variable.contains("values") ||
+          (trial.point[i] >= 0.0 && trial.point[i] < static_cast<double>(variable.at("values").size()));
       if (!fits)
         refuse(row, "trial " + std::to_string(record.trials.size()) + " has a value that is not a choice");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // select_runs(): finds the runs that the words of a user mean, narrows them condition by condition, and
-// describes in words what was selected. app/run_selection.cpp calls it for every verb that takes runs. The
-// order in which a word is looked up is a promise to users (docs/guides/selecting_runs.md). Read
+// describes in words what was selected. app/run_selection.cpp calls it for every verb that takes runs. Users
+// rely on the order in which a word is looked up (docs/guides/selecting_runs.md), so it must stay. Read
 // selection.hpp first.
 #include "store/selection.hpp"
 
@@ -27,7 +27,7 @@ using Numbers = std::vector<std::int64_t>;
 /// The runs that one word means, and how it named them.
 struct Meaning {
   Numbers runs;        ///< the oldest first
-  bool named = false;  ///< one run, named by its own name or id
+  bool named = false;  ///< one run, named by its own name, its id or the first digits of its id
   bool sweep = false;  ///< the runs of a sweep, by its name
 };
 
@@ -142,7 +142,8 @@ class Words {
   Sight sight_;
 };
 
-/// The metric and direction of --best; if the text gives no direction, that of the runs' own `select` holds.
+/// The metric and direction of --best. If the text gives no direction, it is that of the first run whose own
+/// `select` names the metric, else that of the metric.
 struct Best {
   std::string metric;
   bool lower = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Merges what servers have recorded of their inputs (`exp serve --monitor`) into the tables served_*, and
-// deletes what has expired. A record is a JSON object with up to three lists. Invalid records are counted and
-// skipped, because any program may have written the file. `exp monitor` calls it. Read served.hpp first.
+// deletes what has expired. A record is a JSON object with up to three members: the lists "texts" and
+// "contents", and the object "feedback". Invalid records are reported and skipped, because any program may
+// have written the file. `exp monitor` calls it. Read served.hpp first.
 #include "store/served.hpp"
 
 #include <fcntl.h>
@@ -31,7 +32,8 @@ constexpr const char *texts_key = "texts", *feedback_key = "feedback", *contents
 constexpr const char* more_key = "\nmore";
 constexpr const char* group_key = "group";
 
-/// The least age of a spool that may be merged and removed: its server may not have locked a newer one yet.
+/// The least age of a spool that may be removed after it was merged: the server of a younger one may not have
+/// locked it yet.
 constexpr std::chrono::seconds least_age(2);
 
 std::string dumped(const Json& json) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records of the inputs that a server has answered (`exp serve --monitor`): merges them into the database and
-// reads them back. Each server writes spools into the run's folder "monitor" (serve/serve_monitor.cpp), one
-// per some minutes; a closed spool is removed after its merge. `exp monitor` merges and reads. A server of
-// another version may have written a spool, so the members of a record keep their names.
+// reads them back. Each server writes spools into the run's folder "monitor" (serve/serve_monitor.cpp), a new
+// one every few minutes; a closed spool is removed after its merge. `exp monitor` merges and reads. A server
+// of another version may have written a spool, so the members of a record keep their names.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ ServedMerge merge_served(Store& store, const RunRow& run, double now);
 /// Returns all rows of the run's inputs, in the order of merging.
 std::vector<ServedText> read_served(Store& store, std::int64_t run);
 
-/// What an input was answered, for alerts.
+/// The answer to an input, as far as alerts need it.
 struct ServedAnswer {
   std::string request = {};
   std::int64_t text = 0;
@@ -86,7 +86,7 @@ struct ServedPlace {
 /// numbers of deleted rows again, so a caller must begin with a new place.
 bool visit_served(Store& store, std::int64_t run, ServedPlace& place,
                   const std::function<void(const ServedAnswer&)>& seen);
-/// Of the last `last` inputs with feedback: how many were right, and how many there are.
+/// How many of the newest inputs with feedback were answered right, and how many there are.
 struct ServedVerdicts {
   std::int64_t correct = 0, all = 0;
 };

@@ -155,8 +155,9 @@ class Store {
   void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.
   void require_idle(std::int64_t run);
-  /// Hides runs, or restores them. A removed run is not listed, and its question counts as never asked. Its
-  /// name stays taken. Throws Error, and changes nothing, if a process works on one of them.
+  /// Hides runs, or restores them. A removed run is not listed, and `exp run` with its settings and data
+  /// makes a new run. Its name stays taken. Throws Error, and changes nothing, if a process works on one of
+  /// them.
   void set_removed(const std::vector<std::int64_t>& runs, bool removed);
   /// Deletes every row about the run, then its folder. After an interruption find_garbage() finds the rest.
   /// Throws Error if a process works on the run.
@@ -200,7 +201,7 @@ class Store {
   /// Sets the clock by which leases are given and judged.
   void set_clock(world::LeaseClock clock) { clock_ = std::move(clock); }
 
-  // --- Questions (queries.cpp)
+  // --- Reading one run (queries.cpp)
   std::vector<ParamRow> read_params(std::int64_t run);
   std::vector<std::string> read_tags(std::int64_t run);
   std::vector<DatasetRow> read_datasets(std::int64_t run);

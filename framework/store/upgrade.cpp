@@ -33,7 +33,8 @@ void require_known(const std::string& file, std::int64_t version, std::span<cons
                 ", which no release of Encore made; restore a backup, or name another file with --db");
 }
 
-/// Checks the last heartbeat only. An upgrade can wait for a minute, so live processes are not looked up.
+/// Checks only whether a lease has not expired yet. An upgrade can wait for a minute, so live processes are
+/// not looked up.
 void require_nobody_at_work(Database& database) {
   if (const auto name = database.text("SELECT run.name FROM attempt JOIN run ON run.number = attempt.run "
                                       "WHERE attempt.state = 'running' AND attempt.expires > "

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits one set of records into a training, a development and a test set ([data] split), each record by a
-// hash of its content. A record stays in its set whatever is added, removed or shuffled around it, and equal
-// records stay together. set_files.cpp calls it for a run, new_examples.cpp for examples that are held out.
+// hash of its content. A record stays in its set whatever is added, removed or shuffled around it (with
+// data.stratify only nearly, split_each_label), and equal records stay together. set_files.cpp calls it for a
+// run, new_examples.cpp for examples that are held out. The hash decides the sets of every run, so it never
+// changes.
 #pragma once
 
 #include <array>

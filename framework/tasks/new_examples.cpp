@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NewExamples: removes from data.more the records that are held out or scored, by comparing hashes of their
-// content. set_files.cpp calls it. A record that is scored must never be trained on. Read new_examples.hpp
-// first.
+// NewExamples: divides the records of data.more (examples that were added after an earlier training) by
+// hashes of their content: learned() chooses those that a run trains on, fitted_on() those that an
+// application adds to its development set. set_files.cpp and apply/application_sets.cpp call it. A run must
+// never train on a record that it is scored on. Read new_examples.hpp first.
 #include "tasks/new_examples.hpp"
 
 #include <array>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NewExamples chooses the records of `data.more` from which a run learns. A share of them may be held out by
-// a hash of their content (data_split.hpp), so a record stays held out whatever is added later. A run never
-// learns from a record that a set for scoring contains. set_files.cpp uses the class for a run's training
-// set, apply/ for an application's development set; evaluate --held-out uses held_out().
+// NewExamples divides the records of `data.more`, the examples that were added after an earlier training. A
+// share of them may be held out from training by a hash of their content (data_split.hpp), so a record stays
+// held out whatever is added later. A run never learns from a record that its development or test set
+// contains. set_files.cpp uses the class for a run's training set, apply/ for an application's development
+// set; evaluate --held-out uses held_out().
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,10 @@ class NewExamples {
 
   /// Records the content of a set that is scored, so that learned() leaves it out.
   void score(const Records& set);
-  /// Returns the records of `added` that the share holds out, except for those that the smaller share
-  /// `compared` would hold out, in their order, with a note of the counts: an application is fitted on them.
-  /// The note warns of scored records from which the models learn.
+  /// Returns the held-out records of `added` that an application adds to its development set, in their order,
+  /// with a note of the counts. Left out are those that the smaller share `compared` would hold out, because
+  /// `exp retrain` compares applications by them, and those that a scored set has already. The note warns of
+  /// scored records from which the models learn.
   Records fitted_on(const Records& added, double compared) const;
   /// Returns the records of `added` to learn from, in their order, with their notes and a note of the counts.
   /// `train`: the training set, whose records are counted as already present; may be null.

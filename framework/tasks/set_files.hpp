@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SetFiles reads the files of a run's sets into records, whole or, for a large corpus, part by part. It knows
 // which files hold a set, the shares of the training files (data.split) and further examples (data.more), and
-// checks that the files are those that were planned. task_sets.cpp uses it. Read next: read_set.hpp,
-// file_parts.hpp.
+// checks that the files are those that were planned. task_sets.cpp uses it. The order of the records decides
+// the bits of a run, so it stays. Read next: read_set.hpp, file_parts.hpp.
 #pragma once
 
 #include <array>

@@ -2,6 +2,7 @@
 // TaskSets takes the sets of a run through all stages: files, records, encoded sets, measures, predictions.
 // It keeps what it has read or encoded only as long as needed, and never holds a large corpus whole
 // (set_files.hpp). infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
+// Encoded sets must be the same with and without the cache, whole or in parts, for any number of threads.
 #pragma once
 
 #include <array>
@@ -61,7 +62,8 @@ class TaskSets {
   /// Reads all sets that are not read yet; then the task knows its labels. Throws an Error that names file
   /// and line, or the file that differs from the planned one.
   void read();
-  /// Returns the text counts of the training set, with which the task is prepared. Reads the set if needed.
+  /// Returns how often each word occurs in the training set (Task::text_counts), from which a vocabulary is
+  /// trained. Reads the set, and prepares the task with it, if needed.
   TextCounts text_counts();
 
   /// Encodes all sets, and reads them if needed; then max_length() is known. The result does not depend on

@@ -24,7 +24,7 @@ KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp(const Row& row, std::int64_t count, co
   return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
 }
 
-/// Like log_sum above, but some or all terms may be -infinity.
+/// Like log_sum_exp above, but some or all terms may be -infinity.
 template <class S, class Term>
 KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp_of_allowed(const Row& row, std::int64_t count, const Term& term) {
   constexpr S never = -Kokkos::Experimental::infinity_v<S>;

@@ -2,7 +2,7 @@
 // Head "span_pair": a class for each sequence from two spans of its rows: softmax of [u, v] W^T + b, where u
 // and v are the mean states of the two spans or the states of their first rows (Wu and He 2019; Baldini
 // Soares et al. 2019). The task relation gives the column "spans": per sequence, first and last row of each
-// span, counted within the sequence. Each row is computed by one row of for_rows, so all sums have a fixed
+// span, counted within the sequence. One task of for_rows computes each result, so all sums have a fixed
 // order. The model calls it through Head (encore/head.hpp). Checkpoints contain the names of its parameters,
 // so these never change.
 #include <encore/head.hpp>
@@ -17,7 +17,8 @@ namespace encore_span_pair {
 using namespace encore;
 using kernels::Activation;
 
-/// The rows [first, last] of a span, limited to [begin, end) of its sequence; none if it lies outside.
+/// The rows [first, last] of a span; no rows unless all of them lie in [begin, end), the rows of its
+/// sequence.
 struct SpanRows {
   std::int64_t first = 0, count = 0;
 

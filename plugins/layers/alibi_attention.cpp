@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "alibi_attention": attention with linear biases (Press et al. 2022). The score of query i and key j
 // is lowered by slope_h |i - j|, which replaces position embeddings; |i - j| because an encoder looks both
-// ways. The slopes are constants (kernels.hpp), so they are neither learned nor differentiated. The model
-// calls it through Layer (encore/layer.hpp). Read next: multi_head_attention.hpp.
+// ways. The slopes are constants (kernels.hpp), so they are neither learned nor differentiated; trained
+// models need the same ones, so they never change. The model calls it through Layer (encore/layer.hpp). Read
+// next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_alibi_attention {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "linear_attention": attention without a softmax, whose time and memory grow with T instead of T * T
 // (Katharopoulos et al. 2020): out_i = f(q_i) S / (f(q_i) z), S = sum_j f(k_j)^T v_j, z = sum_j f(k_j), f(x)
-// = elu(x) + 1, over all tokens j of the sequence. It is for encoders only. The kernels are in
-// kernels/attention/linear_attention.cpp; read multi_head_attention.hpp next. The model calls it through
-// Layer (encore/layer.hpp).
+// = elu(x) + 1, over all tokens j of the sequence. It is for encoders only. Trained models depend on f, so it
+// never changes. The kernels are in kernels/attention/linear_attention.cpp; read multi_head_attention.hpp
+// next. The model calls it through Layer (encore/layer.hpp).
 #include "multi_head_attention.hpp"
 
 namespace encore_linear_attention {

@@ -2,9 +2,9 @@
 // The base classes of the attention layers in this folder: qkv = x Wqkv^T + b, context = attention of q, k
 // and v per head, y = context Wout^T + b. AttentionOverSelf has the two products; MultiHeadAttention adds
 // context = softmax(q k^T / sqrt(D) + bias) v (Vaswani et al. 2017), of which layers change `pattern` (bias
-// and visible keys), turn() or bias(). The weights (T, T) are never kept: they are computed again from qkv.
-// Checkpoints contain the parameter names "qkv" and "out", so these never change. Read next:
-// self_attention.cpp, rotary_attention.cpp, linear_attention.cpp.
+// and visible keys), turn() or bias(). MultiHeadAttention keeps no weights (T, T) of T tokens: the backward
+// pass computes them again from qkv. Checkpoints contain the parameter names "qkv" and "out", so these never
+// change. Read next: self_attention.cpp, rotary_attention.cpp, linear_attention.cpp.
 #pragma once
 
 #include <algorithm>

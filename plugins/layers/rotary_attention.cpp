@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "rotary_attention": attention with rotary positions (Su et al. 2021). Queries and keys are rotated by
 // angles that grow with their position, so that a score depends only on the distance of the two tokens. The
-// opposite rotation is the backward pass. The model calls it through Layer (encore/layer.hpp). Read next:
-// multi_head_attention.hpp.
+// opposite rotation is the backward pass. Trained models depend on the angles, so they never change. The
+// model calls it through Layer (encore/layer.hpp). Read next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_rotary_attention {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "self_attention": every token attends to every token of its sequence (Vaswani et al. 2017). Its code
 // is in multi_head_attention.hpp; the other attention layers of this folder change one part of it each. The
-// model calls it through Layer (encore/layer.hpp).
+// model calls it through Layer (encore/layer.hpp). Experiment files and runs contain its name, so it never
+// changes.
 #include "multi_head_attention.hpp"
 
 namespace encore_self_attention {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "sliding_window_attention": a token attends to the tokens at most `window` positions away (Beltagy et
-// al. 2020, section 3.1, without global tokens). Time and memory grow with T * window instead of T * T. The
-// model calls it through Layer (encore/layer.hpp). Read next: multi_head_attention.hpp.
+// al. 2020, section 3.1, without global tokens). Time and memory grow with T * window instead of T * T. Which
+// tokens are seen must not change, because trained models depend on it. The model calls it through Layer
+// (encore/layer.hpp). Read next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_sliding_window_attention {

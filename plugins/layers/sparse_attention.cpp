@@ -2,8 +2,9 @@
 // Layer "sparse_attention": a token attends to the tokens at most `window` positions away and to every
 // stride-th token from its own position, on both sides (the strided pattern of Child et al. 2019, here as one
 // mask for all heads). If both are near sqrt(T), the default for T = data.max_length, two layers connect any
-// two tokens, and time grows with T sqrt(T), because hidden keys cost nothing. The model calls it through
-// Layer (encore/layer.hpp). Read next: multi_head_attention.hpp.
+// two tokens, and time grows with T sqrt(T), because hidden keys cost nothing. The pattern must not change,
+// because trained models depend on it. The model calls it through Layer (encore/layer.hpp). Read next:
+// multi_head_attention.hpp.
 #include <cmath>
 
 #include "multi_head_attention.hpp"

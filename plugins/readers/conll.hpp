@@ -77,8 +77,9 @@ class ConllReader final : public Reader {
 
   Records read(std::span<const InputText> files, const std::string& what) const override;
   std::string write(const Records& records, FilePart part) const override;
-  /// Reads only the words, of files with or without tags; answers become a column (conll.hpp).
-  /// Refuses invalid rows also with bad_rows = "skip", because every row must get an answer.
+  /// Reads only the words, of files with or without tags; answers become a column (questions_in and
+  /// with_labels below). Refuses invalid rows also with bad_rows = "skip", because every row must get an
+  /// answer.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
 

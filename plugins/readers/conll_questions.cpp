@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predictions for files in the format "conll": questions_in() reads the words, and with_labels() adds a
-// column with the predicted labels. Both use for_each_row below, because line i of the output must belong to
-// line i of the input. conll.cpp calls them; read conll.hpp first.
+// column with the predicted labels. Both use walk() below, because line i of the output must belong to line i
+// of the input. conll.cpp calls them; read conll.hpp first.
 #include "conll.hpp"
 
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decides which lines of a CoNLL file are rows, comments, or ends of sentences. conll.cpp calls it for rows
-// with labels, conll_questions.cpp for rows whose labels are ignored. Read next: conll_columns.hpp.
+// with labels, conll_questions.cpp for rows whose labels are ignored; both must agree about every line, and a
+// valid file must keep its rows. Read next: conll_columns.hpp.
 #pragma once
 
 #include <cstdint>

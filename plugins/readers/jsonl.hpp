@@ -50,9 +50,10 @@ class JsonlReader final : public Reader {
   std::string write(const Records& records, FilePart part) const override;
   /// Returns Cut::nowhere if lines may be skipped, because a part could consist of skipped lines.
   Cut cut() const override { return skips_ ? Cut::nowhere : Cut::lines; }
-  /// Reads only the text; the label may be missing and is ignored. The answer becomes the last member of each
-  /// object, with a key such as predicted_label. Refuses invalid lines also with bad_rows = "skip", because
-  /// every line must get an answer.
+  /// Reads only the text and the second text of a pair, and of a source and its target only the source; the
+  /// label may be missing and is ignored. The answer becomes the last member of each object, with a key such
+  /// as predicted_label. Refuses invalid lines also with bad_rows = "skip", because every line must get an
+  /// answer.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
 

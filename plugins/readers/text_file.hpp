@@ -23,11 +23,12 @@ class TextFile final : public Reader {
   TextFile(const Options& options, const ReaderContext& context);
 
   /// Accepts a byte order mark and CRLF; drops white space at both ends of a line. Lines of white space are
-  /// not records; a note has their number. A paragraph consists of the lines between such lines, joined by
-  /// blanks. A whole file keeps its white space, except the carriage returns of CRLF. Throws Error if a set
-  /// has no text.
+  /// not records; if records are lines, a note says how many were skipped. A paragraph consists of the lines
+  /// between such lines, joined by blanks. A whole file keeps its white space, except the carriage returns of
+  /// CRLF. Throws Error if a set has no text.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Writes one text per line; line breaks within it become blanks. Throws Error if a record is a whole file.
+  /// Writes one text per line, with an empty line after each if records are paragraphs; line breaks within a
+  /// text become blanks. Throws Error if a record is a whole file.
   std::string write(const Records& records, FilePart part) const override;
   Cut cut() const override { return files_ ? Cut::nowhere : paragraphs_ ? Cut::blank_lines : Cut::lines; }
 

@@ -44,7 +44,7 @@ class OneCycle final : public Schedule {
   }
 
  private:
-  /// Returns the value at `share` of the way from `from` (0) to `to` (1).
+  /// Returns the value at `share` of the way: `from` where share is 0, `to` where it is 1.
   double between(double from, double to, double share) const {
     return linear_ ? from + (to - from) * share
                    : to + (from - to) * 0.5 * (1.0 + std::cos(std::numbers::pi * share));

@@ -2,7 +2,8 @@
 // Schedule "wsd", warm-up, stable, decay (Hu et al. 2024, MiniCPM; Hägele et al. 2024): the factor on the
 // learning rate rises over warmup_steps, is then 1, and falls over the last decay_share of the steps to
 // `floor`, which it reaches one step after the last. Until the decay begins, the rates do not depend on the
-// length of the run.
+// length of the run, unless warmup_ratio is given. The trainer calls factor() before each update. Equal steps
+// must give equal factors, because a resumed run computes them again.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -58,7 +59,7 @@ class WarmupStableDecay final : public Schedule {
   }
 
  private:
-  /// Returns the factor at `share` of the decay, from 1 (0) to the floor (1).
+  /// Returns the factor at `share` of the decay: 1 where share is 0, the floor where it is 1.
   double falling(double share) const {
     double height = 1.0 - share;
     if (decay_ == "sqrt") height = 1.0 - std::sqrt(share);

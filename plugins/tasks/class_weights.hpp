@@ -2,7 +2,8 @@
 // ClassWeights: how much each class counts in the loss, for tasks with one class per example (classify,
 // relation, tag, ner). It has the options, computes weights from the counts of the training set, and adds the
 // column "weights" beside "targets" for the head. The loss is that of torch.nn.CrossEntropyLoss(weight=): the
-// mean over rows, weighted by class. SequenceClass and WordLabels own one. marked() is a stored form.
+// mean over rows, weighted by class. SequenceClass and WordLabels own one. Runs store the text that marked()
+// returns, so its form must not change.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class LabelNames {
  private:
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::int32_t> numbers_;
-  std::size_t labels_ = 0;
+  std::size_t labels_ = 0;  ///< the number of names that the model distinguishes; they come first
 };
 
 }  // namespace encore::tasks

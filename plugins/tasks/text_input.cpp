@@ -13,13 +13,15 @@
 namespace encore::tasks {
 namespace {
 
+// A stored name, so it stays. The column counts tokens.
 constexpr const char* cut_column = "cut_pieces";
 
 void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
   ids.resize(std::min(ids.size(), begin + kept));
 }
 
-/// Throws Error unless the line is a pair. A blank line is a pair of two empty parts.
+/// Throws Error unless the line is a pair, two parts with a tab between. A blank line is a pair of two empty
+/// parts.
 void require_pair(const std::string& line) {
   const std::ptrdiff_t tabs = std::ranges::count(line, '\t');
   if (tabs == 1 || (tabs == 0 && trimmed(line).empty())) return;
@@ -29,6 +31,7 @@ void require_pair(const std::string& line) {
 
 }  // namespace
 
+// Cuts the longer text first, until both are equally long; then both keep half of the room.
 KeptTokens longest_first(std::size_t first, std::size_t second, std::size_t room) {
   const bool is_swapped = first > second;
   std::size_t shorter = std::min(first, second), longer = std::max(first, second);

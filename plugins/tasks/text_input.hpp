@@ -27,9 +27,10 @@ class TextInput {
   void prepare(const Records& train) { pairs_ = train.has(second_field); }
   /// Throws Error if the training set had a second text and these records lack it.
   void require_texts(const Records& records) const;
-  /// Returns a task's knowledge, with an empty line before it if examples are pairs; take_mark() reads it
-  /// back.
+  /// Returns a task's knowledge (what it learned from the training set, as text), with an empty line before
+  /// it if examples are pairs.
   std::string marked(const std::string& knowledge) const { return (pairs_ ? "\n" : "") + knowledge; }
+  /// Reads that empty line, which says that examples are pairs, and returns the knowledge after it.
   std::string_view take_mark(std::string_view knowledge);
   bool pairs() const { return pairs_; }
 
@@ -63,10 +64,11 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// Returns how many tokens of the pair stay if there is room for `room`.
+/// The number of tokens that stay of the first and of the second text of a pair.
 struct KeptTokens {
   std::size_t first = 0, second = 0;
 };
+/// Returns how many tokens stay if there is room for `room`: the longer text is cut first, at its end.
 KeptTokens longest_first(std::size_t first, std::size_t second, std::size_t room);
 
 }  // namespace encore::tasks

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextToText: encodes text pairs as rows of an encoder and a decoder, and turns the decoder's outputs into
 // statistics and answers. The tasks translate and summarize derive from it. Trainer and inference call it
-// through Task; imported models fix the order of the special tokens around source and target. Read
-// text_to_text.hpp first.
+// through Task; imported models fix the order of the special tokens around source and target, so it must not
+// change. Read text_to_text.hpp first.
 #include "text_to_text.hpp"
 
 #include <algorithm>

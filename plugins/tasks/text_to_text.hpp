@@ -2,7 +2,8 @@
 // TextToText: the base class of the tasks translate and summarize, which generate a text from a text with an
 // encoder and a decoder. They differ in the scores of generated text. The flow is: records with `source` and
 // `target` -> rows of both stacks, targets of the decoder -> losses, and text that the model generates
-// (Task::decoding) -> statistics and answers. Trainer and inference call it through Task.
+// (Task::decoding) -> statistics and answers. Trainer and inference call it through Task. Trained models
+// depend on the special tokens around source and target, so their order must not change.
 #pragma once
 
 #include <cstddef>

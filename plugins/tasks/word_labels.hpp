@@ -24,7 +24,7 @@ class WordLabels {
  public:
   class Columns;
 
-  /// `cut_label`: the predicted label of words that did not fit.
+  /// `cut_label`: the predicted label of words that did not fit into max_length.
   WordLabels(const Options& options, const TaskContext& context, std::string cut_label);
 
   /// Takes the model's labels, and counts the words of `train` with each label for class weights.

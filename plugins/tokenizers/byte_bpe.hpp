@@ -6,8 +6,8 @@
 // (RoBERTa, GPT-2) lists the merges behind the tokens, in their order, and text is cut exactly as the package
 // `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, concatenated,
 // are the text. Of the special tokens only the mask is recognized in text, unless the option added_tokens
-// names more. Read next: merge_neighbours.hpp; training: byte_bpe_trainer.cpp; plugin entry:
-// byte_bpe_plugin.cpp.
+// names more. Trained models depend on the tokens of a text, so they must not change. Read next:
+// merge_neighbours.hpp; training: byte_bpe_trainer.cpp; plugin entry: byte_bpe_plugin.cpp.
 #pragma once
 
 #include <cstdint>

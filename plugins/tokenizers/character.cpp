@@ -19,7 +19,8 @@ using namespace encore::tokenizers;
 
 constexpr std::int32_t first_picture = 0x2400, picture_of_delete = 0x2421;
 
-/// Returns "␊" for a line end, "␠" for a blank and for other white space.
+/// Returns the picture of an ASCII blank or control character, such as "␊" for a line end, and "␠" for all
+/// other white space.
 std::int32_t picture_of(std::int32_t blank) {
   if (blank == 0x7F) return picture_of_delete;
   return first_picture + (blank >= 0 && blank <= ' ' ? blank : ' ');

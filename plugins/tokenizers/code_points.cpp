@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code points of a text, their categories, case and composition, by utf8proc. The tokenizers byte_bpe,
-// character, unigram and word call it; tokens depend on the categories, so functions may be added but not
-// changed. Read code_points.hpp first.
+// Code points of a text, their categories, case and composition, by utf8proc. The tokenizers of this folder
+// call it; their tokens depend on the categories, so functions may be added but not changed. Read
+// code_points.hpp first.
 #include "code_points.hpp"
 
 #include <utf8proc.h>

@@ -43,7 +43,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   ~Unigram() override;
 
   /// Reads the tokens, `models_header`, and the models. The first tokens are those of a single model in its
-  /// order; more may follow, of which a text can contain only gaps.
+  /// order; more may follow, of which a text can contain only gaps and those that `added_tokens` names.
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }

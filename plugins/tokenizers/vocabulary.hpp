@@ -30,14 +30,14 @@ struct Training {
 
 /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
 Training training_of(const Options& options);
-/// The longest word that is merged, in characters. Each merge visits the word again, so the time for a word
-/// grows with the square of its length. Longer words (a file without blanks) are ignored.
+/// The longest word from which pairs are merged in training, in bytes. Each merge visits the word again, so
+/// the time for a word grows with the square of its length. Longer words (a file without blanks) are ignored.
 inline constexpr std::size_t longest_taught_word = 1000;
 
 /// Throws Error if the options name a vocabulary to read.
 void require_training(const Training& training);
 
-/// Returns [PAD], [UNK], [CLS], [SEP], with which all vocabularies that are trained here begin.
+/// Returns [PAD], [UNK], [CLS], [SEP], with which vocabularies begin that character, word and byte_bpe train.
 const std::vector<std::string>& special_tokens();
 
 /// Returns the special tokens, then the strings of `counts` by falling count, equal counts in the order of
@@ -55,8 +55,8 @@ class TokenTable {
 
   TokenTable() = default;
   /// Throws Error for an empty or duplicate token, or a missing special token; `kind` is the tokenizer in the
-  /// message: "WordPiece". The special tokens have the usual names, or those in `others` of which the
-  /// vocabulary has the opening token.
+  /// message: "WordPiece". The special tokens have the usual names or, if the vocabulary lacks the usual
+  /// start token, the first names in `others` whose start token it has.
   TokenTable(std::vector<std::string> tokens, const std::string& kind,
              std::span<const SpecialNames> others = {});
 

@@ -49,7 +49,7 @@ class WordPiece : public Tokenizer {
                      std::vector<ByteRange>* ranges) const override;
   /// Encodes the bytes [begin, end) of a text, which contain no token that is searched in the original text.
   void append_part(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
-  /// As above, if there are tokens that are searched in the normalized text.
+  /// Does the same as append_part(), for a model with tokens that are searched in the normalized text.
   void append_normalized(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
   void append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const;
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program race_check: the checks of tokenizers, tasks and readers (contract/suite.hpp) in a build with
-// the thread sanitizer, which reports every access to shared memory without a lock, in any order of the
-// threads. CTest runs it as races.* on the shipped plugins and on fixtures/racing_*.cpp (CMakeLists.txt
-// beside it). No kernel runs here: the sanitizer does not know how OpenMP's threads wait for each other.
+// the thread sanitizer, which reports every access to shared memory without a lock, even if the threads
+// happened to access it one after the other. CTest runs it as races.* on the shipped plugins and on
+// fixtures/racing_*.cpp (CMakeLists.txt beside it). No kernel runs here: the sanitizer does not know how
+// OpenMP's threads wait for each other.
 //
-//   race_check PLUGIN.so...     exit 0: no race and no failed check, 66: a race, reported on standard error
+//   race_check PLUGIN.so...     exit 0: no race and no failed check, 1: a failed check or an error,
+//                               66: a race, reported on standard error
 #include <exception>
 #include <iostream>
 

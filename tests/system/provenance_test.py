@@ -9,7 +9,7 @@ CTest runs it as provenance_test. It tests cmake/source_record.cmake, record/sou
 show, report, bundle and verify make of them. Small trees stand for Encore's source: only what git and
 cmake/source_record.cmake report of it matters. The programs are those of the build, copied into a folder for
 each situation with the record of its tree, so that a real worker reads it and a real database, report, bundle
-and `exp verify --build` show it. Another installation is that of the build itself.
+and `exp verify --build` show it. build_itself() tests the record of the build itself.
 """
 import json
 import os
@@ -137,7 +137,8 @@ class Situation:
                     LD_LIBRARY_PATH=str(self.prefix / "lib"))
 
     def expect(self, what, commit, changed, repository, archive=""):
-        """`commit` of Encore, or the name of its folder; `repository`: the commit of the experiment's, or empty."""
+        """`commit`: of Encore, or empty if its tree came as an archive, whose folder is then `archive`; `repository`:
+        the commit of the experiment's repository, or empty."""
         attempt = json.loads(self.exp("show", "tiny", "--json"))["attempts"][-1]
         source = attempt["source"]
         assert source, f"{what}: no source; build {attempt['build']}"
@@ -197,7 +198,7 @@ def situations(folder):
     first.expect("an experiment in its own repository", commit, False, repository)
     Situation(folder / "2", tree, nowhere).expect("one in no repository", commit, False, "")
 
-    # A newer commit beside an installation says nothing of what was installed.
+    # A newer commit in the tree must not change what the installation records: it was made from the older one.
     (tree / "plugins/one.cpp").write_text("int two;\n")
     newer = commit_all(tree)
     first.exp("run", own / "tiny.toml", "-q", "--fresh")

@@ -2,7 +2,7 @@
 // The kernels attention and attention_backward (encore/kernels.hpp): out (N2, C) = softmax(scale Q K^T +
 // bias) V by head, with masks and dropout; log_sum (N2, H) is kept for backward, which computes the weights
 // again. Layers call them. This file checks the arguments and launches the kernels of the host, of a GPU, or
-// pair by pair; the choice decides the bits of runs. Read attention_problem.hpp first, then
+// pair by pair; the choice decides the bits of runs, so it must stay. Read attention_problem.hpp first, then
 // attention_host.hpp for the formulas.
 #include <type_traits>
 

@@ -62,7 +62,8 @@ inline AttentionProblem make_problem(const RowSet& queries, const RowSet& keys,
           .causal = options.causal,
           .window = options.window,
           .stride = options.stride,
-          // Self-attention without a mask never sees a part of its rows, and keeps the bits of recorded runs.
+          // Self-attention without a mask is always computed for all rows of a sequence at once, so it needs
+          // no equal bits for a single row, and keeps the bits of recorded runs.
           .equal_rows = options.causal || queries.offsets.data != keys.offsets.data,
           .drop = drop,
           .random = Random(options.key),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention of a warp's tile by tensor cores, forward, for any class that multiplies as a TensorCore does.
-// Place in the flow: attention_tensor_core.hpp launches it; its head has the promises about bits, which this
-// code must keep. Read next: attention_warp_backward.hpp.
+// Place in the flow: attention_tensor_core.hpp launches it; no sum has two warps, and a row has the same bits
+// whatever rows are computed beside it. This code must keep both. Read next: attention_warp_backward.hpp.
 #pragma once
 
 #include "kernels/attention/attention_warp_dropout.hpp"

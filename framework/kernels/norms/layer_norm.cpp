@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels layer_norm and layer_norm_backward (Ba et al. 2016): y (N, C) = gain * (x - mean) * rstd + bias
 // over each row, rstd = 1 / sqrt(variance + epsilon). Kept for backward: mean and rstd, (N) each. The layers
-// of norms call them. Read norm_rows.hpp next, which both norms share.
+// of norms call them. The order of sums decides the bits of runs and must stay. Read norm_rows.hpp next,
+// which both norms share.
 #include "kernels/norms/norm_rows.hpp"
 
 namespace encore::kernels {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts that both norms share (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
 // normalized, passes its gradient through the branch's dropout just after it is computed (with the bits of
-// separate passes), and adds up the gradients of gain and bias over blocks of rows.
+// separate passes), and adds up the gradients of gain and bias over blocks of rows. Both passes must keep
+// these bits, because layers call the norms either way.
 #pragma once
 
 #include "kernels/block_sums.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels rms_norm and rms_norm_backward (Zhang and Sennrich 2019): y (N, C) = gain * x * rrms over each
-// row, rrms = 1 / sqrt(mean(x^2) + epsilon). Kept for backward: rrms (N). The layers of norms call them. Read
-// norm_rows.hpp next, which both norms share.
+// row, rrms = 1 / sqrt(mean(x^2) + epsilon). Kept for backward: rrms (N). The layers of norms call them. The
+// order of sums decides the bits of runs and must stay. Read norm_rows.hpp next, which both norms share.
 #include "kernels/norms/norm_rows.hpp"
 
 namespace encore::kernels {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements kernels::gemm, c (M, N) = op(a) (M, K) op(b) (K, N): checks the arguments, chooses the library
 // of the device (DeviceGemm), and opens a region around each product while a profiling tool listens.
-// kernels::linear and layers call it. Read gemm.hpp first: every library must keep its two promises.
+// kernels::linear and layers call it. Two rules must hold for every library (gemm.hpp, read it first): the
+// bits of a result never depend on the number of threads, and the math mode is set here, not inherited from
+// the environment. A layout is a copy of a weight in the order that one library reads fastest
+// (WeightLayouts).
 #include "kernels/products/gemm.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -14,11 +17,11 @@
 namespace encore::kernels {
 namespace {
 
-/// Chooses among libraries, and opens a region around each product while a tool listens.
+/// Passes each product to one of its libraries, and opens a region around it while a profiling tool listens.
 class DeviceGemm final : public GemmLibrary {
  public:
-  /// `invariant`: the one for batch-invariant products, `int8` and `int4`: for weights of integers; null:
-  /// there is none.
+  /// `invariant`: the library for batch-invariant products (BatchInvariance); `int8` and `int4`: the
+  /// libraries for quantized weights (QuantizedProducts). Null: this backend has no such library.
   explicit DeviceGemm(std::unique_ptr<GemmLibrary> library, std::unique_ptr<GemmLibrary> invariant = nullptr,
                       std::unique_ptr<GemmLibrary> int8 = nullptr,
                       std::unique_ptr<GemmLibrary> int4 = nullptr)
@@ -49,11 +52,12 @@ class DeviceGemm final : public GemmLibrary {
   }
 
  private:
-  /// Returns null if there is none.
+  /// Returns the copy of the weight b in `layouts`; null if there is none.
   static const void* layout_in(const WeightLayouts* layouts, const Product& product) {
     return layouts != nullptr && product.transpose_b ? layouts->find(product.b) : nullptr;
   }
-  /// Returns whether it is a product of a forward pass.
+  /// Returns whether this is the product of a forward pass, activations times a weight: only these are
+  /// computed with quantized weights. A gradient has another form.
   static bool reads_activations(const Product& p) {
     return p.transpose_b && !p.transpose_a && !p.accumulate && p.derivative == kernels::Activation::none &&
            p.c.dtype == p.a.dtype;

@@ -190,8 +190,8 @@ std::unique_ptr<GemmLibrary> make_bfloat16_gemm(std::unique_ptr<GemmLibrary> oth
 /// Makes products of bfloat16 by the tiles of AMX, on a host where amx::permission() has them; passes other
 /// types to `other`, or everything if the build is for a CPU without AVX512_BF16. They are batch-invariant.
 std::unique_ptr<GemmLibrary> make_amx_gemm(std::unique_ptr<GemmLibrary> other);
-/// Makes the same with weights of 8-bit integers; null if the build has none. The bits are those of
-/// make_integer_gemm(8).
+/// Makes products with weights of 8-bit integers by the tiles of AMX; null if the build has none. The bits
+/// are those of make_integer_gemm(8).
 std::unique_ptr<GemmLibrary> make_amx_integer_gemm();
 /// Makes both with emulated tiles (amx_tiles.hpp): for tests, on every host.
 std::unique_ptr<GemmLibrary> make_emulated_amx_gemm(std::unique_ptr<GemmLibrary> other);
@@ -221,8 +221,8 @@ constexpr std::int64_t rounded_size(std::int64_t size) {
 /// product (product_label.hpp).
 std::unique_ptr<GemmLibrary> make_gemm_library();
 
-/// Makes bare products (no epilogue) without the first promise, to measure its price. It returns the library
-/// of make_gemm_library() if that has no other way.
+/// Makes bare products (no epilogue) whose bits may depend on the number of threads, to measure what the
+/// first promise costs. It returns the library of make_gemm_library() if that has no other way.
 std::unique_ptr<GemmLibrary> make_free_gemm();
 
 }  // namespace encore::kernels

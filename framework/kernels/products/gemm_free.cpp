@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes products by oneDNN without any promise about bits: one primitive for each shape, made for all
-// threads, on plain row-major operands. Only `exp bench` calls it, to show what the promise of
-// gemm_onednn.cpp costs (bits that do not depend on the number of threads).
+// Computes products by oneDNN, with bits that may depend on the number of threads: one primitive for each
+// shape, made for all threads, on plain row-major operands. Only `exp bench` calls it, to show what
+// gemm_onednn.cpp pays for bits that do not depend on it.
 #include "kernels/products/gemm.hpp"
 
 #ifdef ENCORE_HAVE_ONEDNN

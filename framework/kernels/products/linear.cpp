@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels linear, y (R, out) = activation(x (R, in) W^T (out, in) + b), and its gradients: dx = dy W, dW
 // += dy^T x and db += column sums of dy (encore/kernels.hpp). Layers call them. Each is one product of
-// gemm.hpp with an epilogue, so no further pass over y is needed. Backward reads x, and y or the input of the
-// activation.
+// gemm.hpp, whose epilogue adds the bias, applies relu or the derivative of relu or gelu, and sums the
+// columns of dy, with the bits of separate passes, which must stay. Other activations are a pass of their
+// own. Backward reads x, and y or the input of the activation.
 #include <encore/device.hpp>
 
 #include "kernels/check.hpp"

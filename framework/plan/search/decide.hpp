@@ -24,9 +24,11 @@ std::vector<std::int64_t> rungs_of(const SearchOptions& options);
 /// 4. wait, while trials are being trained;
 /// 5. train the best trial to its end, if none was ever trained to its end;
 /// 6. train the best complete trials again with fresh seeds, as many as the limits say, unless they are
-///    confirmed already;
-/// 7. finish. asha: L. Li et al., "A system for massively parallel hyperparameter tuning" (2020), algorithm
-/// 2: the best 1/eta of the trials at a rung continue. A pruned trial is promoted if it is among them later.
+///    confirmed already, and wait until these runs have ended;
+/// 7. finish.
+///
+/// asha: L. Li et al., "A system for massively parallel hyperparameter tuning" (2020), algorithm 2: the best
+/// 1/eta of the trials at a rung continue. A pruned trial is promoted if it is among them later.
 /// median: D. Golovin et al., "Google Vizier" (2017): a trial continues unless it is worse than the median of
 /// the trials that reached the rung before it. A pruned trial stays pruned.
 Decision decide(const std::vector<RandomVariable>& space, const SearchOptions& options,

@@ -85,7 +85,7 @@ enum class Outcome : std::uint8_t {
   measured,  ///< came to its rung, and can continue
   complete,  ///< trained to its end
   failed,
-  repeated,  ///< has the question of an earlier trial; not trained
+  repeated,  ///< its runs have the settings of an earlier trial's; not trained
   confirmed  ///< trained again with fresh seeds, whose mean the values are
 };
 

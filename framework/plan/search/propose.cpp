@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// propose(): the point of the next trial: drawn at random or from the Halton sequence at first, by TPE when
-// enough trials have values. decide.cpp calls it. Points of stored searches are recomputed, so it must not
-// change for existing options. Read propose.hpp first.
+// propose(): the point of the next trial, by the method of the search: at random, from the Halton sequence,
+// or by TPE, which draws at random until enough trials have values. decide.cpp calls it. Points of stored
+// searches are recomputed, so it must not change for existing options. Read propose.hpp first.
 #include "plan/search/propose.hpp"
 
 #include <algorithm>

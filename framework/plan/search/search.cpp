@@ -254,7 +254,7 @@ SearchOptions options_from_json(const json& settings) {
     options.eta = settings.value("eta", options.eta);
     options.interval = settings.value("interval", options.interval);
     options.comparisons = settings.value("comparisons", options.comparisons);
-    // These options would never end, or divide by zero.
+    // A search with such options would never end, or would divide by zero.
     if (options.objectives.empty() || options.first_rung < 1 || options.eta < 2 || options.interval < 1)
       throw Error("the settings of a search are damaged: " + settings.dump());
     return options;

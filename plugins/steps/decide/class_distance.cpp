@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fit of class means and of their shared covariance, the Cholesky factorization, and distances by forward
-// substitution. fitting.cpp and decide.cpp call it. The order of the sums decides the bits of stored numbers.
-// Read class_distance.hpp first.
+// substitution. fitting.cpp and knowledge.cpp call it. The order of the sums decides the bits of stored
+// numbers. Read class_distance.hpp first.
 #include "class_distance.hpp"
 
 #include <algorithm>

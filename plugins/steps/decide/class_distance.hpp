@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ClassDistance: how far the vector of a text lies from the classes, as a normal distribution with one mean
-// for each class and one covariance for all sees it (Lee et al. 2018, Mahalanobis). fitting.cpp fits it,
-// decide.cpp asks it. Sums run in the order of the vectors. Runs store means and factor; a change of their
-// computation needs a new version of the step.
+// for each class and one covariance for all sees it (Lee et al. 2018, Mahalanobis). fitting.cpp fits it;
+// knowledge.cpp restores it and computes distances. Sums run in the order of the vectors. Runs store means
+// and factor; a change of their computation needs a new version of the step.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ class ClassDistance {
   /// Ledoit and Wolf (2004), so it is invertible.
   ClassDistance(const std::vector<std::span<const double>>& vectors, const std::vector<std::size_t>& classes,
                 std::size_t count);
-  /// Takes what means() and factor() returned, of that many vectors in each class.
+  /// Restores a distance from what means() and factor() returned. The numbers of vectors in the classes are
+  /// not restored.
   ClassDistance(std::size_t width, std::vector<double> means, std::vector<double> factor);
 
   /// Returns whether there is a distance: classes were fitted, and their vectors differ.
@@ -33,7 +34,7 @@ class ClassDistance {
 
   /// Returns the distance to the nearest class. A vector that was among those of the fit names its class as
   /// `own`: the mean of this class is then taken over its other vectors, and a class without others does not
-  /// count.
+  /// count. Only before the distance was stored and restored, because this needs the numbers of vectors.
   double nearest(std::span<const double> vector, std::optional<std::size_t> own = {}) const;
 
  private:

@@ -35,7 +35,8 @@ void require_scope(const Options& options, const char* name) {
                           name);
 }
 
-/// Returns the costs, if the options have any, and checks them against the promises.
+/// Returns the costs, if the options have any. Throws OptionError if there are promises (`error`, `missed`)
+/// too.
 std::optional<Costs> costs_in(const Options& options) {
   for (const char* cost : {"cost_wrong", "cost_review", "cost_missed"}) {
     if (!options.has(cost)) continue;

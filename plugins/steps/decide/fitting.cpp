@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stages of the fit: temperature, distance, the two regressions and the features that they use,
-// thresholds. All but the thresholds see the calibration part alone, so the other part gives valid bounds of
-// errors. Decide::fit (decide.cpp) calls it. The order of sums decides stored bits. Read fitting.hpp first.
+// thresholds. Temperature and regressions are fitted on the calibration part of the development set alone (a
+// third, calibrates()), and so is the distance if there is no training set. So the other part gives valid
+// bounds of errors. Only the most frequent classes are counted in the whole set. Decide::fit (decide.cpp)
+// calls it. The order of sums decides stored bits. Read fitting.hpp first.
 #include "fitting.hpp"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ struct Distance {
 /// The numbers that a report needs beside the measures.
 struct Findings {
   double examples = 0.0, calibration = 0.0,
-         out_of_scope = 0.0;                          ///< of the fitting share of the development set
+         out_of_scope = 0.0;  ///< numbers of examples in the fitting share of the development set
   std::optional<Tested> answers = {}, refusals = {};  ///< of the promises that were asked for
   friend bool operator==(const Findings&, const Findings&) = default;
 };
@@ -49,7 +49,7 @@ struct Knowledge {
   std::optional<Logistic> answer = {};  ///< none: the probability of the label at the temperature
   std::optional<Logistic> scope = {};   ///< none: the distance or 1 - that probability
   std::string out_of_scope = {};  ///< a class of the classifier that means "out of scope"; "": it has none
-  std::vector<std::string> frequent = {};  ///< the 20 most frequent true classes
+  std::vector<std::string> frequent = {};  ///< the 20 most frequent true classes in scope
   Thresholds thresholds = {};
   Findings findings = {};
 

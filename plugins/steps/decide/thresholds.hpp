@@ -51,8 +51,9 @@ struct Tested {
 /// wrong answer, or any answer to a request out of scope) is at most `most` with probability `confidence`.
 Tested test_answers(const Parts& parts, const Promise& promise);
 
-/// The same for Outcome::scope: the share of requests in scope among refused ones. A request is refused only
-/// if it may not be answered or if its answer score is below `answered_from`.
+/// Returns the lowest threshold of Outcome::scope for which the share of requests in scope among refused ones
+/// is at most `most` with probability `confidence`. A request is refused only if it may not be answered or if
+/// its answer score is below `answered_from`.
 Tested test_refusals(const Parts& parts, const Promise& promise, std::optional<double> answered_from);
 
 /// What decisions cost, in any unit. A right answer and a refusal out of scope cost nothing.

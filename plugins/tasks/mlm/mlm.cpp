@@ -262,7 +262,8 @@ void Mlm::mask_window(std::size_t first_row, const Tokens& tokens, EncodedExampl
   mask_rows(rows, tokens, draw, ids, std::span(to.integers(targets)).subspan(before));
 }
 
-/// Does the same for a window in which a user wrote the mask token for what is to be guessed.
+/// Picks the rows of a window in which a user wrote the mask token. Their targets are unknown, and no token
+/// is replaced.
 void Mlm::pick_masks(std::size_t first_row, const Tokens& tokens, EncodedExample& to) {
   for (std::size_t row = first_row; row < to.ids.size(); ++row) {
     if (to.ids[row] != tokens.mask) continue;

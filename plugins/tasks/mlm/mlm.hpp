@@ -69,7 +69,7 @@ class Mlm final : public Task {
   Records from_text(std::span<const std::string> lines) const override;
   /// `masks`: the best token for each mask; `candidates`: for each mask the best tokens, each followed by its
   /// probability, separated by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text.
-  /// After encode of these records.
+  /// Call it after encode() of these records, which records how tokens are written.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override {
     return "its answers already have the probability of each candidate";

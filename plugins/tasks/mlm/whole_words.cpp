@@ -34,7 +34,7 @@ bool is_ideograph(utf8proc_int32_t c) {
          (c >= 0x20000 && c <= 0x2FA1F);
 }
 
-/// Returns whether the character is a letter, mark or digit.
+/// Returns whether the character is a letter, mark or number, and not an ideograph.
 bool joins_words(utf8proc_int32_t c) {
   if (c < 0 || is_ideograph(c)) return false;
   const utf8proc_category_t category = utf8proc_category(c);

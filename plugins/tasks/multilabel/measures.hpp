@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of the task "multilabel" as data, and what one text adds to them. multilabel.cpp calls
-// measure_text() with true and predicted labels and scores; the host's reducers compute the values.
+// measure_text() with true and predicted labels and scores; the host's reducers compute the values. Runs
+// store the names of measures, so these never change.
 #pragma once
 
 #include <span>

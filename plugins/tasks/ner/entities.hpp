@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the entities of a sentence from the tags of its words, and counts how many were predicted exactly, as
 // conlleval and seqeval (default mode) count. measures.cpp uses the counts as statistics; ner.cpp turns tags
-// into spans.
+// into spans. Scores of stored runs follow these rules, so they must not change.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scores of generated text against a reference: BLEU and chrF as in sacreBLEU, ROUGE as in rouge-score. The
 // tasks translate and summarize add each example with add_translation() or add_summary();
-// base/ngram_measures.hpp computes the values. Column names are literals of text_scores.cpp only.
+// base/ngram_measures.hpp computes the values. Runs store the names of measures and columns, and published
+// scores are those of the two packages, so neither may change. Column names are literals of text_scores.cpp
+// only.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splits text for scores: into words as sacreBLEU does for BLEU, into words as the package rouge-score does
 // for ROUGE, and into characters without white space for chrF. text_scores.cpp splits generated text and
-// references here, and compares them with ngram_counts.hpp. Rules that need Unicode categories are in
+// references here, and compares them with ngram_counts.hpp. The words must be those of the two packages, or
+// scores cannot be compared with published ones. Rules that need Unicode categories are in
 // unicode_splitting.cpp.
 #pragma once
 
@@ -15,7 +16,7 @@ namespace encore::ngrams {
 /// follows no digit (mteval-v13a, sacreBLEU's 13a). Decodes entities such as &quot;. White space is that of
 /// Unicode.
 std::vector<std::string> split_13a(std::string_view text);
-/// As split_13a, but without decoding entities, for text that other rules have separated (sacreBLEU's
+/// Splits like split_13a, but does not decode entities, for text that other rules have separated (sacreBLEU's
 /// TokenizerRegexp).
 std::vector<std::string> split_symbols(std::string_view text);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of question answering as data, and what a question adds to them. qa.cpp scores each predicted
 // answer with score_answer() and adds it with measure_question(); the host's reducers compute the values.
+// Runs store the names of measures, so these never change.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "summarize": lists the measures of tokens (text_to_text.hpp), then those of the whole text
-// (ROUGE). Trainer and inference call it through Task; runs store the names of measures, so these never
-// change. Read summarize.hpp first.
+// The task "summarize": lists the measures of the whole text (ROUGE), then those of tokens
+// (text_to_text.hpp). Trainer and inference call it through Task; runs store the names of measures, so these
+// never change. Read summarize.hpp first.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "summarize": a summary of a text, scored by ROUGE-1, ROUGE-2 and ROUGE-L of the generated text.
 // Its base class in text_to_text.hpp does everything except these scores. Trainer and inference call it
-// through Task. Read next: ngrams/text_scores.hpp.
+// through Task. Runs store the names of its measures, so these never change. Read next:
+// ngrams/text_scores.hpp.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "translate": lists the measures of tokens (text_to_text.hpp), then those of the whole text (BLEU,
-// chrF). Trainer and inference call it through Task; runs store the names of measures, so these never change.
-// Read translate.hpp first.
+// The task "translate": lists the measures of the whole text (BLEU, chrF), then those of tokens
+// (text_to_text.hpp). Trainer and inference call it through Task; runs store the names of measures, so these
+// never change. Read translate.hpp first.
 #include "translate.hpp"
 
 #include "ngrams/text_scores.hpp"

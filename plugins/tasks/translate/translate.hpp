@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "translate": translation into another language, scored by BLEU and chrF of the generated text. Its
 // base class in text_to_text.hpp does everything except these scores. Trainer and inference call it through
-// Task. Read next: ngrams/text_scores.hpp.
+// Task. Runs store the names of its measures, so these never change. Read next: ngrams/text_scores.hpp.
 #pragma once
 
 #include <string_view>

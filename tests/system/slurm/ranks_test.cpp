@@ -44,7 +44,8 @@ void expect_bits_of_one_process(Cluster& cluster) {
   EXPECT_EQ(cluster.sandbox().one(digests_query), digests);
 }
 
-/// "2 n1,n2": how many ranks trained the last attempt, and how many hosts they name.
+/// Returns "2 on 1": the number of ranks that trained the last attempt, and the number of hosts that they
+/// name.
 std::string ranks_of_last_attempt(Cluster& cluster) {
   const runner::ProgramOutput shown = cluster.sandbox().exp({"show", "tiny", "--json"});
   const nlohmann::json attempts = nlohmann::json::parse(shown.output).at("attempts");

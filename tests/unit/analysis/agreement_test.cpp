@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests kappa with its interval, and shares over sampled parts, against values that were computed by hand.
-// Read next: analysis/agreement.hpp.
+// Tests agreement_of() and its neighbours (analysis/agreement.hpp), by which `exp review` says how far two
+// people agree (Cohen's kappa with its interval), and estimates a share of all requests from samples of their
+// parts. Expected values are worked out by hand in the comments; they must stay, because they follow from the
+// definitions.
 #include "analysis/agreement.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests how `exp app new` divides a file (app/app_shares.hpp) and what it writes (app/app_files.hpp). That
-// the files run is tested with the real worker (tests/system/control/app_new_test.cpp).
+// Tests how `exp app new` divides a file of labelled requests (app/app_shares.hpp), and the two experiment
+// files that it writes (app/app_files.hpp). The application promises an upper bound on the share of wrong
+// answers, with 95 % confidence. Its development set is called the fit here: the step `decide` is fitted on
+// 0.8 of it, and two thirds of these examples test the bound. Expected numbers are worked out from these
+// shares. That the files run is tested with the real worker (tests/system/control/app_new_test.cpp).
 #include "app/app_files.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +12,7 @@ namespace encore::app {
 namespace {
 
 TEST(AppShares, GivesTheFitWhatThePromiseNeeds) {
+  // 336 answers of which 10 are wrong still keep a bound of 5 %. A fifth of the requests gets no answer.
   EXPECT_EQ(comfortable_size(0.05), 788) << "336 answers with 10 mistakes, / 0.8 / (0.8 * 2 / 3)";
   const AppShares large = shares_for(100'000, 0.05, false);
   EXPECT_DOUBLE_EQ(large.fit, 0.2);
@@ -24,10 +28,10 @@ TEST(AppShares, GivesTheFitWhatThePromiseNeeds) {
 
 TEST(AppShares, SaysWhatASizeCanPromise) {
   const PromiseSize enough = promise_size(800, 0.05);
-  EXPECT_EQ(enough.bound, 426);
+  EXPECT_EQ(enough.bound, 426) << "800 * 0.8 * 2 / 3";
   EXPECT_EQ(enough.most_errors, 13);
   const PromiseSize few = promise_size(100, 0.05);
-  EXPECT_EQ(few.bound, 53);
+  EXPECT_EQ(few.bound, 53) << "100 * 0.8 * 2 / 3";
   EXPECT_EQ(few.most_errors, -1) << "59 answers without a mistake are needed";
   EXPECT_EQ(few.least_bound, 59);
 }
@@ -45,6 +49,8 @@ AppFilesPlan tickets() {
 TEST(AppFiles, CutTheFileByTheSameShares) {
   const AppFilesPlan plan = tickets();
   const std::string model = model_file_text(plan), application = app_file_text(plan);
+  // The model gets 0.6 of the records, and chooses its checkpoint by a tenth of them. The other 0.4 belong to
+  // the application: 0.2 are its development set, 0.2 its test set.
   EXPECT_NE(model.find("split = [0.54, 0.06, 0.4]"), std::string::npos) << model;
   EXPECT_NE(application.find("split = [0.6, 0.2, 0.2]"), std::string::npos) << application;
   for (const std::string& text : {model, application}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the dialog of `exp review next` (cli/review_loop.hpp) with lines that a person could type: numbers,
-// names and their beginnings, skip, undo, and the end of the input. The queue is a real one in a folder.
+// names and their beginnings, skip, undo, and the end of the input. An unclear line must decide nothing, and
+// an item whose reviewer leaves must go back to the queue. The queue is a real one in a folder.
 #include "cli/review_loop.hpp"
 
 #include <gtest/gtest.h>

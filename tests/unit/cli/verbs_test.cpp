@@ -56,16 +56,15 @@ TEST(Verbs, NoLineOfHelpIsWiderThan100ColumnsButForCommands) {
 }
 
 TEST(Verbs, EachThatAnswersHasJson) {
-  // These two run another program, or print a script for the shell.
+  // `serve` runs a server until it is stopped, and `completion` prints a script for the shell.
   const std::set<std::string> silent = {"serve", "completion"};
   for_each_verb([&](const Verb& verb, const std::string& name) {
     EXPECT_EQ(has(verb, "json"), !silent.contains(name)) << name;
   });
 }
 
-/// `bench show` and `bundle show` are actions of components, which bench_test and bundle_test call with
-/// --csv.
-/// `bench ls` and `bundle show` are actions of components, so verbs() does not list them.
+/// verbs() does not list `bench ls` and `bundle show`, which have --csv too: cli/components.cpp finds these
+/// actions itself.
 TEST(Verbs, EachWithATableHasCsv) {
   std::set<std::string> found;
   for_each_verb([&](const Verb& verb, const std::string& name) {

@@ -2,7 +2,7 @@
 // Tests models whose head has two losses (Model and sum_shards(), model/pass_kernels.hpp), with the head
 // language_model, which may also predict whether one text follows another: each loss is divided by the number
 // of its own targets, their sum is trained, and a batch may lack the targets of one of them. The order in
-// which shards are added is part of the promise of equal bits.
+// which shards are added decides the bits of runs and must stay.
 #include <gtest/gtest.h>
 
 #include "support/tiny_model.hpp"

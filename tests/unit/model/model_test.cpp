@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the promises of Model (model/model.hpp): parameter paths, which checkpoints contain and which
-// therefore must not change; equal bits for equal steps; shards and packing that do not change a result; no
-// allocation in a step; and finding the layer whose values stopped being finite.
+// Tests what users and other folders rely on in Model (model/model.hpp): parameter paths, which checkpoints
+// contain and which therefore must not change; equal bits for equal steps; shards and packing that do not
+// change a result; no allocation in a step; and finding the layer whose values stopped being finite.
 #include "model/model.hpp"
 
 #include <gtest/gtest.h>

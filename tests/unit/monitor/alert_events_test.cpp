@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the events of alerts (monitor/alert_events.hpp): lines of JSON with their times and values, what is
 // refused in them, records of a server, and the counts of a development set; also the record of alerts that
-// were sent (sent_alerts.hpp).
+// were sent (sent_alerts.hpp), by which no alert is sent twice. Users write such lines, so a valid one must
+// stay valid.
 #include "monitor/alert_events.hpp"
 
 #include <gtest/gtest.h>

@@ -56,7 +56,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> times(const AlertWatch& watch
 
 using Times = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Adds `count` events evenly over [from, to), the first `bad` of each hundred with the label "bad".
+/// Adds `count` events evenly over [from, to). Of each hundred, `bad` events have the label "bad", spread
+/// over the hundred.
 void add_even(Events& events, double from, double to, int count, int bad) {
   for (int i = 0; i < count; ++i)
     events.push_back(event(from + (to - from) * i / count, (i * 37) % 100 < bad ? "bad" : "good"));
@@ -93,7 +94,7 @@ TEST(AlertWindows, AWindowNeedsTheLeastNumberOfItems) {
   EXPECT_EQ(times(watched(rules_of(rule), events)), (Times{{10, -1}}));
 }
 
-TEST(AlertWindows, TimeIsNeitherThatOfAZoneNorOfASeason) {
+TEST(AlertWindows, ADayHas24HoursAlsoWhenClocksChange) {
   // The same time of earlier days is 24 hours earlier also in the night in which many clocks change
   // (2026-03-29, 01:00 UTC).
   constexpr std::int64_t night = 1'774'746'000;
@@ -174,7 +175,8 @@ TEST(AlertKinds, AChangeIsAgainstTheSameTimeOfEarlierDays) {
   const AlertWatch watch = watched(rules_of(rule + "against = \"days\"\ndays = 3\n"), events);
   ASSERT_EQ(watch.alerts().size(), 1U);
   EXPECT_GT(watch.alerts()[0].raised, begin + 4 * day);
-  EXPECT_NEAR(watch.alerts()[0].at_raise.reference, 0.2, 0.15) << "three days, partly the hour after";
+  EXPECT_NEAR(watch.alerts()[0].at_raise.reference, 0.2, 0.15)
+      << "0.2 in this hour of the three days before; the window may reach into the next hour, with 0.6";
 }
 
 TEST(AlertKinds, AChangeIsAgainstTheDevelopmentSet) {
@@ -364,7 +366,8 @@ TEST(AlertEvents, NothingIsDecidedBeforeLateEventsMayHaveCome) {
 
 // --- pure function of the events ---
 
-/// Returns random events of three days with two spikes, in the order of their times.
+/// Returns random events of three days in the order of their times: a burst of events, and two stretches in
+/// which most events have the label "bad".
 Events random_events(std::uint64_t seed, int count) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> time(0.0, 3.0 * day), chance(0.0, 1.0);
@@ -451,7 +454,7 @@ TEST(AlertReplay, OrderAndBatchesChangeNothing) {
     for (const auto& [arrival, each] : arrivals) {
       watch.add(each);
       if (chance(random) > 0.001) continue;
-      // A call in between sees a beginning of all alerts, and never takes one back.
+      // The alerts of a call in between are the first of all alerts: later events never take one back.
       const std::vector<Alert> now = watch.alerts(), all = sorted.alerts();
       ASSERT_GE(now.size(), before);
       before = now.size();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ShiftTest and JumpingBets (monitor/shift_test.hpp), the sequential test behind the alerts of `exp
 // monitor`: bets are fair, unchanged inputs raise no alarm more often than alpha however long the service
-// runs, and changed inputs are found, at once and after a long time without a change. The bound alpha is the
-// promise to users.
+// runs, and changed inputs are found, at once and after a long time without a change. Users rely on the bound
+// alpha.
 #include "monitor/shift_test.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests Expression (plan/expression.hpp), the conditions of [sweep] exclude and [sweep.when]: precedence,
-// types, limits of nesting, and messages that point at the mistake. Experiment files contain such conditions,
-// so a valid one must keep its meaning; messages may change.
+// Tests Expression (plan/expression.hpp), the conditions of exclude and when in [sweep] and [search]:
+// precedence, types, limits of nesting, and messages that point at the mistake. Experiment files contain such
+// conditions, so a valid one must keep its meaning; messages may change.
 #include "plan/expression.hpp"
 
 #include <gtest/gtest.h>

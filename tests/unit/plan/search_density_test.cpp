@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the functions with which a search makes proposals: elementary functions whose bits do not depend on
 // the processor (plan/search/search_math.hpp), the Halton sequence (plan/search/propose.hpp), and the
-// densities of the method tpe (plan/search/parzen.hpp). A change of a bit changes the decisions of stored
-// searches, which `exp verify` makes again.
+// densities of the method tpe (plan/search/parzen.hpp). The tests compare with the C library, counts and sums
+// within a tolerance, and would not notice a changed bit. Still no bit may change: `exp verify` makes the
+// decisions of stored searches again.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -96,7 +97,7 @@ TEST(Parzen, SamplesFollowTheDensity) {
   }
 }
 
-TEST(Parzen, OldTrialsWeighLessWhereThereAreMany) {
+TEST(Parzen, OldTrialsWeighLessIfThereAreMoreThan25) {
   EXPECT_EQ(recency_weights(25), std::vector<double>(25, 1.0));
   const std::vector<double> weights = recency_weights(40);
   EXPECT_EQ(weights.front(), 1.0 / 40);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what single built-in layers and heads compute and refuse (plugins/layers, and the head "linear").
-// Rules that every layer must satisfy, such as gradients, are tested in tests/contract for all of them.
+// A wrong option must be refused when the layer is made, not in a step. Rules that every layer must satisfy,
+// such as gradients, are tested in tests/contract for all of them.
 #include "unit/plugins/built_in.hpp"
 
 #include <encore/space.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // QueueTest: a folder with a review queue whose clock the test sets, and items for it. All tests of
-// framework/review use it. Read next: review/queue.hpp.
+// framework/review use it, and compare its items, so append to them. Read next: review/queue.hpp.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the review queue with a clock of its own: the order of claims, leases that end, one and two opinions,
-// undo, the audit trail, and files that are not such a queue. Read next: review/queue.hpp.
+// Tests Queue (review/queue.hpp), the requests of an application that people decide, with a clock that the
+// test sets: the order of claims, leases that end, one and two opinions, undo, and files that are not such a
+// queue. No item may be decided twice, and no line of the audit trail may ever change. Several processes:
+// queue_process_test.cpp.
 #include "review/queue.hpp"
 
 #include "review/queue_file.hpp"

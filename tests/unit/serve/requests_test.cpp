@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the group of a request (serve/requests.hpp): a short name that the monitor stores. What clients send
-// there reaches tables and commands, so other values are refused.
+// there reaches tables and commands, so every other value must be refused.
 #include "serve/requests.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests which answers of an application become items of its review queue (serve/review_items.hpp), with
 // answers as the worker of an application sends them. The desk (serve/review_desk.hpp) is tested with a queue
-// in a folder: answers wait for the disk, and several share a commit.
+// in a folder: an answer must not be sent before its items are on disk, and several answers share a commit.
 #include "serve/review_items.hpp"
 
 #include <gtest/gtest.h>

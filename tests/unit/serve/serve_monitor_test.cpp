@@ -18,7 +18,7 @@ Job answered(const std::string& answer) {
   return job;
 }
 
-/// Returns all spools of a kind in the folder.
+/// Returns the bytes of all spools of a kind in the folder, one file after the other.
 std::string spools_of(const std::filesystem::path& folder, const std::string& kind) {
   std::string bytes;
   for (const auto& entry : std::filesystem::directory_iterator(folder / store::served_folder))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the exact ends of shares (encore/binomial.hpp) against SciPy 1.17 (scipy.stats.beta.ppf
-// and scipy.special.betainc). Promises of stored applications rest on these numbers.
+// and scipy.special.betainc). Thresholds of stored applications, which promise a bound on errors, follow from
+// these numbers, so they must not change.
 #include <encore/binomial.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the distance to the classes (plugins/steps/decide/class_distance.hpp) against NumPy and
-// scikit-learn 1.9 (sklearn.covariance.ledoit_wolf with assume_centered=True), and its restored form bit by
-// bit.
+// Tests the distance of a vector to the classes, by which the step `decide` finds requests that belong to no
+// class (plugins/steps/decide/class_distance.hpp), against NumPy and scikit-learn 1.9
+// (sklearn.covariance.ledoit_wolf with assume_centered=True), and its restored form bit by bit. Stored runs
+// contain it, so the numbers must stay.
 #include "decide/class_distance.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records as a classifier with three classes gives them, with their truth, for the tests of the step
-// "decide". The draws are the same on every machine.
+// Records as a classifier with three classes gives them, with their truth, for the tests of the step "decide"
+// in this folder. The draws are the same on every machine; tests compare counts that follow from them, so
+// they must stay.
 #pragma once
 
 #include <cmath>

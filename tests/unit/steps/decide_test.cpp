@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the step "decide" (plugins/steps/decide/decide.hpp): its options, what it gives, its measures, and
-// its messages about records that it cannot decide on.
+// Tests the step "decide", which answers a request, leaves it to a person or refuses it
+// (plugins/steps/decide/decide.hpp): its options, what it gives, its measures, and its messages about records
+// that it cannot decide on.
 #include "decide/decide.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the fit of `decide` (plugins/steps/decide/fitting.hpp): the parts of the development set, what is
-// used when there are few examples, and the remarks about it.
+// Tests how the step `decide` is fitted on a development set (plugins/steps/decide/fitting.hpp): which third
+// of it calibrates and which part bounds the errors, what is used instead if there are few examples, and the
+// remarks for the log. Equal examples must give equal bits, and a set that is too small must not give a
+// promise.
 #include "decide/fitting.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the logistic regression of `decide` (plugins/steps/decide/logistic.hpp) against scikit-learn 1.9 on
-// features in standard form: LogisticRegression(C=1/penalty, solver="newton-cholesky", tol=1e-14).
+// Tests the logistic regression by which the step `decide` turns features of an answer into a probability
+// (plugins/steps/decide/logistic.hpp) against scikit-learn 1.9 on features in standard form:
+// LogisticRegression(C=1/penalty, solver="newton-cholesky", tol=1e-14). Stored runs contain the coefficients,
+// so the fit must stay.
 #include "decide/logistic.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the step "predict" (plugins/steps/predict.hpp) with a model made for the test: which fields it passes
-// on, and when it refuses to give vectors.
+// Tests the step "predict", which passes the answers of a model to the next step (plugins/steps/predict.hpp),
+// with a model made for the test: which fields it passes on, and when it refuses to give vectors.
 #include "predict.hpp"
 
 #include <gtest/gtest.h>

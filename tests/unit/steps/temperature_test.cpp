@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the temperature of `decide` (plugins/steps/decide/temperature.hpp) against a search over a fine grid,
-// and the log-odds at a temperature against their definition.
+// Tests the temperature, by which the step `decide` corrects the probabilities of an overconfident classifier
+// (plugins/steps/decide/temperature.hpp), against a search over a fine grid, and the log-odds at a
+// temperature against their definition. Stored runs depend on both, so they must stay.
 #include "decide/temperature.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the thresholds of `decide` (plugins/steps/decide/thresholds.hpp): promises hold on redraws of a
-// distribution whose true errors are known, the tests are not merely cautious, and the cheapest thresholds
-// are those of an exhaustive search.
+// Tests the scores from which on the step `decide` answers or refuses a request
+// (plugins/steps/decide/thresholds.hpp). A promise is a share of errors that is exceeded at most with a
+// stated probability: it must hold on redraws of a distribution whose true errors are known, and must not be
+// kept by answering hardly anything. The cheapest thresholds must be those of an exhaustive search.
 #include "decide/thresholds.hpp"
 
 #include <gtest/gtest.h>
@@ -91,8 +92,10 @@ TEST(Promises, AShareOfZeroCountsOnlyRequestsInScope) {
   EXPECT_GE(redraws.answered, 270);
 }
 
-/// In scope 0.6 of the scores are below 0.36. A threshold of at least 0.6 refuses no request in scope.
-TEST(Promises, RefusalsKeepTheirOwn) {
+/// Scope scores are uniform over a width of 0.6, from 0 in scope and from 0.4 out of scope. So a threshold t
+/// refuses (0.6 - t) / 0.6 of the requests in scope, none from 0.6 on, and min(0.6, 1 - t) / 0.6 of the
+/// others; the divisor cancels in the share of errors.
+TEST(Promises, RefusalsKeepTheirOwnPromise) {
   test::Draws draws(12);
   for (const auto share : {std::optional<double>(), std::optional(0.1)}) {
     int exceeded = 0, refused = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the queries of the store (store/queries.cpp): the examples of docs/reference/store.md and of the head
-// of store/schema.sql run and give rows. The columns of the documented views are a promise to programs of
-// users, so they must be neither renamed nor moved.
+// of store/schema.sql run and give rows. Programs of users read the columns of the documented views, so these
+// must be neither renamed nor moved.
 #include <fstream>
 #include <regex>
 #include <sstream>

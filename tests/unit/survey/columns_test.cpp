@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what is recognized in a user's file before a reader is chosen: its form (survey/file_form.hpp) and
-// the facts about its columns (survey/columns.hpp). The numbers are counted by hand.
+// the facts about its columns (survey/columns.hpp). `exp app new` proposes an experiment by them, so a wrong
+// fact would lead to a wrong proposal. The numbers are counted by hand.
 #include "survey/columns.hpp"
 
 #include <gtest/gtest.h>

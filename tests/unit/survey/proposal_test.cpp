@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests which columns of a user's file are proposed as text and label (survey/proposal.hpp), and that nothing
-// is proposed where the facts do not decide.
+// is proposed where the facts do not decide. The rules may change; a wrong proposal is worse than none.
 #include "survey/proposal.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the survey of a whole file (survey/survey.hpp) with the readers that ship: classes, duplicates,
-// conflicts, invalid rows, and leaks into a second file.
+// conflicts, invalid rows, and leaks into a second file. The counts must be those of the records that a run
+// would read.
 #include "survey/survey.hpp"
 
 #include <gtest/gtest.h>

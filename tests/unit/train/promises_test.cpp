@@ -222,7 +222,7 @@ TEST(ClassWeights, AreRefusedIfTheHeadDoesNotReadThem) {
             std::string::npos);
 }
 
-/// Such a model would learn to copy the next token, which it sees.
+/// A model that is not causal would learn to copy the next token, which it sees.
 TEST(LanguageModel, IsRefusedIfTheModelSeesItsTargets) {
   const CaseFolder place(case_of("lm"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("seen", {"model.causal=false"}); }),
@@ -257,8 +257,8 @@ TEST_P(PromisesChild, DISABLED_Trains) {
   testing::print_digest(digest_of(GetParam()));
 }
 
-/// The same, but before the first step, and then after about every second step and batch of a scoring, the
-/// number of threads is drawn again.
+/// Runs in the child, as Trains does, but draws the number of threads again before the first step and then
+/// after about every second step, or batch of a scoring.
 TEST_P(PromisesChild, DISABLED_TrainsWithChangingThreads) {
   const char* const draw = std::getenv("ENCORE_TEST_DRAW");
   std::minstd_rand random(draw != nullptr ? static_cast<unsigned>(std::atoi(draw)) : 1U);

@@ -143,7 +143,8 @@ TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   expect_self_attention(out, log_sum, dqkv, expected, tolerance, "not scaled");
 }
 
-/// As in generation: the last rows of a sequence, over all keys so far, have the bits of the whole pass.
+/// A model that generates text computes only the last rows of a sequence, over all keys so far. They must
+/// have the bits that a pass over the whole sequence gives them.
 TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 70, width = 32;

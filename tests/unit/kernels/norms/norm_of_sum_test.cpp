@@ -2,7 +2,7 @@
 // Tests layer_norm and rms_norm of a residual sum in one pass (framework/kernels/norms): trunk +
 // dropout(branch), where the trunk is the state before a sub-layer and the branch its output. Forward and
 // backward must have, bit for bit, the values of the sum in a pass of its own and the norm after it, in every
-// precision. The norms of plugins/layers are called both ways.
+// precision. Layers call the norms both ways.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {

@@ -2,7 +2,7 @@
 // Tests batch-invariant products, which a server uses so that an answer does not depend on other requests: a
 // row has the same bits whatever rows are in the batch and wherever it lies, for every epilogue. Also tests
 // weights in the layout of the products (GemmLibrary::lay_out in kernels/products/gemm.hpp): reading them
-// must give the bits of the matrix. The promise is for hosts only.
+// must give the bits of the matrix. Batch invariance is required on hosts only.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <encore/rows.hpp>
