@@ -23,7 +23,8 @@ struct MainEffect {
   /// Epsilon squared: `share` less the part of chance; may be below 0. Equal to `share` if each level has one
   /// value.
   double adjusted = 0.0;
-  /// Of the F test. Nothing if each level has one value, or if the values within levels do not differ.
+  /// F and p of the F test; nothing if each level has one value, or if the values within levels do not
+  /// differ.
   std::optional<double> f = {}, p = {};
 };
 

@@ -153,7 +153,7 @@ void print_change(const app::MonitorRequest& request, Console& console, const st
     return;
   }
   console.out << time_cell(alert.ended.value_or(alert.raised)) << (alert.ended ? "  ended   " : "  raised  ")
-              << printable(monitor::json_of(rule, alert).at("text").get<std::string>()) << std::endl;
+              << printable(monitor::sentence_of(rule, alert)) << std::endl;
 }
 
 }  // namespace encore::cli

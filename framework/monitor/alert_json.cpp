@@ -44,16 +44,6 @@ std::string subject_text(const AlertRule& rule) {
   return "share of " + rule.field + " " + quoted_list(rule.values);
 }
 
-std::string sentence(const AlertRule& rule, const Alert& alert) {
-  const Measured& measured = alert.at_raise;
-  return std::string(name_of(rule.level)) + ": " + rule.name +
-         (rule.by.empty() ? "" : " (" + rule.by + " " + alert.group + ")") + ": " + subject_text(rule) +
-         (rule.kind == AlertKind::share ? " is " : " against " + reference_text(rule) + " is ") +
-         value_text(rule, measured.value) + " (" + interval_text(rule, measured.interval) + "), " +
-         bound_text(rule) + ", with " + std::to_string(measured.items) + " items until " +
-         utc_text(alert.raised);
-}
-
 /// Returns whether both rules divide the events in the same way.
 bool same_shares(const AlertRule& one, const AlertRule& other) {
   return one.field == other.field && one.values == other.values && one.by == other.by &&
@@ -84,6 +74,16 @@ Json rule_json(const AlertWatch& watch, std::size_t number) {
 }
 
 }  // namespace
+
+std::string sentence_of(const AlertRule& rule, const Alert& alert) {
+  const Measured& measured = alert.at_raise;
+  return std::string(name_of(rule.level)) + ": " + rule.name +
+         (rule.by.empty() ? "" : " (" + rule.by + " " + alert.group + ")") + ": " + subject_text(rule) +
+         (rule.kind == AlertKind::share ? " is " : " against " + reference_text(rule) + " is ") +
+         value_text(rule, measured.value) + " (" + interval_text(rule, measured.interval) + "), " +
+         bound_text(rule) + ", with " + std::to_string(measured.items) + " items until " +
+         utc_text(alert.raised);
+}
 
 std::string value_text(const AlertRule& rule, double value) {
   switch (rule.kind) {
@@ -168,7 +168,7 @@ Json json_of(const AlertRule& rule, const Alert& alert) {
   json["bound"] = rule.bound;
   json.update(measured_json(rule, alert.at_raise));
   json["peak"] = measured_json(rule, alert.peak);
-  json["text"] = sentence(rule, alert);
+  json["text"] = sentence_of(rule, alert);
   return json;
 }
 

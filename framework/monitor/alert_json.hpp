@@ -31,6 +31,8 @@ struct GroupShare {
 /// same in the same groups only the first one is named.
 std::vector<GroupShare> group_shares(const AlertWatch& watch);
 
+/// Returns one sentence for a message: "critical: negative (brand acme): share of label "negative" is ...".
+std::string sentence_of(const AlertRule& rule, const Alert& alert);
 /// Returns a value of the rule: "47.1 %", "+23.4 points", "3.40 times".
 std::string value_text(const AlertRule& rule, double value);
 /// Returns an interval of such values without their unit: "40.0 to 45.2".

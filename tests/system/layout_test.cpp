@@ -216,7 +216,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
         "execute:+table+columns+values+table+where"}},
       {"store/merged_searches.cpp", {"execute:+std::string(table)+search"}},
       {"store/metrics.cpp", {"cached:of_runs()+"}},
-      {"store/newest.cpp", {"cached:+rows_from(points_of(database,run),)", "cached:+told+kept+kept+told+"}},
+      {"store/newest.cpp", {"cached:+rows_from(points_of(database,run),)", "cached:+computed+kept+kept+computed+"}},
       {"store/queries.cpp",
        {"cached:std::string()+attempt_columns+attempt_tables+", "cached:+points+",
         "cached:std::string()+verification_columns+verification_tables+"}},
@@ -228,7 +228,8 @@ TEST(Sql, NoStatementIsMadeOfData) {
         ")"}},
       {"store/searches.cpp", {"cached:+condition+"}},
       {"store/selection.cpp", {"cached:+condition", "cached:+seen_+by_age", "cached:+seen_+"}},
-      {"store/served.cpp", {"Statement:database,std::string()+table+"}},
+      {"store/served.cpp",
+       {"Statement:database,std::string()+table+", "Statement:store.database(),+std::string(after>0?:)+"}},
       {"store/source_rows.cpp", {"execute:+std::string(table)+used+"}},
       {"store/upgrade.cpp", {"execute:+std::to_string(upgrade.to)"}}};
   const fs::path framework = fs::path(ENCORE_SOURCE_DIR) / "framework";
