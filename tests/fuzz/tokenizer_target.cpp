@@ -69,7 +69,8 @@ std::string wordpiece_lines() {
 }
 
 std::string byte_lines(bool with_merges) {
-  return data::vocabulary_text(byte_tokens({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})) + (with_merges ? byte_merges : "");
+  return data::vocabulary_text(byte_tokens({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})) +
+         (with_merges ? byte_merges : "");
 }
 
 class TokenizerTarget final : public Target {
