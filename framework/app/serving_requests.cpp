@@ -107,9 +107,7 @@ Form<MonitorRequest> monitor_form() {
                 "pass the numbers to a command as JSON on its standard input"},
                {"exp monitor quickstart --alpha 0.01", "alert only with more evidence"},
                {"exp monitor --replay events.jsonl --alerts alerts.toml",
-                "apply your own alerts to a file of events"},
-               {"exp monitor quickstart --alerts alerts.toml --follow --on-alert ./tell.sh",
-                "evaluate your own alerts until Ctrl-C, and pass each to a command within seconds"}}})
+                "apply your own alerts to a file of events"}}})
       .option("window", &R::window, "N", "describe the last N inputs; the test uses all inputs")
       .option("alpha", &R::alpha, "P", "largest probability of a false alarm, over all checks together")
       .option("on-alert", &R::on_alert, "CMD",

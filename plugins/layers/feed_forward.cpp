@@ -2,7 +2,7 @@
 // Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
 // 2017). The backward pass of relu, tanh and sigmoid reads the hidden states. That of gelu and silu reads
 // their input, so the input is saved and the hidden states are computed again. gelu_tanh, the approximation
-// of GPT-2, is no function of kernels::Activation and has kernels of its own here. The model calls it through
+// of GPT-2, is missing in kernels::Activation and has kernels of its own here. The model calls it through
 // Layer (encore/layer.hpp). Checkpoints contain the names of its parameters, so these never change.
 #include <encore/gelu_tanh.hpp>
 #include <encore/kernels.hpp>
