@@ -163,7 +163,6 @@ class ServedAlerts {
         fields_(rules.fields()) {
     require_development(rules, &run_);
     begin(rules);
-    if (request.on_alert) sent_.emplace(run_.folder / store::served_folder);
   }
 
   const AlertWatch& watch() const { return *watch_; }
@@ -190,10 +189,18 @@ class ServedAlerts {
     watch_->advance_to(static_cast<std::int64_t>(std::floor(now)) - watch_->rules().late);
   }
 
+  /// Locks the record of sent alerts until this object ends, so that no other process sends alerts of the
+  /// run.
+  void lock_sent() {
+    const std::filesystem::path folder = run_.folder / store::served_folder;
+    store::make_served_folder(folder);  // a server makes it with its first record
+    sent_.emplace(folder);
+  }
   /// Passes each alert that was not sent yet to the command of --on-alert. Returns false at the first one
   /// that fails.
   bool send_new() {
-    if (!sent_) return true;
+    if (!request_.on_alert || watch_->alerts().empty()) return true;
+    if (!sent_) lock_sent();
     for (const monitor::Alert& alert : watch_->alerts()) {
       const AlertRule& rule = watch_->rules().rules[alert.rule];
       if (sent_->contains(rule, alert)) continue;
@@ -233,7 +240,7 @@ class ServedAlerts {
   AlertedRun run_;
   std::vector<std::string> fields_;
   std::optional<AlertWatch> watch_;
-  std::optional<monitor::SentAlerts> sent_;  ///< its lock is held until this object ends
+  std::optional<monitor::SentAlerts> sent_;
   store::ServedPlace place_;
   std::set<Key> printed_raised_, printed_ended_;
   std::set<std::string> noticed_;
@@ -265,6 +272,7 @@ int follow_records(const app::MonitorRequest& request, app::App& app, Console& c
                    const monitor::AlertRules& rules) {
   constexpr int seconds_between_tries = 60;
   ServedAlerts alerts(request, app, console, rules);
+  if (request.on_alert) alerts.lock_sent();
   listen_for_stop_requests();
   console.noticed("evaluating the alerts of run " + alerts.run() + " each second until Ctrl-C");
   bool sent = true;

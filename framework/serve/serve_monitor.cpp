@@ -25,12 +25,6 @@ constexpr double seconds_of_day = 86400.0;
 /// The data of clients is for the user of this server alone.
 constexpr unsigned spool_mode = 0600;
 
-void make_private_folder(const std::filesystem::path& folder) {
-  std::filesystem::create_directory(folder);
-  std::error_code ignored;  // the folder of another user, who gave this one access
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
-}
-
 }  // namespace
 
 bool is_sampled(std::string_view id, double share) {
@@ -137,7 +131,7 @@ void ServeMonitor::append(File& file, const std::function<std::string()>& record
   const auto now = std::chrono::steady_clock::now();
   if (file.writer && now - file.opened > spool_time) file.writer.reset();
   if (!file.writer) {
-    make_private_folder(folder_);
+    store::make_served_folder(folder_);
     const std::string name =
         std::string(file.kind) + "-" + session_ + "-" + std::to_string(++file.part) + ".spool";
     file.writer.emplace(folder_ / name, 1, run_id_, spool_mode);

@@ -216,6 +216,12 @@ std::map<std::string, std::string> more_in(const std::string& text) {
 
 }  // namespace
 
+void make_served_folder(const std::filesystem::path& folder) {
+  std::filesystem::create_directory(folder);
+  std::error_code ignored;  // the folder of another user, who gave this one access
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
+}
+
 std::string record_text(const std::vector<ServedText>& texts, const std::vector<std::string>& facts) {
   std::string list;
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -20,6 +20,8 @@ namespace encore::store {
 
 /// The folder with these spools, in a run's folder.
 inline constexpr const char* served_folder = "monitor";
+/// Makes this folder, if it is missing, so that only its owner can read it: the data of clients is private.
+void make_served_folder(const std::filesystem::path& folder);
 
 /// One input that a server has answered.
 struct ServedText {
