@@ -266,15 +266,15 @@ TEST_F(Monitor, AlertsAreFollowedUntilCtrlC) {
   };
   const pid_t first = follow("first.txt");
   ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "until Ctrl-C"));
-  EXPECT_NE(refusal_of({"monitor", "tiny", "--alerts", "alerts.toml", "--on-alert", "true"})
-                .find("another exp monitor sends alerts of this run"),
-            std::string::npos);
   const auto answer = [&](const char* group) {
     const std::vector<std::string> inputs(60, "Anna lives in Lund .");
     EXPECT_EQ(ask(http_post("/v1/predict", json{{"inputs", inputs}, {"group", group}}.dump())).status, 200);
   };
   answer("acme");
   ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "\"group\":\"acme\"")) << sandbox_.read("first.txt");
+  EXPECT_NE(refusal_of({"monitor", "tiny", "--alerts", "alerts.toml", "--on-alert", "true"})
+                .find("another exp monitor sends alerts of this run"),
+            std::string::npos);
   answer("bolt");
   ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "\"group\":\"bolt\"")) << sandbox_.read("first.txt");
   ::kill(first, SIGINT);
