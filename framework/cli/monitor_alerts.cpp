@@ -263,9 +263,9 @@ int watch_records(const app::MonitorRequest& request, app::App& app, Console& co
 
 /// Waits for a second, or until the user asks to stop.
 void wait_a_second() {
-  constexpr int parts = 20;
-  for (int part = 0; part < parts && stop_requests() == 0; ++part)
-    std::this_thread::sleep_for(std::chrono::seconds(1) / parts);
+  constexpr std::chrono::milliseconds whole(1000), part(50);
+  for (std::chrono::milliseconds waited(0); waited < whole && stop_requests() == 0; waited += part)
+    std::this_thread::sleep_for(part);
 }
 
 int follow_records(const app::MonitorRequest& request, app::App& app, Console& console,

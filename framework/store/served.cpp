@@ -173,7 +173,9 @@ void merge_one(Store& store, const RunRow& run, const std::filesystem::path& pat
     if (!closed || reader.end() != record::SpoolEnd::damaged || !reader.skip_damage()) break;
   }
   const bool missing = reader.end() == record::SpoolEnd::missing;
-  if (!missing)
+  // Nothing new: no page is written, so that a process that merges each second does not write each second.
+  const bool moved = reader.offset() != bytes || reader.sequence() != records;
+  if (!missing && moved)
     database.cached("INSERT OR REPLACE INTO served_spool (run, name, bytes, records) VALUES (?, ?, ?, ?)")
         .run(run.number, name, reader.offset(), reader.sequence());
   if (!closed && !missing) merge.open.push_back(name);

@@ -272,9 +272,9 @@ TEST_F(Monitor, AlertsAreFollowedUntilCtrlC) {
   };
   answer("acme");
   ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "\"group\":\"acme\"")) << sandbox_.read("first.txt");
-  EXPECT_NE(refusal_of({"monitor", "tiny", "--alerts", "alerts.toml", "--on-alert", "true"})
-                .find("another exp monitor sends alerts of this run"),
-            std::string::npos);
+  const std::string refusal =
+      refusal_of({"monitor", "tiny", "--alerts", "alerts.toml", "--on-alert", "true"});
+  EXPECT_NE(refusal.find("another exp monitor sends alerts of this run"), std::string::npos) << refusal;
   answer("bolt");
   ASSERT_TRUE(sandbox_.wait_for_text("first.txt", "\"group\":\"bolt\"")) << sandbox_.read("first.txt");
   ::kill(first, SIGINT);

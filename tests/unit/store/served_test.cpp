@@ -113,6 +113,14 @@ TEST_F(ServedTest, AnswersForAlertsHaveGroupsAndFieldsInTheOrderOfTime) {
   EXPECT_TRUE(read[0].facts.labels.empty());
 }
 
+TEST_F(ServedTest, AMergeWithoutNewRecordsWritesNothing) {
+  write("served-w-1", {texts("w-1", 2, 5.0)});
+  EXPECT_EQ(merge().texts, 2);
+  const auto changes = store().database().integer("SELECT total_changes()");
+  EXPECT_EQ(merge().texts, 0);
+  EXPECT_EQ(store().database().integer("SELECT total_changes()"), changes);
+}
+
 TEST_F(ServedTest, OnlyNewAnswersAreVisited) {
   std::vector<std::string> seen;
   ServedPlace place;
