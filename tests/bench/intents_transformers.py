@@ -5,7 +5,7 @@ compares its in-scope accuracy with that of Encore's runs.
 
     python3 -m venv V && V/bin/pip install torch transformers
     V/bin/python tests/bench/intents_transformers.py --model all-MiniLM-L6-v2 --data clinc150 --seed 1 --out 1.json
-    ./exp run experiments/minilm_clinc150.toml -S data.test=test.tsv --seeds 3
+    ./exp run experiments/minilm_clinc150.toml -S data.test=test.tsv --seeds 1-3
     V/bin/python tests/bench/intents_transformers.py --compare 1.json 2.json 3.json --runs runs/*/predictions/test.jsonl
 
 Called by hand; docs/internals/peers.md has its results. The recipe: mean pooling and a linear layer, AdamW with a linear
