@@ -129,7 +129,7 @@ def predictions(path):
     """Truth and answers of a file predictions/test.jsonl of an Encore run."""
     with open(path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
-    return [line["truth"]["label"] for line in lines], [line["predicted"]["label"] for line in lines]
+    return [line["truth"] for line in lines], [line["predicted"] for line in lines]
 
 
 def compare(a):
