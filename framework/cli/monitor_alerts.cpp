@@ -2,8 +2,7 @@
 // exp monitor --alerts: reads events from the database or from a file, lets AlertWatch evaluate them, prints
 // the alerts (alert_tables.hpp), and passes each new one to the command of --on-alert. In a replay an alert
 // is passed on while events are read; those of a served run are passed on once (monitor/sent_alerts.hpp).
-// With
-// --follow the process keeps its AlertWatch and reads only what is new, once a second.
+// With --follow the process keeps its AlertWatch and reads only what is new, once a second.
 #include "cli/monitor_alerts.hpp"
 
 #include <algorithm>
