@@ -119,9 +119,8 @@ Form<MonitorRequest> monitor_form() {
               "apply --alerts to events from this file, an object of JSON with time, id and fields on each "
               "line; -: from standard input")
       .flag("follow,f", &R::follow,
-            "evaluate --alerts each second until Ctrl-C, and print a line when one is raised or ends; reads "
-            "only "
-            "what is new")
+            "evaluate --alerts each second until Ctrl-C, reading only new answers, and print a line when an "
+            "alert is raised or ends")
       .option("forget", &R::forget, "REQUEST", "only remove the stored data of this request (X-Request-Id)")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "print the table as CSV")

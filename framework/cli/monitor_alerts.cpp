@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -215,10 +217,12 @@ class ServedAlerts {
     std::vector<std::pair<std::int64_t, monitor::Alert>> changes;
     for (const monitor::Alert& alert : watch_->alerts()) {
       const std::tuple key(alert.raised, alert.rule, alert.group);
-      monitor::Alert raised = alert;
-      raised.ended.reset();
-      if (printed_raised_.insert(key).second) changes.emplace_back(alert.raised, std::move(raised));
-      if (alert.ended && printed_ended_.insert(key).second) changes.emplace_back(*alert.ended, alert);
+      const auto [printed, is_new] = printed_.try_emplace(key, false);
+      if (is_new) {
+        changes.emplace_back(alert.raised, alert);
+        changes.back().second.ended.reset();
+      }
+      if (alert.ended && !std::exchange(printed->second, true)) changes.emplace_back(*alert.ended, alert);
     }
     std::ranges::stable_sort(changes, {}, [](const auto& change) { return change.first; });
     for (const auto& [time, alert] : changes)
@@ -241,7 +245,7 @@ class ServedAlerts {
   std::optional<AlertWatch> watch_;
   std::optional<monitor::SentAlerts> sent_;
   store::ServedPlace place_;
-  std::set<Key> printed_raised_, printed_ended_;
+  std::map<Key, bool> printed_;  ///< alerts that were printed as raised; true: as ended too
   std::set<std::string> noticed_;
   bool has_sent_ = false;
 };

@@ -9,6 +9,7 @@
 
 #include "base/measure_json.hpp"
 #include "base/nearest.hpp"
+#include "base/readable_text.hpp"
 #include "config/check_value.hpp"
 #include "config/manifest.hpp"
 #include "config/schema_json.hpp"
@@ -36,8 +37,9 @@ struct Written {
 
 /// Returns `"text"` or `"words" and "tags"`.
 std::string joined(const std::vector<std::string>& names) {
-  if (names.size() < 2) return quoted_list(names);
-  return quoted_list({names.begin(), names.end() - 1}) + " and " + quoted_list({names.back()});
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(quoted_list({name}));
+  return listed(quoted);
 }
 
 /// Returns `field "text"` or `fields "words" and "tags"`.
@@ -196,8 +198,7 @@ std::string better_text(const Measure& measure) {
 }
 
 std::string meaning_text(const Measure& measure) {
-  // A help text such as "with no_answer: ..." says already which runs have the measure.
-  return measure.help + (measure.always || measure.help.starts_with("with ") ? "" : "; not every run has it");
+  return measure.help + (measure.always ? "" : "; not every run has it");
 }
 
 }  // namespace encore::config

@@ -170,7 +170,9 @@ def removals_of(path, texts):
         with open(path, encoding="utf-8") as file:
             rows = [json.loads(line) for line in file if line.strip()]
         rows = [row | row.get("predicted", {}) for row in rows]
-        key = next((key for key in rows[0] if key.endswith(".band")), None) or sys.exit(f"{path}: no field ends in .band; expected answers of an application with the step decide")
+        key = next((key for key in rows[0] if key.endswith(".band")), None)
+        if key is None:
+            sys.exit(f"{path}: no field ends in .band; expected answers of an application with the step decide")
         answered, bands = [row["text"] for row in rows], [row[key] for row in rows]
     else:
         rows = lines_of(path)

@@ -55,6 +55,14 @@ class Monitor : public Serve {
       }
     return false;
   }
+  /// Writes alerts.toml with a rule that any entity in more than half of a group's answers fulfils.
+  void write_alerts() const {
+    const json labels = json::parse(std::ifstream(run_folder() / "reference.json")).at("labels");
+    std::string list;
+    for (const auto& [label, count] : labels.items()) list += (list.empty() ? "" : ", ") + json(label).dump();
+    sandbox_.write("alerts.toml", "late = \"0s\"\n[[alert]]\nname = \"entities\"\nlabel = [" + list +
+                                      "]\nabove = 0.5\nwindow = \"1d\"\nby = \"group\"\n");
+  }
   /// Returns inputs that differ from all of the corpus.
   static std::vector<std::string> strange(std::size_t count) {
     return std::vector<std::string>(count, "? ? ? % % % ! ! ! ? ? ? % % % ! ! ! ? ?");
@@ -210,11 +218,7 @@ TEST_F(Monitor, AShiftGivesAnAlertAndACommandItsNumbers) {
 }
 
 TEST_F(Monitor, AnAlertOfTheUserIsSentOnce) {
-  const json labels = json::parse(std::ifstream(run_folder() / "reference.json")).at("labels");
-  std::string list;
-  for (const auto& [label, count] : labels.items()) list += (list.empty() ? "" : ", ") + json(label).dump();
-  sandbox_.write("alerts.toml", "late = \"0s\"\n[[alert]]\nname = \"entities\"\nlabel = [" + list +
-                                    "]\nabove = 0.5\nwindow = \"1d\"\nby = \"group\"\n");
+  write_alerts();
   serve({"--monitor"});
   for (const char* group : {"acme", "bolt"}) {
     const std::vector<std::string> inputs(60,
@@ -253,11 +257,7 @@ TEST_F(Monitor, AnAlertOfTheUserIsSentOnce) {
 }
 
 TEST_F(Monitor, AlertsAreFollowedUntilCtrlC) {
-  const json labels = json::parse(std::ifstream(run_folder() / "reference.json")).at("labels");
-  std::string list;
-  for (const auto& [label, count] : labels.items()) list += (list.empty() ? "" : ", ") + json(label).dump();
-  sandbox_.write("alerts.toml", "late = \"0s\"\n[[alert]]\nname = \"entities\"\nlabel = [" + list +
-                                    "]\nabove = 0.5\nwindow = \"1d\"\nby = \"group\"\n");
+  write_alerts();
   serve({"--monitor"});
   const auto follow = [&](const std::string& output) {
     return sandbox_.start({"monitor", "tiny", "--alerts", "alerts.toml", "--follow", "--json", "--on-alert",
