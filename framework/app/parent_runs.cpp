@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParentRuns: finds the parents of runs (the runs that they start from) in the database and in other
-// experiment files, and refuses circles of files. planned_runs.cpp and planned_search.cpp create it for
-// make_plan (plan/plan.hpp). A file's parents are planned before the file itself, so take() returns them
-// first. Read next: parent_runs.hpp.
+// ParentRuns: finds the parents of runs (the runs that they start from, learn from or ask) in the database,
+// in other experiment files and in folders of models, and refuses circles of files. planned_runs.cpp and
+// planned_search.cpp create it for make_plan (plan/plan.hpp). A file's parents are planned before the file
+// itself, so take() returns them first. Read next: parent_runs.hpp.
 #include "app/parent_runs.hpp"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
+#include "app/imported_experiment.hpp"
 #include "base/nearest.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/parent_weights.hpp"
@@ -101,19 +102,37 @@ const plan::Parent& ParentRuns::experiment(const fs::path& file, const std::stri
   if (const auto ring = std::ranges::find(chain_, canonical); ring != chain_.end())
     throw Error("a run cannot start from itself: " + ring_text(chain_, ring));
   chain_.push_back(canonical);
-  PlannedParent planned;
-  planned.document = config::load_experiment_file(file);
+  const plan::Parent& parent =
+      add(key, {.command = "exp run " + file.string(), .document = config::load_experiment_file(file)},
+          file.string(), name);
+  chain_.pop_back();
+  return parent;
+}
+
+const plan::Parent& ParentRuns::imported(const fs::path& folder) {
+  const std::string key = "folder " + folder.string();
+  if (const auto known = known_.find(key); known != known_.end()) return *known->second;
+  const config::Catalogue catalogue = config::Catalogue::load(plugin_folders_({}), fingerprint_);
+  ImportedExperiment imported = imported_experiment({.folder = folder}, catalogue);
+  return add(key,
+             {.command = "exp import " + folder.string(),
+              .notices = std::move(imported.notices),
+              .document = std::move(imported.document)},
+             folder.string(), "");
+}
+
+const plan::Parent& ParentRuns::add(const std::string& key, PlannedParent planned, const std::string& title,
+                                    const std::string& name) {
   planned.plugin_folders = plugin_folders_(planned.document);
   const config::Catalogue catalogue = config::Catalogue::load(planned.plugin_folders, fingerprint_);
   catalogue.require_built(config::strings_of(planned.document));
   planned.plan = plan::make_plan(planned.document, catalogue, pretrained::sha256_of_content, {}, this);
-  chain_.pop_back();
-  planned.point = chosen_point(planned.plan, file, name);
+  planned.point = chosen_point(planned.plan, title, name);
   if (planned.plan.points.size() == 1 && planned.point.varied.empty())
     planned.point.name = planned.point.group_name;
 
   plan::Parent parent;
-  parent.title = file.string();
+  parent.title = title;
   parent.question = planned.point.question;
   parent.config = planned.point.config;
   parent.origin = planned.point.origin;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ParentRuns: finds the parents of runs, the runs that they start from ([model] from = { run = } or {
-// experiment = }), in the database and in other experiment files. Place in the flow: planned_runs.cpp and
-// planned_search.cpp pass it to make_plan, and put the parents that it found in front of the file's own runs.
-// A parent is part of a run's question, so how it is found decides which runs count as equal.
+// experiment = }), learn from or ask, in the database, in other experiment files and in folders of models.
+// Place in the flow: planned_runs.cpp and planned_search.cpp pass it to make_plan, and put the parents that
+// it found in front of the file's own runs. A parent is part of a run's question, so how it is found decides
+// which runs count as equal.
 #pragma once
 
 #include <deque>
@@ -20,8 +21,10 @@
 
 namespace encore::app {
 
-/// A run of another experiment file, from which a run starts.
+/// A run of another experiment file, or of a folder, from which a run starts, learns, or which it asks.
 struct PlannedParent {
+  std::string command = {};                           ///< makes the run alone: `exp run pre.toml`
+  std::vector<std::string> notices = {};              ///< what the run does not take over from a folder
   config::ExperimentFile document;                    ///< the other experiment file
   plan::Plan plan;                                    ///< of the whole file
   plan::RunPoint point;                               ///< the run in this plan
@@ -45,12 +48,17 @@ class ParentRuns final : public plan::ParentSource {
   /// Plans `file` and returns its run `name`. Valid as long as this object. Throws ConfigErrors or Error,
   /// also if the files form a circle.
   const plan::Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
+  /// Plans the run that `exp import` makes of the folder. Valid as long as this object. Throws likewise.
+  const plan::Parent& imported(const std::filesystem::path& folder) override;
 
-  /// Returns the runs that experiment() found, parents first.
+  /// Returns the runs that experiment() and imported() found, parents first.
   std::vector<PlannedParent> take() { return std::move(planned_); }
 
  private:
   const plan::Parent& keep(const std::string& key, plan::Parent parent);
+  /// Plans the document of `parent` and keeps its run `name` under `key`. `title` names the run in messages.
+  const plan::Parent& add(const std::string& key, PlannedParent parent, const std::string& title,
+                          const std::string& name);
 
   std::filesystem::path database_;
   PluginFolders plugin_folders_;

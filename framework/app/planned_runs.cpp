@@ -45,6 +45,8 @@ PlannedRuns plan_own(const App& app, const config::ExperimentFile& document, con
   ParentRuns parent_runs(app.database, planned.file, folders_of, planned.fingerprint);
   planned.plan = plan::make_plan(document, planned.catalogue, hash, made, &parent_runs);
   parents = parent_runs.take();
+  for (const PlannedParent& parent : parents)
+    for (const std::string& notice : parent.notices) app.events.noticed("note: " + notice);
   for (plan::RunPoint& point : planned.plan.points)
     planned.runs.push_back({specification_of(point, planned.backend, folders), std::move(point.varied)});
   return planned;

@@ -8,6 +8,7 @@
 #include "config/fingerprint.hpp"
 #include "pretrained/content_hash.hpp"
 #include "runner/programs.hpp"
+#include "store/store.hpp"
 
 namespace encore::app {
 
@@ -19,6 +20,21 @@ void refuse_options_of_sweeps(const PlanRequest& request) {
   throw UsageError(std::string(request.fresh ? "--fresh" : "--changed") +
                    " trains complete runs again, but a search decides by its complete runs; set another seed "
                    "in [search] for a new search");
+}
+
+/// Throws Error if a run that the trials start from, learn from or ask is not complete. A search trains its
+/// trials alone.
+void require_trained(const std::vector<PlannedParent>& parents, const App& app, const std::string& backend) {
+  if (parents.empty()) return;
+  std::optional<store::Store> store;
+  if (std::filesystem::exists(app.database)) store.emplace(app.database, store::OpenMode::read);
+  for (const PlannedParent& parent : parents) {
+    const std::optional<store::RunRow> run =
+        store ? store->find_question(parent.point.question, backend) : std::nullopt;
+    if (!run || run->state != store::RunState::completed)
+      throw Error("run " + parent.point.name +
+                  " is needed by the trials, but is not complete; make it first: " + parent.command);
+  }
 }
 
 }  // namespace
@@ -53,10 +69,7 @@ std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, cons
   planned->parents = std::make_unique<ParentRuns>(app.database, file.file, folders_of, file.fingerprint);
   planned->plan = std::make_unique<plan::search::SearchPlan>(
       planned->document, file.catalogue, pretrained::sha256_of_content, planned->parents.get());
-  if (!planned->parents->take().empty())
-    throw Error(
-        "[model] from = { experiment = ... } cannot be used in a search; train that run first with exp run, "
-        "and write from = { run = \"NAME\" }");
+  require_trained(planned->parents->take(), app, file.backend);
   const plan::PlanHeader& header = planned->plan->header();
   file.plan.name = header.name;
   file.plan.note = header.note;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the alerts of exp monitor --alerts: tables for people, CSV, JSON, and a line for each change while
-// alerts are followed. Read alert_tables.hpp first. Titles of columns are names in CSV, so they stay.
-#include "cli/alert_tables.hpp"
-
+// alerts are followed. Read monitor_alerts.hpp first. Titles of columns are names in CSV, so they stay.
 #include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
+#include "cli/monitor_alerts.hpp"
 #include "cli/table.hpp"
 #include "monitor/alert_events.hpp"
 #include "monitor/alert_json.hpp"

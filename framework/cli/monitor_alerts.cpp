@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp monitor --alerts: reads events from the database or from a file, lets AlertWatch evaluate them, prints
-// the alerts (alert_tables.hpp), and passes each new one to the command of --on-alert. In a replay an alert
+// the alerts (alert_tables.cpp), and passes each new one to the command of --on-alert. In a replay an alert
 // is passed on while events are read; those of a served run are passed on once (monitor/sent_alerts.hpp).
 // With --follow the process keeps its AlertWatch and reads only what is new, once a second.
 #include "cli/monitor_alerts.hpp"
@@ -17,7 +17,6 @@
 
 #include "analysis/predictions.hpp"
 #include "base/nearest.hpp"
-#include "cli/alert_tables.hpp"
 #include "cli/verbs.hpp"
 #include "monitor/alert_events.hpp"
 #include "monitor/alert_json.hpp"

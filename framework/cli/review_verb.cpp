@@ -12,7 +12,7 @@
 #include "cli/components.hpp"
 #include "cli/review_loop.hpp"
 #include "cli/table.hpp"
-#include "review/item_json.hpp"
+#include "review/queue_items.hpp"
 #include "world/atomic_file.hpp"
 
 namespace encore::cli {

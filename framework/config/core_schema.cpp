@@ -33,6 +33,18 @@ Schema named_run(std::string help) {
       .optional("name", OptionType::text, {.help = "name of the run of `experiment`, if it has several"});
 }
 
+/// Returns the same with the folder of another program's model, for tables that need its answers, not its
+/// initial weights.
+Schema named_model(std::string help) {
+  return named_run(std::move(help))
+      .optional(
+          "folder", OptionType::path,
+          {.help =
+               "instead of `run`: the folder of a Hugging Face model, of which a run is made first, as by "
+               "`exp import`"});
+}
+
+/// Returns the table as a resolved experiment has it: `experiment` may be a folder.
 Schema resolved_run(const Schema& named) {
   return Schema(named).optional("question", OptionType::text,
                                 {.help = "identity of the run of `experiment`"});
@@ -183,12 +195,12 @@ const Schema& resolved_parent_schema() {
 
 const Schema& teacher_schema() {
   static const Schema schema =
-      named_run("name or id of a completed run of this database, whose scores are learned");
+      named_model("name or id of a completed run of this database, whose scores are learned");
   return schema;
 }
 
 const Schema& resolved_teacher_schema() {
-  static const Schema schema = resolved_run(teacher_schema());
+  static const Schema schema = resolved_parent_schema();
   return schema;
 }
 
@@ -213,12 +225,12 @@ const Schema& app_schema() {
 
 const Schema& step_model_schema() {
   static const Schema schema =
-      named_run("name or id of a completed run of this database, whose model the step asks");
+      named_model("name or id of a completed run of this database, whose model the step asks");
   return schema;
 }
 
 const Schema& resolved_step_model_schema() {
-  static const Schema schema = resolved_run(step_model_schema());
+  static const Schema schema = resolved_parent_schema();
   return schema;
 }
 

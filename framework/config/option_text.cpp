@@ -140,8 +140,10 @@ std::string fields_text(const ManifestOffer& offer) {
                                    : ". Other options give these fields instead of them or in addition: " +
                                          joined(offer.may_give));
   if (offer.kind == Kind::step && offer.asks_model)
-    return "It asks the model of a run, which `model` in its table names: { run = \"NAME\" }, or "
-           "{ experiment = \"FILE.toml\" } for one that is trained first";
+    return "It asks the model of a run, which `model` in its table names: { run = \"NAME\" }, "
+           "{ experiment = \"FILE.toml\" } for one that is trained first, or { folder = \"DIR\" } for a "
+           "model of "
+           "Hugging Face";
   if (offer.kind != Kind::task) return "";
   return "It reads the " + fields_of(offer.needs.structure) + " of each record" +
          (offer.needs.truth.empty()

@@ -19,7 +19,6 @@
 #include "base/nearest.hpp"
 #include "base/utf8.hpp"
 #include "contract/step_answers.hpp"
-#include "contract/step_damage.hpp"
 #include "contract/step_samples.hpp"
 #include "plugin_host/loader.hpp"
 

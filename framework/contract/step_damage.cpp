@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Damages the knowledge and the files of steps, and checks that the damage is refused. step_checks.cpp calls
 // it. A form of damage that a step may overlook without a loss, such as a missing last newline, does not
-// belong here. Read step_damage.hpp first.
-#include "contract/step_damage.hpp"
+// belong here. Read step_checks.hpp first.
+#include "contract/step_checks.hpp"
 
 #include <algorithm>
 #include <filesystem>

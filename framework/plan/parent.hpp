@@ -35,6 +35,8 @@ class ParentSource {
   /// Returns the only run that an experiment file asks for, or the one called `name` unless that is empty.
   /// Throws Error, or ConfigErrors if the file is wrong.
   virtual const Parent& experiment(const std::filesystem::path& file, const std::string& name) = 0;
+  /// Returns the run that `exp import` makes of the folder of a Hugging Face model. Throws likewise.
+  virtual const Parent& imported(const std::filesystem::path& folder) = 0;
 };
 
 }  // namespace encore::plan

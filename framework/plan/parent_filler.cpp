@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/input_file.hpp"
+#include "base/readable_text.hpp"
 #include "config/core_schema.hpp"
 #include "config/origin.hpp"
 #include "config/toml.hpp"
@@ -29,6 +30,12 @@ struct LinkTable {
   const Schema& (*schema)();
   std::string who = "a run";  ///< the one that does it, for messages
 
+  /// The ways to name the other run, of which a table has one.
+  std::vector<std::string> ways() const {
+    std::vector<std::string> names = {"run", "experiment"};
+    if (schema().find("folder") != nullptr) names.push_back("folder");
+    return names;
+  }
   std::string usage() const {
     const std::string& name = path.back();
     return "write " + name + " = { run = \"NAME\" } or " + name + " = { experiment = \"FILE\" }";
@@ -165,16 +172,18 @@ bool is_sound(const config::Value& from, const Options& options, const LinkTable
     problems.add(from.origin.place, table.key, table.title + " " + message);
     return false;
   };
-  const bool run = options.has("run"), experiment = options.has("experiment");
-  if (run && experiment)
-    return refuse("names a run and an experiment; " + table.who + " " + table.use +
+  std::vector<std::string> ways = table.ways();
+  std::erase_if(ways, [&](const std::string& way) { return !options.has(way); });
+  if (ways.size() > 1) {
+    for (std::string& way : ways) way.insert(0, way == "experiment" ? "an " : "a ");
+    return refuse("names " + listed(ways) + "; " + table.who + " " + table.use +
                   " one of them: " + table.usage());
-  if (!run && !experiment) return refuse("names no run; " + table.usage());
-  if (run && options.has("name"))
-    return refuse("has a name beside run; name chooses one of the runs of an experiment");
-  for (const char* name : {"run", "experiment"})
-    if (options.has(name) && options.text(name).empty())
-      return refuse(std::string("has an empty ") + name + "; " + table.usage());
+  }
+  if (ways.empty()) return refuse("names no run; " + table.usage());
+  if (ways.front() != "experiment" && options.has("name"))
+    return refuse("has a name beside " + ways.front() + "; name chooses one of the runs of an experiment");
+  if (options.text(ways.front()).empty())
+    return refuse("has an empty " + ways.front() + "; " + table.usage());
   return true;
 }
 
@@ -194,8 +203,9 @@ const Parent* link(config::Value& root, const LinkTable& table, ParentSource* so
   try {
     if (source == nullptr) throw Error("there is no database in which a run could be found");
     const Parent& parent =
-        options.has("run")
-            ? source->run(options.text("run"))
+        options.has("run") ? source->run(options.text("run"))
+        : options.has("folder")
+            ? source->imported(options.text("folder"))
             : source->experiment(options.text("experiment"), options.has("name") ? options.text("name") : "");
     config::Value::Table link;
     const auto add = [&](const char* name, const std::string& text) {
@@ -204,7 +214,7 @@ const Parent* link(config::Value& root, const LinkTable& table, ParentSource* so
     if (options.has("run")) {
       add("run", parent.id);
     } else {
-      add("experiment", options.text("experiment"));
+      add("experiment", options.text(options.has("folder") ? "folder" : "experiment"));
       if (options.has("name")) add("name", options.text("name"));
       add("question", parent.question);
     }

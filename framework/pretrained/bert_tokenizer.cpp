@@ -115,6 +115,11 @@ void require_tokens_beside_words(const WrittenTokenizer& tokenizer) {
 
 json bert_config_json(const WrittenTokenizer& tokenizer) {
   const Options& options = tokenizer.options;
+  if (options.has("fold_lookalikes") && options.flag("fold_lookalikes"))
+    throw Error(
+        "tokenizer.fold_lookalikes = true cannot be exported: the tokenizer files of transformers have no "
+        "such "
+        "setting, so the exported model would read disguised words otherwise");
   json config = special_tokens_json();
   config["tokenizer_class"] = "BertTokenizer";
   config["do_lower_case"] = options.flag("lowercase");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Items and counts of a review queue as JSON, for the command line and for HTTP. The names of the members are
-// an interface for programs. Read item_json.hpp first.
-#include "review/item_json.hpp"
+// an interface for programs. Read queue_items.hpp first.
+#include <nlohmann/json.hpp>
+
+#include "review/queue_items.hpp"
 
 namespace encore::review {
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <encore/error.hpp>
 
 namespace encore::review {
@@ -90,6 +92,15 @@ struct QueueCounts {
   std::int64_t waiting = 0;           ///< items without a decision, claimed ones too
   std::int64_t done = 0;              ///< decided items
 };
+
+/// Whether the opinions of others are included: a reviewer must not see them before the own decision.
+enum class Opinions : std::uint8_t { hidden, shown };
+
+/// Returns an item for programs, as `exp review --json` prints it and the routes /v1/review/... of `exp
+/// serve` send it (item_json.cpp). Members may be added, none renamed.
+nlohmann::ordered_json item_json(const Item& item, Opinions opinions);
+/// {"waiting", "done", "seen": {"answer", "review", "refuse"}}
+nlohmann::ordered_json counts_json(const QueueCounts& counts);
 
 /// An action on an item that cannot be done: the item is unknown, another reviewer has it, it is decided, or
 /// the label is not valid. Nothing was changed.

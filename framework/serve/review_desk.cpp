@@ -10,7 +10,6 @@
 #include <boost/asio/post.hpp>
 #include <nlohmann/json.hpp>
 
-#include "review/item_json.hpp"
 #include "serve/refusal.hpp"
 
 namespace encore::serve {

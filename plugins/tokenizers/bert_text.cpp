@@ -14,6 +14,7 @@
 #include "bert_categories.hpp"
 #include "canonical_order.hpp"
 #include "code_points.hpp"
+#include "lookalikes.hpp"
 
 namespace encore::wordpiece {
 namespace {
@@ -148,6 +149,7 @@ void BertText::normalize_into(std::string_view text, SplitText& out, const Place
   const bool parts = cleaning_.separate_ideographs;
   const auto place_lowered = [&](std::int32_t c, ByteRange source) {
     constexpr std::int32_t capital_i_with_dot = 0x130, dot_above = 0x307;
+    if (cleaning_.fold_lookalikes) c = tokenizers::without_disguise(c);
     if (!cleaning_.lowercase) return place(c, source);
     if (c != capital_i_with_dot) return place(utf8proc_tolower(c), source);
     place('i', source);  // the only character whose lower case has two

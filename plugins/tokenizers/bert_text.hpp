@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BertText splits text into words like BERT's BasicTokenizer. It cleans the characters and separates
-// ideographs. For a lower-casing model it also decomposes characters (NFD), drops accents and converts to
+// ideographs. If an option says so, letters that look like Latin ones become these. For a lower-casing model it also decomposes characters (NFD), drops accents and converts to
 // lower case, unless options say otherwise. White space and punctuation marks separate words. wordpiece.cpp
 // cuts the words into tokens; wordpiece_trainer.cpp counts them. Models were trained with these words, so
 // they must not change.
@@ -55,6 +55,7 @@ struct BertCleaning {
   bool lowercase = false;
   bool strip_accents = false;
   bool separate_ideographs = true;
+  bool fold_lookalikes = false;  ///< Letters that look like Latin ones become these (lookalikes.hpp).
 };
 
 /// A text before it is split at white space and punctuation, and the origin of each of its bytes.

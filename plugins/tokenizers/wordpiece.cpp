@@ -32,6 +32,10 @@ Schema WordPiece::options() {
   schema.optional("strip_accents", OptionType::boolean,
                   {.help = "drop the accents of letters; default: the value of lowercase"});
   schema.boolean("tokenize_chinese_chars", true, {.help = "treat each Chinese character as a word"});
+  schema.boolean(
+      "fold_lookalikes", false,
+      {.help = "replace letters that look like a Latin one by it, such as a Cyrillic o, against words that "
+               "are disguised; for text in Latin script"});
   return tokenizers::AddedTokens::add_option(schema);
 }
 
@@ -39,7 +43,8 @@ WordPiece::WordPiece(const Options& options, const TokenizerContext&)
     : training_(tokenizers::training_of(options)),
       text_({.lowercase = options.flag("lowercase"),
              .strip_accents = options.flag(options.has("strip_accents") ? "strip_accents" : "lowercase"),
-             .separate_ideographs = options.flag("tokenize_chinese_chars")}),
+             .separate_ideographs = options.flag("tokenize_chinese_chars"),
+             .fold_lookalikes = options.flag("fold_lookalikes")}),
       added_(options) {}
 
 void WordPiece::load(std::vector<std::string> vocabulary) {

@@ -5,6 +5,11 @@
 //
 //   alerts_replay --rules experiments/alerts/sentiment.toml --seeds 20 --rate 100
 //   alerts_replay --write month.jsonl --rate 100     # the events of the first seed, for exp monitor --replay
+//   alerts_replay --answers predictions/test.jsonl --negative 0,1     # labels as a model answers them
+//
+// With --answers the events carry the answers of a model: for an event that is negative in truth, the answer
+// to a random test example whose truth is one of --negative, and likewise for the others. The model's
+// mistakes make all shares more equal, so spikes must be larger to be found.
 //
 // A month has two groups, of which the small one has a twentieth of the items. The rate swings by 60 % over
 // the day and by 10 % (standard deviation) between periods of ten minutes; the share of negative answers is
@@ -22,6 +27,8 @@
 #include <fstream>
 #include <iostream>
 #include <random>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,7 +50,8 @@ constexpr std::int64_t quiet_days = 8;  // before the first spike, for a referen
 constexpr double two_pi = 6.283185307179586;
 
 struct Wishes {
-  std::string rules = "experiments/alerts/sentiment.toml", write = {};
+  std::string rules = "experiments/alerts/sentiment.toml", write = {}, answers = {};
+  std::set<std::string> negative = {"negative", "very negative"};  ///< labels in the file --answers
   int seeds = 20;
   std::uint64_t first_seed = 1;
   double rate = 100.0;  ///< items a minute, of both groups
@@ -51,6 +59,27 @@ struct Wishes {
   double share = 0.55, points = 0.30, factor = 4.5;
   int share_minutes = 60, points_minutes = 20, factor_minutes = 20;
 };
+
+/// Whether a model calls an input negative, for inputs that are not (0) and that are (1). Without a model
+/// each answer is right.
+using Answers = std::array<std::vector<bool>, 2>;
+
+Answers read_answers(const Wishes& wishes) {
+  if (wishes.answers.empty()) return {{{false}, {true}}};
+  std::ifstream file(wishes.answers);
+  if (!file) throw Error("cannot read " + wishes.answers);
+  Answers answers;
+  for (std::string line; std::getline(file, line);) {
+    const ordered_json example = ordered_json::parse(line);
+    const auto is_negative = [&](const char* member) {
+      return wishes.negative.contains(example.value(member, ""));
+    };
+    answers[is_negative("truth") ? 1 : 0].push_back(is_negative("predicted"));
+  }
+  if (answers[0].empty() || answers[1].empty())
+    throw Error(wishes.answers + ": expected examples whose truth is one of --negative, and others");
+  return answers;
+}
 
 struct Spike {
   monitor::AlertKind kind;
@@ -83,10 +112,11 @@ std::vector<Spike> draw_spikes(const Wishes& wishes, std::mt19937_64& random) {
   return spikes;
 }
 
-/// Calls `seen` with each event of a month in the order of time: seconds since the beginning, group,
-/// negative.
+/// Calls `seen` with each event of a month in the order of time: seconds since the beginning, group, whether
+/// the answer is negative.
 template <class Seen>
-void generate(const Wishes& wishes, const std::vector<Spike>& spikes, std::mt19937_64& random, Seen seen) {
+void generate(const Wishes& wishes, const Answers& answers, const std::vector<Spike>& spikes,
+              std::mt19937_64& random, Seen seen) {
   std::array<std::vector<const Spike*>, groups.size()> of_group;
   for (const Spike& spike : spikes) of_group[spike.group].push_back(&spike);
   std::uniform_real_distribution<double> chance(0.0, 1.0);
@@ -114,7 +144,11 @@ void generate(const Wishes& wishes, const std::vector<Spike>& spikes, std::mt199
         events.emplace_back(static_cast<double>(second) + chance(random), group);
     }
     std::ranges::sort(events);
-    for (const auto& [time, group] : events) seen(time, group, chance(random) < share[group]);
+    for (const auto& [time, group] : events) {
+      const std::vector<bool>& given = answers[chance(random) < share[group] ? 1 : 0];
+      const std::size_t example = given.size() == 1 ? 0 : random() % given.size();
+      seen(time, group, given[example]);
+    }
   }
 }
 
@@ -199,7 +233,8 @@ ordered_json json_of(const Tally& tally, const monitor::AlertRules& rules, int s
 
 class Generator {
  public:
-  explicit Generator(const Wishes& wishes) : wishes_(wishes), rules_(monitor::load_alerts(wishes.rules)) {}
+  explicit Generator(const Wishes& wishes)
+      : wishes_(wishes), answers_(read_answers(wishes)), rules_(monitor::load_alerts(wishes.rules)) {}
 
   ordered_json measure() {
     Tally ours, rival;
@@ -220,7 +255,7 @@ class Generator {
         events += std::ssize(month_of_events);
         month_of_events.clear();
       };
-      generate(wishes_, spikes, random, [&](double time, std::size_t group, bool negative) {
+      generate(wishes_, answers_, spikes, random, [&](double time, std::size_t group, bool negative) {
         event.time = static_cast<double>(beginning) + time;
         event.values.clear();
         for (const std::string& field : fields)
@@ -250,7 +285,7 @@ class Generator {
     const std::vector<Spike> spikes = draw_spikes(wishes_, random);
     std::ofstream file(wishes_.write);
     std::int64_t number = 0;
-    generate(wishes_, spikes, random, [&](double time, std::size_t group, bool negative) {
+    generate(wishes_, answers_, spikes, random, [&](double time, std::size_t group, bool negative) {
       char line[160];
       std::snprintf(
           line, sizeof line,
@@ -264,8 +299,17 @@ class Generator {
 
  private:
   Wishes wishes_;
+  Answers answers_;
   monitor::AlertRules rules_;
 };
+
+/// Returns the parts between commas.
+std::set<std::string> names_in(const std::string& list) {
+  std::set<std::string> names;
+  std::istringstream in(list);
+  for (std::string name; std::getline(in, name, ',');) names.insert(name);
+  return names;
+}
 
 Wishes wishes_in(const std::vector<std::string>& words) {
   Wishes wishes;
@@ -275,6 +319,10 @@ Wishes wishes_in(const std::vector<std::string>& words) {
       wishes.rules = value;
     else if (name == "--write")
       wishes.write = value;
+    else if (name == "--answers")
+      wishes.answers = value;
+    else if (name == "--negative")
+      wishes.negative = names_in(value);
     else if (name == "--seeds")
       wishes.seeds = std::stoi(value);
     else if (name == "--first-seed")

@@ -274,6 +274,23 @@ TEST_F(ApplicationTest, IsSweptOverTheOptionsOfItsSteps) {
   EXPECT_EQ(sandbox_.one("SELECT count(DISTINCT question) FROM run WHERE kind = 'application'"), "2");
 }
 
+TEST_F(ApplicationTest, IsSearchedOverTheOptionsOfItsStepsOnceItsModelIsTrained) {
+  sandbox_.write("search.toml", std::string(application) +
+                                    "[search]\ntrials = 3\n[search.space]\n\"app.step.decide.error\" = "
+                                    "{ uniform = [0.2, 0.5] }\n");
+  const std::string missing = refusal_of({"run", "search.toml"});
+  EXPECT_TRUE(contains(missing,
+                       "run departments is needed by the trials, but is not complete; make it first: exp "
+                       "run ") &&
+              contains(missing, "departments.toml"))
+      << missing;
+  output_of({"run", "departments.toml", "-q"});
+  output_of({"run", "search.toml", "-q"});
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE kind = 'application'"), "3");
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE kind = 'training'"), "1");
+  output_of({"verify", "desk"});
+}
+
 TEST_F(ApplicationTest, RefusesWhatCannotWork) {
   const auto refused = [&](const std::string& from, const std::string& to) {
     write_changed("refused.toml", from, to);

@@ -49,6 +49,9 @@ class FixedParents final : public ParentSource {
   const Parent& experiment(const std::filesystem::path& file, const std::string&) override {
     return find("/abs/dir/" + file.filename().string());
   }
+  const Parent& imported(const std::filesystem::path& folder) override {
+    return find("/abs/dir/" + folder.filename().string());
+  }
   void set_weights(const std::string& sha256) { parents_.at("run pre").weights->sha256 = sha256; }
 
  private:
@@ -291,6 +294,14 @@ TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
   EXPECT_EQ(point_of(taught(by_run, "hard_weight = 0.5\ntemperature = 2.0\n")).question, run.question);
 }
 
+TEST(Teacher, MayBeTheFolderOfAModel) {
+  const RunPoint by_folder = point_of(taught("{ folder = \"pre.toml\" }"));
+  EXPECT_EQ(by_folder.question, point_of(taught(by_file)).question);
+  EXPECT_EQ(by_folder.config.at("distil").at("teacher").at("experiment"),
+            std::filesystem::absolute("dir/pre.toml").string());
+  EXPECT_FALSE(by_folder.config.at("distil").at("teacher").contains("folder"));
+}
+
 TEST(Teacher, MayBeSetBesideAParent) {
   const RunPoint run = point_of(child(by_run, "", "[distil]\nteacher = " + by_file + "\n"));
   EXPECT_TRUE(run.data.contains("model.from"));
@@ -304,6 +315,11 @@ TEST(Teacher, IsReportedWithItsPlaceWhereItIsWrong) {
   EXPECT_NE(parent_problem(taught("{}"))
                 .find("[distil] teacher names no run; write teacher = { run = \"NAME\" } or teacher "
                       "= { experiment = \"FILE\" }"),
+            std::string::npos);
+  EXPECT_NE(parent_problem(taught("{ run = \"pre\", folder = \"pre\" }"))
+                .find("names a run and a folder; a run learns from one of them"),
+            std::string::npos);
+  EXPECT_NE(parent_problem(taught("{ folder = \"pre\", name = \"x\" }")).find("has a name beside folder"),
             std::string::npos);
   EXPECT_NE(parent_problem(taught("\"folder\"")).find("exp import makes a run of a folder from elsewhere"),
             std::string::npos);

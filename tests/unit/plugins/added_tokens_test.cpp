@@ -125,5 +125,19 @@ TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsOnRequest) {
   EXPECT_EQ(cut("中国", {}, false, {{"tokenize_chinese_chars", false}}), Tokens{"中国"});
 }
 
+/// Each "cafe" here has other letters: Cyrillic, fullwidth, mathematical, and one with a mark.
+TEST(WordPieceCleaning, ReadsDisguisedLettersAsLatinOnesOnRequest) {
+  const Tokens plain(4, "cafe");
+  const std::string disguised =
+      "\u0441\u0430f\u0435 \uFF43\uFF41\uFF46\uFF45 \U0001D41C\U0001D41A\U0001D41F\U0001D41E c\u0430f\u00E9";
+  EXPECT_EQ(cut(disguised, {}, true, {{"fold_lookalikes", true}}), plain);
+  EXPECT_EQ(cut("\u0421\u0410F\u0415", {}, true, {{"fold_lookalikes", true}}), Tokens{"cafe"});
+  EXPECT_EQ(cut("\u0421ovid", {}, false, {{"fold_lookalikes", true}}), Tokens{"Covid"})
+      << "a capital stays one";
+  EXPECT_NE(cut(disguised, {}, true), plain);
+  EXPECT_EQ(cut("中 café", {}, false, {{"fold_lookalikes", true}}), (Tokens{"中", "café"}))
+      << "nothing else changes";
+}
+
 }  // namespace
 }  // namespace encore::test
