@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp quantize` with the real worker (worker/quantize_verb.cpp, infer/quantization.hpp): 8-bit weights
 // beside a run's own, how they are measured, which verbs compute with them, and what is rejected. Which
-// matrices are rounded may change; every verb must compute with the file that was written.
+// matrices are rounded may change; the verbs must compute with the file that was written.
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -108,6 +110,19 @@ TEST_F(QuantizeVerb, AFileOfInputsReplacesTheDevelopmentSet) {
   EXPECT_EQ(answer.at("sample"), 2);
   const std::string text = output_of({"quantize", "tiny", "--texts", "lines.txt", "--tolerance", "1"});
   EXPECT_TRUE(contains(text, "vectors  of 2 inputs have moved by at most ")) << text;
+}
+
+TEST_F(QuantizeVerb, ExitsWithOneIfARunBeforeTheFailureWasWritten) {
+  output_of({"run", "tiny.toml", "-S", "name=damaged", "-S", "seed=2"});
+  const std::string folder = "encore.db.runs/";
+  const std::string damaged = sandbox_.one("SELECT id FROM run WHERE name = 'damaged'");
+  sandbox_.write(folder + damaged + "/weights.safetensors", "not weights");
+  EXPECT_TRUE(contains(failure({"quantize", "damaged", "--tolerance", "5"}), damaged))
+      << "2: nothing was written";
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "damaged", "--tolerance", "5"}, 1), damaged));
+  EXPECT_TRUE(std::filesystem::exists(sandbox_.folder() / folder /
+                                      sandbox_.one("SELECT id FROM run WHERE name = 'tiny'") /
+                                      "weights_int8.safetensors"));
 }
 
 TEST_F(QuantizeVerb, RefusesWithTheReason) {
