@@ -17,8 +17,8 @@
 
 namespace encore::kernels {
 
-/// Threads of a team: two warps of an NVIDIA GPU, a wavefront of an AMD GPU. The number decides speed only:
-/// each element is summed by one thread.
+/// Threads of a team: two warps of an NVIDIA GPU, a wavefront of an AMD GPU. The bits do not depend on the
+/// number, because one thread adds up each sum (attention_tiles.hpp).
 inline constexpr int attention_threads = 64;
 
 /// Returns the number of teams, one for each tile of each sequence and head; 0: there is nothing to compute,
@@ -33,13 +33,14 @@ void run_tiles(const Device& device, const char* label, int threads, const Kerne
   const int teams = teams_of(kernel.p, kernel.tiles);
   if (teams == 0) return;
   Kokkos::TeamPolicy<ExecutionSpace> policy(device.space(), teams, threads);
+  // 16 bytes more than get_shmem() asks for, because Kokkos may align the beginning of the memory.
   policy.set_scratch_size(0, Kokkos::PerTeam(kernel.layout.bytes + 16));
   launch_attention_kernel(label, policy, kernel);
 }
 
 /// Computes the outputs and the logarithms of the sums. Returns false, without a launch, if tiles cannot
-/// compute it: the keys are not consecutive rows (stride), no scratch memory holds a head, or there are more
-/// teams than can be launched at once.
+/// compute it: a query also sees keys at multiples of a stride, no scratch memory holds a head, or there are
+/// more teams than can be launched at once.
 template <class T>
 bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                   const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum,
