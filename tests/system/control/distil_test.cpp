@@ -198,6 +198,7 @@ TEST_F(Distil, AMaskedLanguageModelLearnsFromAnother) {
 TEST_F(Distil, RejectsTeachersThatDoNotFitBeforeTheStart) {
   output_of({"run", "teacher.toml", "-q"});
   const std::string named = student("{ run = \"teacher\" }", "named");
+  // refusal() of the fixture expects that there is no database; here the teacher is in it.
   const auto refused = [&](const std::string& text) {
     sandbox_.write("named.toml", text);
     const std::string errors = refusal_of({"run", "named.toml"});

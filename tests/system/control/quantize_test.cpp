@@ -113,14 +113,12 @@ TEST_F(QuantizeVerb, AFileOfInputsReplacesTheDevelopmentSet) {
 }
 
 TEST_F(QuantizeVerb, ExitsWithOneIfARunBeforeTheFailureWasWritten) {
-  output_of({"run", "tiny.toml", "-S", "name=damaged", "-S", "seed=2"});
-  const std::string folder = "encore.db.runs/";
-  const std::string damaged = sandbox_.one("SELECT id FROM run WHERE name = 'damaged'");
-  sandbox_.write(folder + damaged + "/weights.safetensors", "not weights");
-  EXPECT_TRUE(contains(failure({"quantize", "damaged", "--tolerance", "5"}), damaged))
-      << "2: nothing was written";
-  EXPECT_TRUE(contains(failure({"quantize", "tiny", "damaged", "--tolerance", "5"}, 1), damaged));
-  EXPECT_TRUE(std::filesystem::exists(sandbox_.folder() / folder /
+  sandbox_.write("other.conll", sandbox_.read("dev.conll"));
+  output_of({"run", "tiny.toml", "-S", "name=other", "-S", "seed=2", "-S", "data.dev=other.conll"});
+  sandbox_.write("other.conll", sandbox_.read("other.conll") + "\n");
+  EXPECT_TRUE(contains(failure({"quantize", "other", "--tolerance", "5"}), "other.conll"));
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "other", "--tolerance", "5"}, 1), "other.conll"));
+  EXPECT_TRUE(std::filesystem::exists(sandbox_.folder() / "encore.db.runs" /
                                       sandbox_.one("SELECT id FROM run WHERE name = 'tiny'") /
                                       "weights_int8.safetensors"));
 }
