@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the factors of a list of runs (factors_of): the settings in which they differ, joined if they change
-// together, each with a short label. Reports, `exp ls` and `exp compare` call it. Tables of reports have a
-// column for each factor; nothing is stored. Read factors.hpp first.
+// Finds the factors of a list of runs (factors_of): the settings in which they differ, each with a short
+// label. Settings that change together are joined, except those that a sweep or the command line set one by
+// one. Reports, `exp ls` and `exp compare` call it, and tables of reports have a column for each factor.
+// Nothing is stored, so the joining and the labels may change. Read factors.hpp first.
 #include "analysis/factors.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace encore::analysis {
 
 namespace {
 
-/// The values of one setting: `texts` has one for each run, `levels` each different one in its own type.
+/// The values of one setting: `texts` has one for each run as JSON, `levels` each different value. Equal
+/// numbers are one level: 1 and 1.0 have the text of the one that occurs first.
 struct KeyValues {
   std::vector<std::string> texts;
   std::vector<nlohmann::json> levels;
@@ -23,6 +25,12 @@ struct KeyValues {
   bool chosen = false;  ///< set by a sweep, a search or the command line, not because another setting changed
 };
 
+std::string text_of(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Orders the levels of a factor: numbers by value, then text and lists in natural order, a missing setting
+/// last.
 bool level_before(const nlohmann::json& a, const nlohmann::json& b) {
   if (a.is_null() != b.is_null()) return b.is_null();
   if (a.is_number() && b.is_number()) return a.get<double>() < b.get<double>();
@@ -41,11 +49,11 @@ std::map<std::string, KeyValues> values_by_key(const std::vector<store::RunRow>&
       if (config::only_describes(param.key)) continue;
       KeyValues& values = keys[param.key];
       values.texts.resize(runs.size(), missing);
-      values.texts[i] = param.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
       values.swept = values.swept || param.source == "sweep";
       values.chosen = values.chosen || param.source == "sweep" || param.source == "command line";
-      if (std::find(values.levels.begin(), values.levels.end(), param.value) == values.levels.end())
-        values.levels.push_back(param.value);
+      const auto known = std::find(values.levels.begin(), values.levels.end(), param.value);
+      values.texts[i] = text_of(known == values.levels.end() ? param.value : *known);
+      if (known == values.levels.end()) values.levels.push_back(param.value);
     }
   }
   for (auto& [key, values] : keys)
@@ -117,6 +125,8 @@ std::string last_parts(const std::string& key, std::size_t count) {
   return at == std::string::npos ? path : path.substr(at + 1);
 }
 
+/// Sets the label of each factor: the fewest last parts of its name that no other factor has, or the whole
+/// name.
 void add_labels(std::vector<Factor>& factors) {
   constexpr std::size_t most_parts = 8;
   for (Factor& factor : factors) {
@@ -135,8 +145,7 @@ Factor factor_of(const std::string& name, const std::vector<std::string>& keys, 
   Factor factor{.name = name, .label = {}, .keys = keys, .levels = values.levels, .level = {}};
   std::sort(factor.levels.begin(), factor.levels.end(), level_before);
   std::map<std::string, std::size_t> number;
-  for (std::size_t i = 0; i < factor.levels.size(); ++i)
-    number[factor.levels[i].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)] = i;
+  for (std::size_t i = 0; i < factor.levels.size(); ++i) number[text_of(factor.levels[i])] = i;
   for (const std::string& text : values.texts) factor.level.push_back(number.at(text));
   factor.numeric = std::all_of(factor.levels.begin(), factor.levels.end(),
                                [](const nlohmann::json& level) { return level.is_number(); });

@@ -2,7 +2,8 @@
 // app_from_file(): from a user's own file of labelled requests to an application, for `exp app new`. The
 // worker surveys the file with the reader that a run will use (record/survey_answer.hpp); this function
 // checks what is found, divides it (app_shares.hpp) and writes the experiment files (app_files.hpp).
-// cli/app_verb.cpp prints the result. Read next: docs/guides/app_from_a_file.md.
+// cli/app_verb.cpp prints the result. Read next: docs/guides/app_from_a_file.md. Options of the form must
+// stay, because scripts have them; the content of the files may change.
 #pragma once
 
 #include <filesystem>

@@ -43,7 +43,7 @@ Form<ReportRequest> report_form() {
                {"exp report quickstart --checklist neurips",
                 "a venue's checklist: answers from the record, and items left for you"},
                {"exp report all --against quickstart -o beside.tex",
-                "all runs beside older ones; a date selects the runs that finished before it"}}})
+                "all runs beside the run quickstart; --against also takes a date (UTC)"}}})
       .option("output,o", &R::output, "FILE", "the file to write: .html, .md, .tex, .csv, .json")
       .option("format", &R::format, "NAME",
               "one of html, md, tex, csv, json (default: by the extension of FILE)")
@@ -52,8 +52,8 @@ Form<ReportRequest> report_form() {
       .flag("brief", &R::brief, "two pages: abstract, one table, one picture, how to repeat it")
       .option("sections", &R::sections, "A,B", "write only these: " + listed_words(report::report_sections()))
       .option("without", &R::without, "A,B",
-              "leave these out. Examples are always left out if [data] private = true, unless --sections "
-              "names them")
+              "leave these out. If [data] private = true, examples are left out by default; only --sections "
+              "brings them back")
       .option("metric", &R::metric, "NAME",
               "the compared score: split/measure (default: the measure that chooses checkpoints, on test)")
       .option("against", &R::against, "OLD",

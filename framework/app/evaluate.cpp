@@ -69,9 +69,14 @@ EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
   if (request.reference) require_no_reference(app, runs);
   EvaluateResult evaluation{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {
-    evaluation.runs.push_back(
-        {run.name, worker_answer<record::EvaluateAnswer>(
-                       app.events, run.worker, worker_arguments(app, request.model, run, "evaluate", more))});
+    try {
+      evaluation.runs.push_back({run.name, worker_answer<record::EvaluateAnswer>(
+                                               app.events, run.worker,
+                                               worker_arguments(app, request.model, run, "evaluate", more))});
+    } catch (const Error& error) {
+      if (!request.reference || evaluation.runs.empty()) throw;
+      throw WorkError(error.what());  // references of runs before this one have been stored
+    }
     scored(evaluation.runs.back());
   }
   return evaluation;

@@ -35,7 +35,7 @@ struct EvaluateResult {
   bool one = false;  ///< the user asked for exactly one run; --json then prints an object, not a list
 };
 /// Scores the selected runs in order, and calls `scored` after each. Throws Error at the first worker that
-/// fails; the runs after it are not scored.
+/// fails, or WorkError if references of runs before it have been stored; the runs after it are not scored.
 EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
                         const std::function<void(const RunScores&)>& scored);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // import(): makes a run from a Hugging Face folder, without training. cli/run_verb.cpp calls it and shows it
-// like a session of `exp run`. The run is stored with its question like any other; importing an equal model
-// again finds this run. Read next: import.cpp, pretrained/hugging_face_folder.hpp.
+// like a session of `exp run`. The run is stored with its question (the text of all that its result depends
+// on) like any other, so importing an equal model again finds this run. Read next: import.cpp,
+// pretrained/hugging_face_folder.hpp.
 #pragma once
 
 #include <optional>

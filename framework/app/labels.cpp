@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `exp tag` and `exp note`: reads and changes the tags and notes of runs in the database. cli/label_verbs.cpp
-// calls tag() and note() and prints the result. Nothing that depends on a run's question may be written here.
+// calls tag() and note() and prints the result. Nothing that decides a run's identity may be written here.
 // Read next: labels.hpp.
 #include "app/labels.hpp"
 

@@ -60,9 +60,14 @@ QuantizeResult quantize(const QuantizeRequest& request, const App& app,
   const auto [runs, one] = find_trained_runs(app, selection_from(request.selection), request.model.backend);
   QuantizeResult result{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {
-    result.runs.push_back({run.name, worker_answer<record::QuantizeAnswer>(
-                                         app.events, run.worker,
-                                         worker_arguments(app, request.model, run, "quantize", options))});
+    try {
+      result.runs.push_back({run.name, worker_answer<record::QuantizeAnswer>(
+                                           app.events, run.worker,
+                                           worker_arguments(app, request.model, run, "quantize", options))});
+    } catch (const Error& error) {
+      if (result.runs.empty()) throw;
+      throw WorkError(error.what());  // runs before this one have been written
+    }
     written(result.runs.back());
   }
   return result;

@@ -2,7 +2,8 @@
 // retrain(): trains a run again on its data and new data, compares it with its parent, and decides by a rule
 // whether the new run is promoted, that is whether it replaces its parent wherever --promoted selects runs.
 // cli/retrain_verb.cpp calls it and prints plan and result; store/lineage.hpp stores parent, comparison and
-// promotion. Read next: retrain.cpp.
+// promotion. The rule of promotion and the order of the steps are documented for users and must stay; printed
+// words may change. Read next: retrain.cpp.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // retrained_text(): writes the resolved settings of a run as the TOML of an experiment file, for retrain.cpp.
-// JSON and TOML have the same syntax for strings, numbers, booleans and lists of them. The text decides the
-// question of the new run, so equal wishes must give equal text. Read next: retrained_experiment.hpp.
+// held_out_share() and added_files() read what an earlier retraining has put into [data]. JSON and TOML have
+// the same syntax for strings, numbers, booleans and lists of them. The text decides the settings, and so the
+// identity, of the new run: equal wishes must give equal text. Read next: retrained_experiment.hpp.
 #include "app/retrained_experiment.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::string key_text(const std::string& key) {
   return bare ? key : json(key).dump();
 }
 
-/// Returns an inline table, such as model.from.
+/// Returns a value of TOML. An object, such as model.from, becomes an inline table.
 std::string toml_text(const json& value) {
   if (!value.is_object()) return value.dump();
   std::string text;
@@ -32,11 +33,14 @@ std::string toml_text(const json& value) {
   return "{ " + text + " }";
 }
 
-/// Returns the tables of a resolved experiment without options that have their default.
+/// Writes the tables of a resolved experiment. Options that have their default are left out, except `type`
+/// and the references to a run (names_run), which are always written.
 class Tables {
  public:
   explicit Tables(const config::Origins& origins) : origins_(origins) {}
 
+  /// Writes a table and the tables in it. `path` is its key in `origins`, too: names of layers and steps need
+  /// no quotes in TOML, because config/resolve.cpp accepts only letters, digits, "_" and "-" in them.
   void write(const std::string& path, const json& table) {
     std::string lines;
     std::vector<std::string> inner;
@@ -47,7 +51,7 @@ class Tables {
         lines += key_text(key) + " = " + toml_text(value) + "\n";
     }
     if (!lines.empty() || inner.empty()) text_ += "\n[" + path + "]\n" + lines;
-    for (const std::string& key : inner) write(path + "." + key_text(key), table.at(key));
+    for (const std::string& key : inner) write(path + "." + key, table.at(key));
   }
   const std::string& text() const { return text_; }
 
@@ -65,8 +69,9 @@ class Tables {
   std::string text_;
 };
 
-/// Returns the start of a run that starts where its parent did. The run is named by its id, because the
-/// experiment file that trained it may have changed.
+/// Returns the value of model.from with which a new run starts from the same weights as `run` did. The run
+/// that these weights belong to is named by its id, because the experiment file that trained it may have
+/// changed.
 json same_start(store::Store& store, const store::RunRow& run, const json& from) {
   if (!from.is_object() || from.contains("run")) return from;
   const std::optional<store::ParentRow> parent = store.read_parent(run);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// retrained_text(): the experiment of a run with more data, as the text of an experiment file. It has the
-// settings of the run's file, base files, overrides and sweep; defaults are left out, so that they count as
-// defaults again. retrain.cpp calls it and plans the text as `exp run` plans a file. The text decides the
-// question of the new run: after a change, old retrainings are not found again.
+// retrained_text(): the experiment of a run with more data, as the text of an experiment file;
+// held_out_share() and added_files() return the options that an earlier `exp retrain` has added. The text has
+// the settings of the run's file, base files, overrides and sweep; defaults are left out, so that they count
+// as defaults again. retrain.cpp calls it and plans the text as `exp run` plans a file. The text decides the
+// identity of the new run: after a change, old retrainings are not found again.
 #pragma once
 
 #include <map>

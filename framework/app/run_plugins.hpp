@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The models of stored runs, and the plugin folders that they may use. specification.json in a run's folder
-// names plugin folders, but a plugin is code and a run folder may come from a stranger. A plugin outside of
-// the build, of the folders of this call and of $ENCORE_PLUGIN_PATH needs the user's consent the first time,
-// and is refused without it. Called before a worker starts for evaluate, predict, verify, and retry without
-// an experiment file.
+// Finds the model of a stored run and the plugin folders that its worker may load. specification.json in a
+// run's folder names plugin folders, but a plugin is code and a run folder may come from a stranger. So a
+// plugin outside of the build, of the folders of this call and of $ENCORE_PLUGIN_PATH needs the user's
+// consent the first time: run_plugin_folders() asks through Events::agrees() and stores the answer in
+// ~/.local/state/encore/trusted_plugins. Verbs call it before a worker opens a stored run (predict, evaluate,
+// embed, serve, quantize, export, attention, verify, retrain, and retry without an experiment file). No verb
+// may load a stored run's plugins without it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -43,7 +46,8 @@ struct TrainedRun {
   std::filesystem::path worker;  ///< program of the run's backend
 };
 
-/// Says whether a verb also takes applications, which answer without a model of their own.
+/// Whether a verb accepts runs with a model only (`models`), or also applications, which answer with the
+/// models of other runs (`applications`).
 enum class Takes : std::uint8_t { models, applications };
 
 /// `backend` replaces that of the run. Throws Error if the run has no checkpoint yet, or UsageError if it is
@@ -62,8 +66,9 @@ TrainedRuns find_trained_runs(const App& app, const store::RunSelection& selecti
                               const std::optional<std::string>& backend, Takes takes = Takes::models);
 
 /// Returns the folders in which the plugins of the run are searched: `plugin_path`, or without it the folders
-/// of the specification; then $ENCORE_PLUGIN_PATH and the build for `backend`. Throws Error if a needed
-/// plugin is not allowed. Notices a plugin whose file differs from that of the training.
+/// of the specification; then $ENCORE_PLUGIN_PATH and the build for `backend`. Throws Error if the user does
+/// not allow a needed plugin, or cannot be asked. Prints a note (Events::noticed) about each plugin whose
+/// file differs from that of the training.
 std::vector<std::string> run_plugin_folders(const App& app, const std::vector<std::string>& plugin_path,
                                             store::Store& store, const store::RunRow& run,
                                             const record::Specification& specification,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// work_on(): a session, which trains planned runs: it writes their rows into the database, chooses places on
-// this machine, on others or in Slurm, and starts the runner. run.cpp, retry.cpp, import.cpp and retrain.cpp
-// plan runs and call it; search_session.cpp has a loop of its own and uses the same places and events. It
-// reports to SessionEvents and needs neither a terminal nor a command line; keep it so, because tests and
-// other programs call it. Read next: session_tasks.hpp.
+// work_on(): a session, which trains planned runs: it writes their rows into the database and starts the
+// runner, which trains them at the given places (session_places(), slurm_place()): on this machine, on others
+// or in Slurm. run.cpp, retry.cpp, import.cpp and retrain.cpp plan runs and call it; search_session.cpp has a
+// loop of its own and uses the same places and events. It reports to SessionEvents and needs neither a
+// terminal nor a command line; keep it so, because tests and other programs call it. Read next:
+// session_tasks.hpp.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +25,24 @@ namespace encore::app {
 
 /// The options for where and how runs are trained.
 struct SessionRequest {
-  std::optional<int> jobs;  ///< runs at once; not given: 1, or one for each device
-  int threads = 0;          ///< of each worker; 0: its share
-  /// "ssh", "slurm" or a command; machines, separated by commas.
-  std::optional<std::string> launcher, hosts;
-  std::optional<std::string> site;     ///< of Slurm
-  bool detach = false;                 ///< return after the jobs of Slurm are submitted
-  std::optional<std::string> devices;  ///< numbers of GPUs, separated by commas
-  int retries = 0;                     ///< attempts after a crash, for each run
-  int step_timeout = 0;                ///< seconds; 0: none
+  std::optional<int> jobs;              ///< runs at once; not given: 1, or one for each device
+  int threads = 0;                      ///< of each worker; 0: its share
+  std::optional<std::string> launcher;  ///< "ssh", "slurm" or a command
+  std::optional<std::string> hosts;     ///< machines, separated by commas
+  std::optional<std::string> site;      ///< of Slurm
+  bool detach = false;                  ///< return after the jobs of Slurm are submitted
+  std::optional<std::string> devices;   ///< numbers of GPUs, separated by commas
+  int retries = 0;                      ///< attempts after a crash, for each run
+  int step_timeout = 0;                 ///< seconds; 0: none
   RankRequest ranks;
-  /// The first is the default; the second ends the session after a failure.
-  bool keep_going = false, fail_fast = false, quiet = false;
+  bool keep_going = false;  ///< has no effect: a session continues with other runs unless fail_fast is set
+  bool fail_fast = false;   ///< end the session after a run has failed
+  bool quiet = false;       ///< print no progress
 
   bool uses_slurm() const { return launcher == "slurm"; }
 };
 
+/// The options of SessionRequest, for verbs that train.
 Form<SessionRequest> session_options();
 /// Returns a message if -j is given with --launcher slurm. Only a search accepts both: there -j limits the
 /// trials that are submitted at once.
@@ -70,10 +73,11 @@ struct RunEnded {
 /// A decision of a search about a trial.
 struct TrialNews {
   enum class Kind { proposed, excluded, not_trainable, repeated, promoted, pruned, confirmed } kind;
-  std::size_t trial = 0, trials = 0;  ///< counts from 0; the most there will be
-  std::string detail = {};            ///< the values of a proposal, or the reason why it is not trained
-  std::string length = {};            ///< length of its training: "3 epochs"
-  std::int64_t seeds = 0;             ///< of a confirmation
+  std::size_t trial = 0;    ///< counts from 0
+  std::size_t trials = 0;   ///< the largest number of trials of the search
+  std::string detail = {};  ///< the values of a proposal, or the reason why it is not trained
+  std::string length = {};  ///< length of its training: "3 epochs"
+  std::int64_t seeds = 0;   ///< of a confirmation
 };
 
 struct SessionResult {
@@ -91,7 +95,9 @@ struct SessionResult {
   bool is_whole() const { return !failed && !unfinished && !gaps && left == 0; }
 };
 
-/// The reports of a session, in their order in time. Called from the session's thread.
+/// The reports of a session, in their order in time. Called from the session's thread. run.cpp calls settled,
+/// planned, incomplete and unchecked before the session; search_session.cpp calls decided; the others come
+/// from the session itself.
 class SessionEvents {
  public:
   virtual ~SessionEvents() = default;
@@ -125,8 +131,9 @@ class SessionEvents {
 std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
                                                 std::size_t runs);
 
-/// Trains every planned run that is to do. New runs get the row `sweep` of the experiment file, if given.
-/// `session` reports requests to stop. Throws WorkError.
+/// Trains every planned run that is to do, at `places`. `sweep` is the number of the experiment file's row in
+/// the table "sweep", to which new runs belong; nothing if there is none. `session` reports requests to stop.
+/// Throws WorkError.
 SessionResult work_on(const SessionRequest& request, const App& app, SessionEvents& events,
                       store::Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                       const std::vector<runner::WorkerPlace>& places, const runner::SessionFile& session);

@@ -346,14 +346,14 @@ std::string SearchSession::worker_problem(const PlannedRuns& runs) const {
   return problems.empty() ? "" : problems.front().text();
 }
 
-/// Returns "asks what trial 3 asks" for a trial with the same runs as an earlier trial.
+/// Returns "has the same runs as trial 3" for a trial with runs of an earlier trial, or "".
 std::string SearchSession::repeated_trial(const store::TrialRow& row) const {
   for (std::size_t earlier = 0; earlier < planned_.record.trials.size(); ++earlier) {
     const store::TrialRow& other = planned_.record.trials[earlier];
     if (&other == &row) return "";
     for (const std::int64_t run : row.runs)
       if (std::ranges::find(other.runs, run) != other.runs.end())
-        return "asks what trial " + std::to_string(earlier + 1) + " asks";
+        return "has the same runs as trial " + std::to_string(earlier + 1);
   }
   return "";
 }

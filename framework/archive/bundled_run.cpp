@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the ids of the runs whose parameters are in the bundle.
+/// Returns the ids of the runs whose parameters are in the bundle. Each path below bundle_runs has a second
+/// slash, behind the id: list_bundle() rejects other paths (is_in_place in bundle_index.cpp).
 std::set<std::string> runs_with_parameters(const BundleIndex& index) {
   std::set<std::string> ids;
   for (const BundleFile& file : index.files) {
@@ -25,7 +26,8 @@ std::set<std::string> runs_with_parameters(const BundleIndex& index) {
   return ids;
 }
 
-/// Returns the folder of the wanted run, with a slash at its end.
+/// Returns the folder of the wanted run, with a slash at its end. `choice` says in the message how a user
+/// chooses a run.
 std::string chosen_folder(const fs::path& archive, const std::string& wanted, const std::string& choice) {
   const std::set<std::string> runs = runs_with_parameters(list_bundle(archive));
   const std::string where = archive.string();

@@ -21,7 +21,8 @@ class BundledRun {
              const UnpackedBundle::Progress& progress = {});
 
   std::filesystem::path folder() const { return unpacked_.folder() / below_; }
-  /// Replaces the path of the temporary folder by the archive's name in a message about a file.
+  /// Replaces the path of the temporary folder by the archive's name in a message about a file, because a
+  /// user knows the archive only. Returns the message.
   std::string named(std::string message) const;
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Limits of what is read from outside, such as the levels of JSON and the size of a file. A file beyond a
 // limit is damaged or hostile; without limits a recursive reader would run out of stack, and a large file
-// would fill the memory. The readers of all folders check them. A limit may rise but not fall, or files that
-// are read today are refused.
+// would fill the memory. Readers of JSON, TOML, conditions and manifests check them; readers of other formats
+// have limits of their own. A limit may rise but not fall, or files that are read today are refused. With
+// most_levels the stack of recursive readers grows.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +20,12 @@ inline constexpr std::size_t most_experiment_bytes = std::size_t{4} << 20;
 /// The largest size of a manifest, a specification, or another small JSON file.
 inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20;
 
-/// The largest number of options of one type of plugin, and of measures of a task: each is compared with the
-/// others. Types that ship have 30 at most.
+/// The largest number of options of one type of plugin, and of measures of a task. Readers refuse a manifest
+/// with more, because each is compared with the others. Types that ship have 30 at most.
 inline constexpr std::size_t most_declared = 1000;
 
-/// The largest number of problems of an experiment that are collected (config/error.hpp). After that a check
-/// may stop.
+/// The largest number of problems of an experiment that are collected (config/error.hpp). Further ones are
+/// dropped, and after that a check may stop.
 inline constexpr std::size_t most_problems = 1000;
 
 }  // namespace encore

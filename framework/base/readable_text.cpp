@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counted nouns, lists of names, grouped digits and the natural order of names, for sentences and tables.
-// reports, analysis and lists of runs call it. No program reads the words back. Read readable_text.hpp first.
+// The folders report, analysis and cli call it. No program reads the words back, so they may change. Read
+// readable_text.hpp first.
 #include "base/readable_text.hpp"
 
 namespace encore {

@@ -16,7 +16,7 @@ namespace encore::cli {
 /// What exp and its components return. Scripts rely on these values, so they never change.
 enum ExitCode : int {
   exit_done = 0,          ///< also: there was nothing to do
-  exit_failed = 1,        ///< a run failed, or the record of a complete one has gaps
+  exit_failed = 1,        ///< a run or other work failed, or the record of a complete run has gaps
   exit_usage = 2,         ///< command line or configuration: nothing was started
   exit_different = 3,     ///< verification found a difference, or monitoring a shift or an alert
   exit_not_promoted = 4,  ///< exp retrain: trained and compared, but its rule does not hold
@@ -27,7 +27,7 @@ struct Verb {
   std::string name;     ///< such as "run"; for an action of a verb, such as "ls" of "plugin ls"
   std::string summary;  ///< one line, no final stop
   /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
-  /// that nothing was started (exit 2).
+  /// that nothing was started (exit 2); a WorkError, that work had begun (exit 1).
   std::function<int(const Arguments&, Console&)> run;
   std::function<app::FormFields()> form;  ///< describes its options; help and completion read it
   /// The program that runs the verb if exp itself has only its form (components.hpp); empty: exp runs it.
@@ -104,7 +104,8 @@ Verb db_verb();
 Verb db_merge_verb();  ///< an action of `db`; db_verb.cpp makes the others
 Verb doctor_verb();
 Verb gc_verb();
-/// Runs `exp job`, which jobs of Slurm call. Help and completion do not list it.
+/// Runs `exp job`, which jobs of Slurm and the command of --launcher call on another machine. Help and
+/// completion do not list it, because no user calls it.
 int job_verb(const Arguments& arguments, Console& console);
 Verb completion_verb();
 Verb version_verb();
@@ -120,7 +121,7 @@ Verb make_verb_of_actions(const std::string& name, const std::string& summary, c
 
 /// Returns the completions of a command line. `words` follow "exp"; the last is being typed and may be empty.
 /// The result has the verbs, actions, options, names of runs, sweeps and tags that begin with it. It is empty
-/// for a file, or if the database cannot be read.
+/// where a file name is expected, or if the database cannot be read.
 std::vector<std::string> completions(const std::vector<std::string>& words);
 
 }  // namespace encore::cli

@@ -17,8 +17,8 @@ namespace encore::config {
 std::string_view host_fingerprint();
 
 /// Returns the fields that differ, with both values: `kokkos is 4.6.2 in the plugin and 4.7.0 here, ...`;
-/// empty when all are equal. A missing field counts as "(none)". `where` says in the message whose
-/// fingerprint `other` is.
+/// empty when all are equal. A missing field counts as "(none)". `where` stands in the message behind each
+/// value of `other`, such as "in the plugin".
 std::string fingerprint_difference(std::string_view other, std::string_view host,
                                    const std::string& where = "in the plugin");
 

@@ -80,7 +80,7 @@ std::string definition_of(Kind kind) {
       "A *head* is the last part of a model: it turns the vectors of the tokens into the outputs that a task "
       "needs, and computes the loss.",
       "A *tokenizer* cuts a text into tokens, such as words or parts of words.",
-      "An *optimizer* is the rule that changes the parameters of a model in each training step, by their "
+      "An *optimizer* is the rule that changes the parameters of a model in each training step, using their "
       "gradients.",
       "A *schedule* is the rule for the learning rate of each training step.",
       "A *task* is what a model learns from the data. It turns *records*, the entries of data files, into "

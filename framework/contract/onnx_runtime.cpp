@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs graphs of ONNX for onnx_check.cpp: writes them with their inputs into files of a temporary folder,
-// runs all in one Python process, and reads the results. The Python code must not need more than onnxruntime
-// and NumPy. Read onnx_runtime.hpp first.
+// Runs graphs of ONNX for onnx_check.cpp, which compares their results with those of the plugin's own
+// kernels. OnnxRuns writes the graphs with their inputs into files of a temporary folder, runs all in one
+// Python process, and reads the results. Files of values are float64, in which float32 is exact, and integers
+// up to 2^53. The Python code must not need more than onnxruntime and NumPy. Read onnx_runtime.hpp first.
 #include "contract/onnx_runtime.hpp"
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The exit code of the script if the package is missing; the log then has the message.
+/// The exit code of the script if onnxruntime or NumPy is missing; the log then has the message of Python.
+/// The script below has the same number.
 constexpr int package_missing = 77;
 
 /// The Python script: runs model.onnx in every folder below argv[1] with the arrays of feeds.json, and writes
@@ -151,7 +153,8 @@ std::vector<OnnxResult> OnnxRuns::run() const {
   const fs::path log = folder_ / "printed.txt";
   const int code = run_python(folder_, log);
   if (code == package_missing)
-    throw NotChecked("python3 has no onnxruntime that could run the ONNX form (" + printed_text(log) +
+    throw NotChecked("python3 cannot import onnxruntime and NumPy, which run the ONNX form (" +
+                     printed_text(log) +
                      "); pip install onnxruntime, for the Python that is the first on PATH, makes the "
                      "comparison possible");
   if (code != 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensors, batches and plans for the contract suite and for tests: they allocate memory on the device and
-// copy values through the host. Bytes on either side of a tensor show a write outside. The patterns beside
-// each tensor must stay, or writes outside are not found. Read test_memory.hpp first.
+// Tensors and random values for the contract suite and for tests: OwnedTensor allocates memory on the device
+// and copies values through the host. Bytes on either side of a tensor show a write outside. The patterns
+// beside each tensor must stay, or writes outside are not found. Read test_memory.hpp first.
 #include "contract/test_memory.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr std::byte guard{0xC0};
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t guard_bytes = 0;  // the sanitizer finds more: reads, too
 #else
-constexpr std::size_t guard_bytes = 1024;
+constexpr std::size_t guard_bytes = 1024;  // a multiple of 16, so that the tensor is aligned as its memory is
 #endif
 
 Bytes guard_before(const Tensor& tensor) {
@@ -45,8 +45,9 @@ Bytes guard_behind(const Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data) + tensor.bytes(), guard_bytes};
 }
 
-/// Copies the pattern from the host. deep_copy(memory, guard) would launch a kernel of Kokkos that captures a
-/// view, for which nvcc and the host's compiler take different sizes (docs/guides/backends.md).
+/// Copies the pattern from the host. deep_copy(memory, guard) would launch a kernel of Kokkos that captures
+/// this unmanaged view, whose size nvcc and the host compiler compute differently (docs/guides/backends.md).
+/// take_memory() may fill with zeros: Kokkos does this without such a kernel.
 void write_guard(const Bytes& memory) {
   static const std::vector<std::byte> pattern(guard_bytes, guard);
   Kokkos::deep_copy(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements draw(): lays out any Chart as a Drawing by calling the function of its type (chart.hpp). report/
-// and `exp bench` fill charts; svg.cpp and tikz.cpp write the drawings. Read next: plot.hpp, then any of the
-// charts.
+// and `exp bench` fill charts; svg.cpp and tikz.cpp write the drawings. A new type of chart needs a function
+// and a case here. Read next: plot.hpp, then any of the charts.
 #include <type_traits>
 
 #include "document/chart.hpp"

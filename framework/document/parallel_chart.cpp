@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out a ParallelChart, parallel coordinates (Inselberg 1985): one polyline per run across one axis per
 // dimension. The last axis is the score: the better, the stronger the line. Axes are vertical, side by side,
-// if there is room, otherwise horizontal, one below the other. draw() (draw.cpp) calls it. Only pictures
-// depend on the layout: tests/unit/document/chart_test.cpp checks that labels stay apart and values in place,
-// not coordinates. Read chart.hpp first.
+// if there is room, otherwise horizontal, one below the other. A value that an axis cannot show (missing, not
+// finite, not above 0 on a logarithmic axis, or not a category) is a cross beside the low end of the axis.
+// draw() (draw.cpp) calls it. Only pictures depend on the layout: tests/unit/document/chart_test.cpp checks
+// that labels stay apart and values in place, not coordinates. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +19,7 @@ namespace {
 
 using Dimension = ParallelChart::Dimension;
 
-/// Maps values of one dimension to positions on its axis, which grow with the value.
+/// Maps values of one dimension to shares of the length of its axis, which grow with the value.
 class DimensionScale {
  public:
   DimensionScale(const ParallelChart& chart, std::size_t number) : dimension_(chart.dimensions[number]) {
@@ -37,6 +38,7 @@ class DimensionScale {
     return range_.can_show(value) &&
            (dimension_.categories.empty() || (value >= range_.low && value <= range_.high));
   }
+  /// Returns where the value stands on the axis: 0 at its low end, 1 at its high end.
   double share(double value) const { return range_.share(value); }
 
   /// Returns at most `most` marks; of more categories only every k-th.
@@ -195,7 +197,7 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   for (const ParallelChart::Line& line : chart.lines) {
     for (std::size_t d = 0; d < chart.dimensions.size(); ++d)
       missing = missing || d >= line.values.size() || !scales[d].can_show(line.values[d]);
-    if (!line.values.empty()) scores.add(line.values.back());
+    if (!line.values.empty() && scales.back().can_show(line.values.back())) scores.add(line.values.back());
   }
 
   std::vector<LegendEntry> legend;
@@ -206,7 +208,7 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
                       Tone::first});
   }
   if (missing)
-    legend.push_back({"missing or not finite: on the stub", Tone::bad, LegendEntry::Sign::marker, 0, 4});
+    legend.push_back({"no value on the axis: beside its end", Tone::bad, LegendEntry::Sign::marker, 0, 4});
   const AxisPaper paper = make_paper(drawing, chart.dimensions.size(), draw_legend(drawing, legend, 0.0) + 4);
   std::vector<std::pair<LineLook, const ParallelChart::Line*>> order;
   for (const ParallelChart::Line& line : chart.lines)
@@ -214,12 +216,12 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
                                chart.lowest_is_best, chart.lines.size()),
                        &line);
   std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.first.rank; });
-  std::vector<bool> stub(chart.dimensions.size(), false);
+  std::vector<bool> lacks_value(chart.dimensions.size(), false);  // of a line, by axis
   for (const auto& [look, line] : order) {
     Polyline shape{{}, look.stroke, false, line_title(chart, *line)};
     for (std::size_t d = 0; d < chart.dimensions.size(); ++d) {
       const bool shown = d < line->values.size() && scales[d].can_show(line->values[d]);
-      if (!shown) stub[d] = true;
+      if (!shown) lacks_value[d] = true;
       shape.points.push_back(
           paper.point(d, shown ? paper.low + scales[d].share(line->values[d]) * (paper.high - paper.low)
                                : paper.missing));
@@ -229,11 +231,11 @@ Drawing draw_parallel(const ParallelChart& chart, double width) {
   }
   const std::vector<std::string> heads = heads_of(chart, paper, width);
   for (std::size_t d = 0; d < chart.dimensions.size(); ++d) draw_axis(drawing, paper, heads[d], d, scales[d]);
-  for (std::size_t d = 0; d < stub.size(); ++d) {
-    if (!stub[d]) continue;
+  for (std::size_t d = 0; d < lacks_value.size(); ++d) {
+    if (!lacks_value[d]) continue;
     const auto [x, y] = paper.point(d, paper.missing);
     drawing.shapes.push_back(
-        Marker{x, y, 4.0, 4, Tone::bad, clean_line(chart.dimensions[d].name) + ": missing or not finite"});
+        Marker{x, y, 4.0, 4, Tone::bad, clean_line(chart.dimensions[d].name) + ": no value on the axis"});
   }
   return drawing;
 }

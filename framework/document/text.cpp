@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements text.hpp: walks over the code points of a name with utf8proc to clean, shorten and measure it.
 // The writers, the charts and escape.cpp call it; any bytes are valid input. The widths below are estimates
-// for common fonts. Read text.hpp first.
+// for common fonts. A changed width moves the labels of pictures; nothing else depends on it. Read text.hpp
+// first.
 #include "document/text.hpp"
 
 #include <utf8proc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements tikz(): writes a Drawing as a tikzpicture, for latex.cpp. One unit is 1/72 inch, and y grows
-// downwards as in the drawing. Colours are those that latex.cpp defines from palette.hpp. Read drawing.hpp
-// first.
+// downwards as in the drawing. Colours are those that latex.cpp defines from palette.hpp. Only pictures of
+// LaTeX depend on it, so it may change with latex.cpp. Read drawing.hpp first.
 #include <cmath>
 
 #include "base/readable_text.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements attention.hpp: from an input to the attention weights of each layer and head over its tokens,
 // for `exp attention` and for runs that keep them (train.show_attention). It encodes the input as the task
-// does, runs one pass, and labels rows and columns with the text of the tokens. Read attention.hpp first.
+// does, runs one pass, and labels rows and columns with the text of the tokens. Members of the JSON that is
+// made from the result must stay; the pass must be one without dropout. Read attention.hpp first.
 #include "infer/attention.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements Generator: groups prompts of about equal length and lets a TextWriter generate each group.
 // Evaluator calls it for tasks that measure generated text, the worker's generate for users. Groups must
-// decide only speed and memory, never the text. Read generator.hpp first, text_writer.hpp next.
+// decide only speed and memory, never the text. A blank source gets an empty text without the model. Read
+// generator.hpp first, text_writer.hpp next.
 #include "infer/generator.hpp"
 
 #include <algorithm>
@@ -20,11 +21,11 @@
 namespace encore::infer {
 namespace {
 
-/// The largest number of outputs that are generated at a time, and of the rows of their cache: a few
-/// gigabytes in a large model.
+/// The largest number of outputs that a group of several prompts may have, and of the rows of their cache: a
+/// few gigabytes in a large model. A prompt that exceeds them alone is generated alone.
 constexpr std::int64_t texts_at_once = 128, cache_rows_at_once = 32768;
 
-/// Returns the sequences in the order of their sources or prompts, the shortest first.
+/// Returns the sequences ordered by the number of tokens of their sources or prompts, the shortest first.
 std::vector<std::size_t> by_length(const ExampleSet& set) {
   std::vector<std::size_t> order(set.sequence_count());
   std::iota(order.begin(), order.end(), 0);

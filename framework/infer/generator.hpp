@@ -29,7 +29,8 @@ class Generator {
   /// outputs are not certain before the end.
   using Seen = std::function<void(std::size_t sequence, std::size_t text, std::string_view said)>;
 
-  /// Receives the number of sequences that have all their outputs.
+  /// Receives the number of sequences that have all their outputs, after each group of prompts. Blank sources
+  /// are counted from the first call on.
   using Written = std::function<void(std::size_t sequences)>;
 
   /// The model and the tokenizer must outlive the generator.

@@ -153,10 +153,10 @@ std::vector<std::string> usual_tokens(const std::string& model_type) {
   if (model_type == "gpt2") return {"<|endoftext|>"};
   if (model_type == "roberta" || model_type == "bart") return {"<s>", "</s>", "<unk>", "<pad>", "<mask>"};
   if (model_type == "marian" || model_type == "t5") return {"</s>", "<unk>", "<pad>"};
-  return {};  // our tokenizers find them by themselves
+  return {};  // Encore's tokenizers find them by themselves
 }
 
-/// Returns whether our tokenizer finds the token in this way by itself.
+/// Returns whether Encore's tokenizer finds the token in this way by itself.
 bool is_own(const HuggingFaceFolder& folder, const RoleTokens& roles, const std::string& content,
             const NamedToken& token) {
   const NamedToken plain = {.special = true, .file = ""},

@@ -38,7 +38,7 @@ constexpr BartRenaming bart_block_names[] = {
     {"feed_forward.norm.", "final_layer_norm."},
 };
 
-/// Each of our matrices holds several of theirs, one below the other.
+/// A matrix of Encore holds several of `transformers`, one below the other.
 constexpr std::pair<std::string_view, std::array<std::string_view, 3>> bart_packed_names[] = {
     {"attention.qkv.", {"self_attn.q_proj.", "self_attn.k_proj.", "self_attn.v_proj."}},
     {"cross.kv.", {"encoder_attn.k_proj.", "encoder_attn.v_proj."}},

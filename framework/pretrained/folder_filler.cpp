@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FolderFiller: fills the document of one run from a folder, and compares what both say. PointMaker (plan/)
-// calls it for each point. pretrained_config.hpp and folder_settings.hpp have the options. Identities of runs
-// depend on what is filled in, so an equal folder must always give equal options. Read folder_filler.hpp
-// first.
+// calls it for each point. It gets the options of [model] from implied_options() (pretrained_config.hpp) and
+// the others from settings_of() (folder_settings.hpp). Identities of runs depend on what is filled in, so an
+// equal folder must always give equal options. Read folder_filler.hpp first.
 #include "pretrained/folder_filler.hpp"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and the files
 // of its tokenizer. Place in the flow: folder_filler.hpp opens it when a run is planned, the worker when it
 // reads the weights. Opening checks everything except the values of the weights, so that a plan can refuse a
-// folder that no run can use. A check may be added but not dropped.
+// folder that no run can use. A check may be added. None may be dropped, because the code that reads the
+// weights relies on them.
 #pragma once
 
 #include <filesystem>
@@ -27,8 +28,8 @@ inline constexpr const char* special_tokens_file = "special_tokens_map.json";
 /// HuggingFaceFolder::architecture of an encoder without a head.
 inline constexpr const char* body_architecture = "Model";
 
-/// The architecture with a class for each word, and what follows it if the classes are not tags of entities
-/// (but parts of speech, or bare types).
+/// The architecture with a class for each word. plain_labels is appended if the classes are not tags of
+/// entities, such as B-PER, but parts of speech or bare types.
 inline constexpr const char* tagging_architecture = "ForTokenClassification";
 inline constexpr const char* plain_labels = "/labels";
 
@@ -36,19 +37,19 @@ struct HuggingFaceFolder {
   std::filesystem::path path;
   PretrainedConfig config;
   PretrainedTokenizer tokenizer;
-  /// The value is that of AdoptedModel::architecture (encore/task.hpp): "ForTokenClassification"; "Model"
-  /// also if config.json names none.
+  /// The class that config.json names, without its family: "ForTokenClassification" for
+  /// "BertForTokenClassification"; "Model" also if config.json names none. AdoptedModel::architecture
+  /// (encore/task.hpp) has the same values.
   std::string architecture;
-  std::vector<std::string>
-      classes;  ///< the names of config.json's id2label, by number; none where it has none
+  std::vector<std::string> classes;  ///< the names of config.json's id2label, by number; empty if it has none
 };
 
 /// Throws Error that names folder or file: something is missing, not a regular file, damaged, or of an
 /// unsupported architecture.
 HuggingFaceFolder open_hugging_face_folder(const std::filesystem::path& folder);
 
-/// Returns the names of the files of such a folder that are read; they are its content. Throws Error if it is
-/// not such a folder.
+/// Returns the names of the files of such a folder that are read. Their bytes identify the folder. Throws
+/// Error if it is not such a folder.
 std::vector<std::string> files_of_hugging_face_folder(const std::filesystem::path& folder);
 
 /// Returns whether the path exists; false if the system cannot say.

@@ -34,8 +34,8 @@ struct PretrainedConfig {
   std::int64_t head_size = 0;      ///< D; 0: C / heads
   std::int64_t hidden = 0;         ///< F
   std::int64_t max_positions = 0;  ///< rows of the table of positions that are used
-  /// The rows of that table before them. RoBERTa counts positions from the row after the number of its
-  /// padding token.
+  /// The number of rows of that table in front of the first position. RoBERTa numbers the first position
+  /// pad_token_id + 1, and uses none of the rows before it.
   std::int64_t first_position = 0;
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it

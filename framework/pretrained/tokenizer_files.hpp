@@ -60,7 +60,7 @@ struct WrittenTokenizer {
 };
 
 struct TokenizerFiles {
-  const char* type;     ///< of our tokenizer
+  const char* type;     ///< of Encore's tokenizer
   const char* missing;  ///< "neither vocab.txt nor tokenizer.json": what a folder without it has
   bool names_markers;   ///< config.json has the numbers of the tokens at both ends of a text
   /// Returns the files of the folder that are read; none if its tokenizer is unknown.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tokenizer_settings(): checks a folder's tokenizer against what our tokenizers compute, and collects its
-// options. folder_settings.cpp calls it. `transformers` builds the tokenizer of a known class from
-// tokenizer_config.json and its tokens alone, and that of any other from tokenizer.json, so a folder whose
-// two files disagree is refused. A check may be added but not dropped: equal folders must give equal tokens.
-// Read tokenizer_settings.hpp first.
+// tokenizer_settings(): checks a folder's tokenizer against what the tokenizers of Encore compute, and
+// collects its options. folder_settings.cpp calls it. `transformers` builds the tokenizer of a known class
+// from tokenizer_config.json and its tokens alone, and that of any other from tokenizer.json, so a folder
+// whose two files disagree is refused. A check may be added but not dropped: equal folders must give equal
+// tokens. Read tokenizer_settings.hpp first.
 #include "pretrained/tokenizer_settings.hpp"
 
 #include <algorithm>

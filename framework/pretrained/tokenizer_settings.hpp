@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tokenizer_settings(): what the files of a folder say about its tokenizer beyond its tokens, checked against
-// what our tokenizers compute: its class, how a text is normalized and cut, its markers, and its added
-// tokens. Place in the flow: folder_settings.cpp calls it before a run is planned; a planned run has the
-// results as options and is not checked again.
+// what the tokenizers of Encore compute: its class, how a text is normalized and cut, its markers, and its
+// added tokens. Place in the flow: folder_settings.cpp calls it before a run is planned; a planned run has
+// the results as options and is not checked again.
 #pragma once
 
 #include <filesystem>
@@ -44,7 +44,7 @@ RoleTokens role_tokens(const HuggingFaceFolder& folder, const TokenizerJson& fil
 /// Throws Error that names file and member if the tokenizer is not one of ours, or its files disagree.
 std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, const TokenizerJson& files);
 
-/// Returns the option added_tokens if the folder has tokens that our tokenizer does not find by itself,
+/// Returns the option added_tokens if the folder has tokens that Encore's tokenizer does not find by itself,
 /// otherwise nothing. Throws Error if a token has no row in the table of tokens, or cannot be found here.
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
                                                 const RoleTokens& roles);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_report_data() reads the rows of a report with a fixed number of queries, however many runs there are,
-// and derives the facts that all sections use. report.cpp calls it. Read report_data.hpp first; questions.cpp
-// groups the runs.
+// and derives the facts that all sections use. report.cpp calls it. The number of queries must not grow with
+// the number of runs. Read report_data.hpp first; questions.cpp groups the runs.
 #include "report/report_data.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // search_pictures() shows the influence of the variables of a search on its score: the share that each
-// explains (plan/search/importance.hpp), each variable against the score, the most important ones in pairs
-// (search_maps.cpp), and all together in parallel coordinates. searches.cpp calls it. CSV and JSON have the
-// ids and columns of its tables, so they stay. Read sections.hpp first.
+// explains (plan/search/importance.hpp), at most 6 variables against the score, the most important ones in
+// pairs (search_maps.cpp), and at most 7 together in parallel coordinates. searches.cpp calls it. CSV and
+// JSON have the ids and columns of its tables, so they stay; captions may change. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,6 +23,12 @@ using Found = plan::search::Importance;
 constexpr std::size_t most_slices = 6;
 constexpr std::size_t most_axes = 7;  // of parallel coordinates, without the score
 constexpr std::size_t most_trials_drawn = 1000;
+
+/// Returns what the range of a share is, as a part of a sentence.
+std::string middle_of_the_trees() {
+  return "the middle " + std::to_string(plan::search::middle_percent) + " % of the trees";
+}
+
 /// Returns a share of the variance in percent. An estimate below 0 is noise about a small share and becomes
 /// 0.
 double share_percent(double share) {
@@ -48,7 +54,7 @@ document::Figure importance_figure(const SearchSubject& subject, const Found& fo
   }
   figure.id = "figure-importance-" + subject.id;
   figure.caption = subject.title() + ": how much of the variance of " + subject.metric.name +
-                   " over the space each variable explains alone; lines: the middle 95 % of the trees.";
+                   " over the space each variable explains alone; lines: " + middle_of_the_trees() + ".";
   figure.chart = std::move(chart);
   return figure;
 }
@@ -56,12 +62,13 @@ document::Figure importance_figure(const SearchSubject& subject, const Found& fo
 document::TableBlock importance_table(const SearchSubject& subject, const Found& found) {
   document::TableBlock table;
   table.id = "importance-" + subject.id;
-  table.caption = subject.title() + ": shares of the variance of " + subject.metric.name +
-                  " over the space, each variable alone, and pairs beyond what both explain alone "
-                  "(functional analysis of "
-                  "variance over a forest of 64 regression trees; Hutter et al. 2014). From, to: the middle "
-                  "95 % of the trees, "
-                  "each of which saw the trials drawn with replacement. An estimate below 0 is written as 0.";
+  table.caption =
+      subject.title() + ": shares of the variance of " + subject.metric.name +
+      " over the space, each variable alone, and pairs beyond what both explain alone "
+      "(functional analysis of variance over a forest of " +
+      std::to_string(plan::search::forest_trees) +
+      " regression trees; Hutter et al. 2014). From, to: " + middle_of_the_trees() +
+      ", each of which saw the trials drawn with replacement. An estimate below 0 is written as 0.";
   table.columns = {
       {"variables", "", false}, {"explained", "%", true}, {"from", "%", true}, {"to", "%", true}};
   const auto add = [&](const std::string& name, const plan::search::Share& share) {
@@ -73,20 +80,17 @@ document::TableBlock importance_table(const SearchSubject& subject, const Found&
     add(subject.labels[pair.a] + " and " + subject.labels[pair.b], pair.interaction);
   table.notes.push_back("Scores of " + counted(found.trials(), "trial") + " after " +
                         length_text(subject.view.options.unit, found.epochs()) +
-                        ", which every trial had: longer trials were chosen for their score" +
+                        ": later scores exist only for trials that were chosen by their score" +
                         (found.ended() > 0 ? "; " + counted(found.ended(), "trial") +
-                                                 " had ended by then and count with their last score"
+                                                 " were complete at their first score and count with it"
                                            : "") +
                         (found.without() > 0 ? "; " + counted(found.without(), "trial") +
                                                    " without a finite score are left out."
                                              : "."));
   table.notes.push_back(
-      "The space is weighted by its distributions, not by where the search has looked; where few trials lie "
-      "a "
-      "tree "
-      "gives the value of the nearest ones. The rest to 100 % are interactions of more variables and the "
-      "scatter of "
-      "single trials. With fewer than about fifty trials the shares are rough.");
+      "The space is weighted by its distributions, not by where the search has looked; where few trials lie, "
+      "a tree gives the value of the nearest ones. The rest to 100 % are interactions of more variables and "
+      "the scatter of single trials. With fewer than about fifty trials the shares are rough.");
   return table;
 }
 
@@ -161,7 +165,8 @@ document::Figure parallel_figure(const SearchSubject& subject, const std::vector
   figure.caption =
       subject.title() + ": one line per trial through its settings to the last score that it has" +
       (pruned ? std::string(", after a number of ") + name_of(view.options.unit) : "") +
-      ". On the stub: a variable that the conditions of the space leave out, or no finite score.";
+      ". A cross beside the end of an axis: the conditions of the space leave the variable out, or the trial "
+      "has no finite score.";
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "trial") + " over " +
                        counted(variables.size(), "variable") + ".";
   figure.chart = std::move(chart);
@@ -185,7 +190,7 @@ void add_pictures(const SearchSubject& subject, std::vector<document::Block>& bl
     blocks.push_back(slice_figure(subject, order[i], i + 1));
   if (order.size() > most_slices)
     blocks.push_back(document::Paragraph{counted(order.size() - most_slices, "more variable") +
-                                         " that explain less are not drawn."});
+                                         (found ? " that explain less are not drawn." : " are not drawn.")});
   if (found)
     for (document::Figure& map : search_maps(subject, *found)) blocks.push_back(std::move(map));
   if (order.size() > most_axes) order.resize(most_axes);

@@ -3,7 +3,8 @@
 // 300,000 rounds takes milliseconds; on a shared machine a spinning thread then takes the CPU from the thread
 // that it waits for. The next kernel mostly begins within microseconds, before a thread would sleep.
 // OMP_WAIT_POLICY=passive was tried: it sleeps at once and costs a system call for each kernel.
-// worker_process.cpp and cli/become_worker.cpp call it. Read worker_process.hpp first.
+// worker_process.cpp and cli/become_worker.cpp call it. The number decides speed only, so it may change. Read
+// worker_process.hpp first.
 #include "runner/worker_process.hpp"
 
 #include <algorithm>

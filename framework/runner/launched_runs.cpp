@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// settle_launched(): merges the spools of launched workers into the store and ends the attempts that are
-// over. `exp run`, status and other verbs call it. What a check saw (how often the keeper had written, and
-// when) is stored as the event "job" for the next check. Only the clock of the checking machine counts, so
-// that clocks that differ cannot make a live worker look dead. Read launched_runs.hpp first.
+// settle_launched(): merges the spools of workers that ssh, Slurm or another --launcher started on other
+// machines, and ends the attempts that are over. `exp run`, status and other verbs call it. The keeper is the
+// process beside such a worker that writes its .job file every few seconds (job_files.hpp). A check stores
+// how often the keeper had written (beats), and when, as the event "job" for the next check, so names of its
+// members stay. Only the clock of the checking machine counts, so that clocks that differ cannot make a live
+// worker look dead. Read launched_runs.hpp first.
 #include "runner/launched_runs.hpp"
 
 #include <cmath>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -24,13 +27,17 @@ constexpr const char* job_note = "job";
 constexpr const char* clock_note = "clock_difference";
 constexpr double clock_tolerance = 60.0;
 
-/// What a check of an attempt saw. It is stored as the JSON of the event "job", so members keep their names.
+/// What a check of an attempt saw. It is stored as the JSON of the event "job", so the names in list() never
+/// change.
 struct Seen {
   std::int64_t beats = 0;
-  double time = 0.0;        ///< when the beats were new, by the checking machine's clock
-  std::string by;           ///< that machine
-  double behind = 0.0;      ///< the worker's clock, in seconds, where it differs by more than clock_tolerance
-  double over_since = 0.0;  ///< when its job was first seen to have ended; 0: it was not
+  double time = 0.0;  ///< when the beats were new, by the clock of the machine `by`
+  std::string by;     ///< the machine that saw them first
+  /// When each other machine saw the same beats first, by its own clock. Each machine waits by itself, so
+  /// that machines that check in turn find a silent worker, too.
+  std::map<std::string, double> others = {};
+  double behind = 0.0;  ///< seconds by which the worker's clock is behind (negative: ahead); 0: about equal
+  double over_since = 0.0;             ///< when its job was first seen to have ended; 0: it was not
   nlohmann::json scheduler = nullptr;  ///< what the scheduler says of its job
 
   bool operator==(const Seen&) const = default;
@@ -40,6 +47,7 @@ void list(auto& field, A<Seen> auto& seen) {
   field("beats", seen.beats);
   field("time", seen.time);
   field("by", seen.by);
+  field.optional("others", seen.others);
   field("clock_behind", seen.behind);
   field.optional("over_since", seen.over_since);
   field.optional("scheduler", seen.scheduler);
@@ -58,6 +66,19 @@ std::optional<Seen> seen_from(const nlohmann::json& json) {
   } catch (const FieldError&) {
     return std::nullopt;
   }
+}
+
+/// Returns when a machine saw the beats of `seen` first, by its own clock; nothing if it has not seen them.
+std::optional<double> first_seen_by(const Seen& seen, const std::string& machine) {
+  if (seen.by == machine) return seen.time;
+  const auto other = seen.others.find(machine);
+  return other == seen.others.end() ? std::nullopt : std::optional(other->second);
+}
+
+/// Adds this machine to those that have seen the beats, unless it has seen them.
+void add_this_machine(Seen& seen) {
+  const std::string machine = world::this_process().host;
+  if (!first_seen_by(seen, machine)) seen.others[machine] = world::now_seconds();
 }
 
 /// Returns how far the worker's clock is behind, in seconds. A report that is new since the last check was
@@ -81,7 +102,8 @@ class LaunchedRun {
         folder_(store.run_folder(held.lease.run_id)),
         job_(job_of(held.holder)) {}
 
-  /// Merges what the worker has reported and ends the attempt if it is over. Returns true if it has ended.
+  /// Merges what the worker has reported and ends the attempt if it is over. Returns true if the run has no
+  /// live attempt any more.
   bool settle() {
     // The report is read first: everything that the worker reported before its end is then in the merged
     // spool.
@@ -116,20 +138,26 @@ class LaunchedRun {
              .time = world::now_seconds(),
              .by = world::this_process().host,
              .behind = before ? before->behind : 0.0};
-    const bool again = before && before->beats == now.beats && before->by == now.by;
-    if (again) {
-      if (now.time - before->time <= static_cast<double>(longest_silence.count())) return false;
+    const bool same = before && before->beats == now.beats;
+    if (const std::optional<double> since = same ? first_seen_by(*before, now.by) : std::nullopt) {
+      if (now.time - *since <= static_cast<double>(longest_silence.count())) return false;
       if (report != nullptr) return finish({.instead = silence_text(held_.holder.host)});
       return finish({.instead = "its worker never began on " + held_.holder.host +
                                 ": nothing was written to the run's folder, which that machine must share",
                      .launched = false});
     }
+    if (same) {
+      now = *before;
+      add_this_machine(now);
+    }
     note(before, now, report);
     return false;
   }
 
+  /// Stores what this check saw. Only a report that is new since the last check shows the worker's clock.
   void note(const std::optional<Seen>& before, Seen now, const JobReport* report) {
-    if (report != nullptr) now.behind = clock_behind(*report, before, now.time);
+    if (report != nullptr && (!before || before->beats != now.beats))
+      now.behind = clock_behind(*report, before, now.time);
     store_.replace_note(lease_, job_note, json_of(now, report));
     if (std::abs(now.behind) > clock_tolerance && (!before || before->behind == 0.0))
       store_.add_event(lease_, clock_note, {{"text", clock_text(now.behind)}});
@@ -146,10 +174,16 @@ class LaunchedRun {
              .by = world::this_process().host,
              .behind = before ? before->behind : 0.0,
              .over_since = before ? before->over_since : 0.0};
-    const bool again = before && before->beats == now.beats && before->by == now.by;
-    if (again) now.time = before->time;
-    if (unsubmitted && is_abandoned(status, again ? world::now_seconds() - now.time : 0.0))
-      return abandon(status);
+    const double checked = now.time;
+    double waited = 0.0;
+    if (before && before->beats == now.beats) {
+      waited = checked - first_seen_by(*before, now.by).value_or(checked);
+      now.time = before->time;
+      now.by = before->by;
+      now.others = before->others;
+      add_this_machine(now);
+    }
+    if (unsubmitted && is_abandoned(status, waited)) return abandon(status);
     const bool begun = report != nullptr && !report->end;
     now.scheduler = {{"job", status.job.id},
                      {"state", status.job.state},
@@ -169,8 +203,8 @@ class LaunchedRun {
     return false;
   }
 
-  /// Returns whether the run will never be begun: its submitter is gone or has long been silent, and Slurm
-  /// does not know the job; or Slurm has refused it.
+  /// Returns whether the run will never be begun: there is no record of its submission, Slurm has refused it,
+  /// or Slurm does not know the job and its submitter is gone or has been silent for longest_silence.
   bool is_abandoned(const JobStatus& status, double silence) const {
     if (!status.submission || status.submission->stage == SubmissionStage::refused) return true;
     const world::Liveness liveness = world::liveness_of(status.submission->submitter);

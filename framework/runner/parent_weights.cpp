@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the weights of the runs that a run needs: its parent, its teacher, the runs that steps of an
-// application call. Such a run is found by its id or its question, must be completed, and has a recorded
-// weights file. Runner and SlurmRunner call take_weights() before an attempt, planners in app/ the other
-// functions. Weights that the specification already names are never replaced here; the worker refuses a file
-// with another digest (record::require_planned). Read parent_weights.hpp first.
+// application call. Such a run is found by its id or its question (the text of its settings, data and seed),
+// must be completed, and has a recorded weights file. Runner and SlurmRunner call take_weights() before an
+// attempt, planners in app/ the other functions. Weights that the specification already names are never
+// replaced here; the worker refuses a file with another digest (record::require_planned). Read
+// parent_weights.hpp first.
 #include "runner/parent_weights.hpp"
 
 #include "config/core_schema.hpp"

@@ -138,7 +138,7 @@ class Merging {
     merged.remark = rows_.other_bits(other.number);
     merged.conflict = !merged.remark.empty();
     if (const auto repeat = rows_.repeat_of(other.number); repeat && !merged.conflict)
-      merged.remark = "asks what " + *repeat + " asks; both are kept, as repeats";
+      merged.remark = "same settings, data and seed as " + *repeat + "; both are kept, as repeats";
     return merged;
   }
 

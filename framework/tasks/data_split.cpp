@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits records into a training, a development and a test set by hashes of their content ([data] split).
-// set_files.cpp calls it. The hash must never change, because runs would get other sets. Read data_split.hpp
-// first.
+// Splits records into a training, a development and a test set by hashes of their inputs ([data] split).
+// set_files.cpp and new_examples.cpp call it. Hash, shares and the order of split_each_label() must never
+// change, because runs would get other sets. Read data_split.hpp first.
 #include "tasks/data_split.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MachineLoad measures how much of the machine other programs leave to this process, from /proc and the
-// control groups. adaptive_threads.cpp calls look() between steps; thread_choice.hpp decides by the samples.
+// control groups. adaptive_threads.cpp calls look() between steps and passes its samples to the functions of
+// thread_choice.hpp, which choose the number of threads.
 // Results of training do not depend on it, so the way to measure may change.
 #pragma once
 

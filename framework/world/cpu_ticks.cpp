@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CPU time of the machine: adds up the lines "cpu" or "cpu0", "cpu1", ... of /proc/stat.
-// runner/machine_noise.cpp and train/machine_load.cpp call it. The kernel defines the order of the columns.
-// Read cores.hpp first.
+// CPU time of the machine: adds up the lines "cpu" or "cpu0", "cpu1", ... of /proc/stat, which come first in
+// the file. runner/machine_noise.cpp and train/machine_load.cpp call it. The kernel defines the order of the
+// columns, so the reads must keep it. The last two columns, guest and guest_nice, are not read, because user
+// and nice contain them. Read cores.hpp first.
 #include "world/cores.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 namespace encore::world {
 namespace {
 
-/// Returns whether a line ("cpu", "cpu7", "intr") belongs to the given CPUs.
+/// Returns whether a line ("cpu", "cpu7") belongs to the given CPUs. Without given CPUs only "cpu" does, the
+/// sum over all of them.
 bool wanted(const std::string& name, std::span<const int> cpus) {
   if (cpus.empty()) return name == "cpu";
   int number = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "regression": a number for each row, y = x w^T + b, trained with the squared error. It learns the
+// Head "regression": a number for each row, y = x w^T + b, trained with the mean squared error. It learns the
 // column "targets" (a number for each row, over the space that the task chose) on the rows that the column
 // "known" marks, and gives y as "numbers". The model calls it through Head (encore/head.hpp) for the task
 // regress. Checkpoints contain the names of its parameters, so these never change. Read next:
@@ -18,8 +18,10 @@ constexpr const char* known_column = "known";
 class RegressionHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a number for each position that has a target: x w^T + b, where x is the state of the position, w a "
-      "learned vector and b a bias; trained with the squared error";
+      "a number for each target: x w^T + b, where x is the state of the target, w a learned vector and b a "
+      "bias; trained with the mean squared error over the targets whose column `known` is 0 (-1: unknown), "
+      "as "
+      "the task `regress` gives them";
   static Schema options() { return {}; }
 
   RegressionHead(const Options&, const HeadContext& context) {

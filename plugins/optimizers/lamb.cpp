@@ -138,8 +138,9 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
 class Lamb final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
-      "Adam whose step is scaled, for each parameter tensor, by the norm of the tensor divided by the norm "
-      "of the step (You et al. 2020)";
+      "Adam with bias correction, whose step is scaled, for each weight tensor, by the norm of the tensor "
+      "divided by the norm of the step (You et al. 2020); biases, parameters of norms, and tensors or steps "
+      "with a norm of 0 are not scaled";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,
@@ -162,7 +163,8 @@ class Lamb final : public Optimizer, public SlicedUpdate {
                  .min = 0.0,
                  .exclusive_min = true})
         .number("weight_decay", 0.01,
-                {.help = "weight_decay * weight is added to the step of a weight before the step is scaled",
+                {.help = "weight_decay * weight is added to the step of a weight before the step is scaled; "
+                         "biases and parameters of norms do not decay",
                  .min = 0.0})
         .number("max_trust_ratio", 0.0,
                 {.help = "largest factor by which a step is scaled (norm of the tensor divided by norm of "

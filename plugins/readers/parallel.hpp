@@ -27,16 +27,18 @@ class Parallel final : public Reader {
 
   /// The files of a set come in pairs: a source, its target, perhaps another source and its target. Accepts a
   /// byte order mark and CRLF; drops white space at both ends of a line. Throws an Error that names the files
-  /// if one has no partner or two have different numbers of lines, or file and line of every empty line (all
-  /// at once, up to a limit; with bad_rows = "skip" these pairs are left out and noted). Throws Error for a
-  /// set without a pair.
+  /// if one has no partner or two have different numbers of lines. Throws an Error that names file and line
+  /// of the empty lines, all at once up to a limit; with bad_rows = "skip" their pairs are left out and noted
+  /// instead. Throws Error for a set without a pair.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Returns the targets, one per line, because a file holds one side and the tools for this format score
-  /// that. Line breaks within a text become blanks.
+  /// Returns the targets, one per line: a file holds one side, and scoring tools read the file of targets
+  /// alone. Line breaks within a text become blanks.
   std::string write(const Records& records, FilePart part) const override;
-  /// Reads a file of sources alone. Answers become the file of their targets: line i for line i, and an empty
-  /// line for a line without text.
+  /// Reads a file of sources alone, for `exp predict --format parallel`. The result always has a value: empty
+  /// is for readers that cannot read a file without targets.
   std::optional<Records> read_questions(const InputText& file) const override;
+  /// Returns the answers as the file of their targets: line i answers line i of `file`, with an empty line
+  /// for a line without text.
   std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:

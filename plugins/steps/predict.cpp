@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step "predict": passes records to the model and takes the fields of its answer, and with `vectors` also
-// the vector of each text. The worker calls it through AppStep (encore/step.hpp). It counts nothing: the run
-// of the model has its own measures. Read predict.hpp first.
+// The step "predict": passes records to the model and returns the fields of its answer, without those that
+// the model reads, and with `vectors` also the vector of the first text field that the model reads. The
+// worker calls it through AppStep (encore/step.hpp). The step has no measures, because the run of the model
+// has its own. Names of options and fields must stay. Read predict.hpp first.
 #include "predict.hpp"
 
 #include <algorithm>
@@ -17,13 +18,14 @@ Schema Predict::options() {
   Schema schema;
   schema.boolean(
       "vectors", false,
-      {.help = "also give the vector of each text, which decide uses to find requests out of scope"});
+      {.help = "also give the vector of each text, which the step \"decide\" uses to find requests out of "
+               "scope"});
   return schema;
 }
 
 Predict::Predict(const Options& options, const StepContext& context)
     : name_(context.name), model_(context.model), gives_vectors_(options.flag("vectors")) {
-  if (model_ == nullptr || !gives_vectors_) return;
+  if (model_ == nullptr || !gives_vectors_) return;  // null: the experiment file is only checked
   if (const std::string problem = model_->no_vectors(); !problem.empty())
     throw OptionError("vectors", "the model of step \"" + name_ + "\" gives no vectors: " + problem +
                                      "; set vectors = false or take a model that has them");

@@ -64,7 +64,8 @@ std::vector<std::string_view> all_of(const std::vector<Field>& fields, std::uint
   return found;
 }
 
-/// Returns the graph of an input, whose lines are names of nodes, constants, inputs and outputs.
+/// Returns the graph that the fuzzer's input describes: each line gives a node, a constant, an input and an
+/// output, with the line as their name.
 onnx_graph::OnnxModel model_of(const std::string& input) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= input.size() && names.size() < 200;) {

@@ -65,14 +65,19 @@ const std::map<std::string, DataExample>& data_examples() {
       {"squad",
        {.train = "\"train.json\"",
         .dev = "\"dev.json\"",
-        .sentence =
-            "This is a whole `train.json` with one question. `answer_start` is the position of the answer "
-            "in the context, counted in characters from 0:",
+        .sentence = "This is a whole `train.json` with two questions. `answer_start` is the position of the "
+                    "answer in "
+                    "the context, counted in Unicode code points from 0. The second question has no answer, "
+                    "as in SQuAD "
+                    "2.0:",
         .language = "json",
-        .sample = "{\"data\": [{\"title\": \"Lund\", \"paragraphs\": [{\n"
-                  "  \"context\": \"Anna lives in Lund.\",\n"
-                  "  \"qas\": [{\"id\": \"q1\", \"question\": \"Where does Anna live?\",\n"
-                  "           \"answers\": [{\"text\": \"Lund\", \"answer_start\": 14}]}]}]}]}\n"}},
+        .sample =
+            "{\"data\": [{\"title\": \"Lund\", \"paragraphs\": [{\n"
+            "  \"context\": \"Anna lives in Lund.\",\n"
+            "  \"qas\": [{\"id\": \"q1\", \"question\": \"Where does Anna live?\",\n"
+            "           \"answers\": [{\"text\": \"Lund\", \"answer_start\": 14}]},\n"
+            "          {\"id\": \"q2\", \"question\": \"Where does Berg live?\", \"is_impossible\": true,\n"
+            "           \"answers\": []}]}]}]}\n"}},
       {"text_file",
        {.train = "\"train.txt\"",
         .dev = "\"dev.txt\"",
@@ -94,9 +99,9 @@ std::string example_of(const config::Manifest& manifest) {
   if (found == data_examples().end()) return "";
   const DataExample& example = found->second;
   return "\n## Example\n\n"
-         "This part of an experiment file names two data sets. `root` is their folder, relative to the file. "
-         "The "
-         "model learns\nfrom `train`, and `dev` chooses the best checkpoint:\n\n```toml\n[data]\ntype = \"" +
+         "This part of an experiment file names two data sets. `root` is their folder, relative to the "
+         "experiment file. The\nmodel learns from `train`, and `dev` chooses the best checkpoint:\n\n"
+         "```toml\n[data]\ntype = \"" +
          manifest.name + "\"\nroot = \"data\"\ntrain = " + example.train + "\ndev = " + example.dev +
          "\n```\n\n" + example.sentence + "\n\n```" + example.language + "\n" + example.sample + "```\n";
 }

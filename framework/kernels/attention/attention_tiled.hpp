@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention tile by tile on a GPU: a team of threads owns a tile of queries or of keys in one sequence and
-// head, and visits the other side's tiles in ascending order. No sum may have two teams, so that equal runs
-// have equal bits, and a row must have the same bits whatever rows are computed beside it. Included by
-// attention.cpp, and on the host by its test. The formulas are in attention_host.hpp. Read next:
-// attention_tiled_forward.hpp, attention_tiled_backward.hpp.
+// head, and visits the other side's tiles in ascending order. No element of an output may be accumulated by
+// more than one team, so that equal runs have equal bits, and a row must have the same bits whatever rows are
+// computed beside it. attention.cpp includes it, and on the host its test; where a function returns false,
+// attention.cpp calls the slower kernels of attention_pairs.hpp. The formulas are in attention_host.hpp. Read
+// next: attention_tiled_forward.hpp, attention_tiled_backward.hpp.
 #pragma once
 
 #include <limits>
@@ -16,10 +17,12 @@
 
 namespace encore::kernels {
 
-/// Threads of a team: two warps of an NVIDIA GPU, a wavefront of an AMD GPU.
+/// Threads of a team: two warps of an NVIDIA GPU, a wavefront of an AMD GPU. The bits do not depend on the
+/// number, because one thread adds up each sum (attention_tiles.hpp).
 inline constexpr int attention_threads = 64;
 
-/// Returns the teams for the tiles of every sequence and head; 0: more than can be launched at once.
+/// Returns the number of teams, one for each tile of each sequence and head; 0: there is nothing to compute,
+/// or there are more teams than can be launched at once.
 inline int teams_of(const AttentionProblem& p, std::int64_t tiles) {
   const double teams = static_cast<double>(p.sequences) * static_cast<double>(p.heads * tiles);
   return teams <= std::numeric_limits<int>::max() ? static_cast<int>(teams) : 0;
@@ -30,11 +33,14 @@ void run_tiles(const Device& device, const char* label, int threads, const Kerne
   const int teams = teams_of(kernel.p, kernel.tiles);
   if (teams == 0) return;
   Kokkos::TeamPolicy<ExecutionSpace> policy(device.space(), teams, threads);
+  // 16 bytes more than get_shmem() asks for, because Kokkos may align the beginning of the memory.
   policy.set_scratch_size(0, Kokkos::PerTeam(kernel.layout.bytes + 16));
   launch_attention_kernel(label, policy, kernel);
 }
 
-/// Returns false if tiles cannot compute it: keys that lie apart, heads that no scratch memory holds.
+/// Computes the outputs and the logarithms of the sums. Returns false, without a launch, if tiles cannot
+/// compute it: a query also sees keys at multiples of a stride, no scratch memory holds a head, or there are
+/// more teams than can be launched at once.
 template <class T>
 bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                   const SliceRows<const T>& k, const SliceRows<const T>& v, T* out, Sum<T>* log_sum,
@@ -49,7 +55,7 @@ bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRo
   return true;
 }
 
-/// Launches the backward pass.
+/// Computes the gradients. Returns false, without a launch, for the same reasons as launch_tiles().
 template <class T>
 bool launch_tiles_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                            const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,

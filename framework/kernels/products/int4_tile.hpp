@@ -69,7 +69,7 @@ struct Panels {
   }
 };
 
-/// Lays out one column of a group: its scale and half bytes, `width` columns wide.
+/// Writes column c of a group into a block of `width` columns: its scale and the half bytes of its weights.
 inline double lay_out_group(const float* weights, std::int64_t count, std::int64_t width, std::int64_t c,
                             std::byte* block) {
   std::int8_t q[int4_group] = {};

@@ -12,7 +12,6 @@ namespace encore::plan::search {
 
 namespace {
 
-constexpr std::size_t trees = 64;
 /// Smaller shares are rounding errors of sums that should be zero.
 constexpr double rounding = 1e-12;
 /// Pairs are formed of at most this many of the most important variables.
@@ -25,8 +24,9 @@ Share share_of(std::vector<double> shares) {
   const auto at = [&](double part) {
     return shares[static_cast<std::size_t>(std::lround(part * static_cast<double>(shares.size() - 1)))];
   };
-  share.low = at(0.025);
-  share.high = at(0.975);
+  constexpr double outside = (1.0 - middle_percent / 100.0) / 2.0;
+  share.low = at(outside);
+  share.high = at(1.0 - outside);
   return share;
 }
 
@@ -69,7 +69,7 @@ std::optional<Importance> Importance::of(const std::vector<RandomVariable>& spac
   const std::vector<double>& values = found.samples_.values;
   if (values.size() < fewest_trials || std::ranges::min(values) == std::ranges::max(values))
     return std::nullopt;
-  found.forest_ = grow_forest(found.samples_, trees);
+  found.forest_ = grow_forest(found.samples_, forest_trees);
 
   std::vector<std::vector<double>> main(space.size());  // by variable, then by tree: a variance
   for (std::size_t i = 0; i < space.size(); ++i) {

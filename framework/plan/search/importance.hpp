@@ -17,6 +17,11 @@ namespace encore::plan::search {
 /// The smallest number of trials with a score from which the importance can be estimated.
 inline constexpr std::size_t fewest_trials = 8;
 
+/// The number of trees of the forest, and the share of the trees, in percent, that the range of a Share
+/// covers.
+inline constexpr std::size_t forest_trees = 64;
+inline constexpr int middle_percent = 95;
+
 /// A share of the variance, with the range of the middle 95 % of the trees.
 struct Share {
   double share = 0.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Submission: one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json exists
-// before Slurm knows the name, so that a later reader knows what was submitted, by which process, and what
-// was not; 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
+// Submission: one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json is written
+// before sbatch is called, with the process that calls it, so that a later reader can find out whether Slurm
+// has got the job. 0.orders, 1.orders ... list the work of each element of the array. Slurm starts job.sh.
 // submitter.cpp writes it; queue_view.cpp, job_accounts.cpp and finished_submissions.cpp read it. Other
 // versions of `exp` read it too, so members keep their names. sbatch_options() and script_text() make what
 // Slurm gets.

@@ -76,7 +76,8 @@ class Mlm final : public Task {
   }
 
  private:
-  /// The tokens of a text, and for whole words the word of each; empty otherwise.
+  /// The tokens of a text, and with whole words the number of the word of each token. Without whole words,
+  /// `words` is empty.
   struct Text {
     std::vector<std::int32_t> tokens, words;
   };

@@ -11,8 +11,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Returns the number of common words; one that occurs several times counts as often as in the list with
-/// fewer of it.
+/// Returns the number of common words. A word that occurs several times counts as the smaller of its two
+/// counts.
 std::size_t common(const Words& a, const Words& b) {
   std::map<std::string_view, std::size_t> counts;
   for (const std::string& word : a) ++counts[word];

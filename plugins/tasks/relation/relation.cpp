@@ -113,7 +113,7 @@ void Relation::encode(const Records& records, std::size_t record, const Tokenize
   std::size_t left = cut;
   for (const std::size_t i : cut_order) {
     const std::size_t away = std::min(left, tokens[i].size() - kept_tokens[i]);
-    // Before the spans, what is nearest to them stays.
+    // The part before the first span is cut at its beginning, every other part at its end.
     const auto begin = i == 0 ? tokens[i].begin() : tokens[i].end() - static_cast<std::ptrdiff_t>(away);
     tokens[i].erase(begin, begin + static_cast<std::ptrdiff_t>(away));
     left -= away;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ApplicationTest: a sandbox with the application "desk", which sends requests to two departments, and with
-// the experiment of its model. Tests of applications (application_test.cpp), of their review queue
-// (review_test.cpp) and of the examples in the help (help_test.cpp) use it.
+// "departments", the experiment that trains its model. Tests of applications (application_test.cpp), of their
+// review queue (review_test.cpp) and of the examples in the help (help_test.cpp) use it. The names desk,
+// departments and billing must stay, because examples in the help have them, and so must the lines of
+// `application` that tests replace (write_changed). The sets may grow; with fewer examples the step `decide`
+// may find no threshold.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +49,7 @@ dev = "decisions.tsv"
 test = "test.tsv"
 )";
 
-/// Writes the application "desk", the experiment "departments" of its model, and their data.
+/// Writes the application "desk", the experiment "departments" that trains its model, and their data.
 inline void write_application(const Sandbox& sandbox) {
   std::string departments = tiny_experiment("departments");
   replace_all(departments, "\"ner\"", "\"classify\"");

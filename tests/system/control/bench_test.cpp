@@ -96,8 +96,8 @@ TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound)
   sandbox_.write("before.json", first.output);
   const runner::ProgramOutput same = bench({"show", "tiny", "--against", "before.json"});
   EXPECT_EQ(same.end.exit_code, 0) << same.output << same.errors;
-  // The earlier samples with a hundredth of their seconds: the new measurement is far slower, whatever the
-  // noise.
+  // faster.json has the samples of before.json with a hundredth of their seconds. Compared with it, the
+  // measurement is far slower than noise explains.
   json faster = json::parse(first.output);
   for (json& one : faster.at("cases")) {
     if (one.at("machine").get<bool>()) continue;

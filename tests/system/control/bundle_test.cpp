@@ -2,7 +2,7 @@
 // Tests `exp bundle`, `exp bundle show` and `exp verify` of a bundle with the scripted worker
 // (cli/bundle_verb.cpp, bundle/pack_bundle.hpp, bundle/check_bundle.hpp): what is packed, what is left out,
 // what another machine finds and what it misses. forged_bundle_test.cpp and hostile_bundle_test.cpp change
-// bundles.
+// bundles. Bundles exist outside of Encore, so their form must stay; the printed words may change.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what is reported if a plugin crashes, throws or hangs while a run trains (worker/train_verb.cpp,
 // runner/attempt_end.hpp): the messages and the records name the pass, the layer and the plugin's file. The
-// plugins are tests/contract/fixtures/trouble.cpp and fixtures/undeclared_option.cpp.
+// plugins are tests/contract/fixtures/trouble.cpp and fixtures/undeclared_option.cpp. The words may change; a
+// message must name the plugin and the layer.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a run that learns from another one, its teacher ([distil]; infer/teacher.hpp), with the real worker:
-// the order, equal bits over threads, kills and verifications, what is shown of the teacher, and what is
-// rejected before anything starts. The bits of student and teacher must stay equal in all these cases; the
-// shown words may change.
+// the order, equal bits over threads, kills and verifications, what commands print about the teacher, and
+// what is rejected before anything starts. The bits of a run must not depend on threads, ranks, kills or how
+// the file names its teacher; the printed words may change. The "question" of a run is the text of all that
+// its bits depend on, by which `exp` recognizes equal runs.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -28,7 +29,8 @@ std::string teacher_experiment() {
   return replaced(tiny_experiment("teacher"), "layers = 1", "layers = 2");
 }
 
-/// Returns tiny.toml with gradient shards, which learns from the scores and the states of `teacher`.
+/// Returns tiny.toml with gradient shards and [distil]: the run learns from scores, states and attention of
+/// `teacher`, the value of distil.teacher.
 std::string student(const std::string& teacher, const std::string& name = "student") {
   return tiny_experiment(name) + "gradient_shards = 2\ncheckpoint_every = 3\n[distil]\nteacher = " + teacher +
          "\ntemperature = 3.0\nhard_weight = 0.25\nstates = 0.5\nattention = 0.75\nrelation_heads = 4\n";
@@ -86,9 +88,11 @@ TEST_F(Distil, ATeacherOfTheDatabaseGivesTheSameBitsAndCountsByItsWeights) {
   EXPECT_TRUE(contains(output_of({"plan", "named.toml"}), "new; learns from teacher"));
   output_of({"run", "named.toml", "-q"});
   EXPECT_EQ(digests(sandbox_, "named"), digests(sandbox_, "student"));
+  // A teacher of the database is in the question by the SHA-256 of its weights, a teacher that the command
+  // trains first by its own question, because its weights do not exist when the plan is made.
   EXPECT_NE(sandbox_.one("SELECT question FROM run WHERE name = 'named'"),
             sandbox_.one("SELECT question FROM run WHERE name = 'student'"));
-  // A teacher under another name is the same teacher; with other weights it is another one.
+  // A teacher that is named by its id instead of its name is the same teacher; other weights are another one.
   const std::string question = sandbox_.one("SELECT question FROM run WHERE name = 'named'");
   output_of({"run", "teacher.toml", "-q", "--seed", "7", "--name", "other"});
   const auto planned = [&](const std::string& teacher) {
@@ -132,7 +136,8 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
   output_of({"run", "student.toml", "-q", "--name", "scores", "-S", "distil.states=0", "-S",
              "distil.attention=0", "-S", "data.dev=contrary.conll"});
   const std::string best = sandbox_.one("SELECT result ->> '$.best_step' FROM run WHERE name = 'scores'");
-  EXPECT_LT(std::stoi(best), 20);
+  constexpr int last_step = 20;  // of tiny.toml
+  EXPECT_LT(std::stoi(best), last_step);
   EXPECT_EQ(json::parse(output_of({"verify", "scores", "--json", "--from-checkpoint", best})).at("outcome"),
             "equal");
 }
@@ -193,6 +198,7 @@ TEST_F(Distil, AMaskedLanguageModelLearnsFromAnother) {
 TEST_F(Distil, RejectsTeachersThatDoNotFitBeforeTheStart) {
   output_of({"run", "teacher.toml", "-q"});
   const std::string named = student("{ run = \"teacher\" }", "named");
+  // refusal() of the fixture expects that there is no database; here the teacher is in it.
   const auto refused = [&](const std::string& text) {
     sandbox_.write("named.toml", text);
     const std::string errors = refusal_of({"run", "named.toml"});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the exit codes of each verb in each situation (cli/verbs.hpp): 0 done or nothing to do, 1 a run
-// failed, 2 nothing was started, 3 the bits differ, 75 unfinished, to be resumed. Scripts of users depend on
-// these numbers, so a row never changes; a new situation is a new row. Each row has a folder of its own.
+// Tests the exit codes of verbs in the situations listed below (cli/verbs.hpp): 0 done or nothing to do, 1 a
+// run failed, 2 nothing was started, 3 the bits differ or cannot be compared, 75 unfinished, to be resumed.
+// Scripts of users depend on these numbers, so a row never changes; a new situation is a new row. Each row
+// has a folder of its own. Read next: fake_worker.cpp, the scripted worker and its variables.
 #include <gtest/gtest.h>
 
 #include "system/control/sandbox.hpp"
@@ -11,9 +12,9 @@ namespace {
 
 struct Situation {
   const char* name;
-  std::map<std::string, std::string> before;  ///< variables of the scripted worker for the first training
+  std::map<std::string, std::string> before;  ///< variables of the scripted worker, also set for the command
   bool trained;                               ///< whether tiny.toml is trained before the command
-  std::map<std::string, std::string> now;     ///< variables of the scripted worker for the command
+  std::map<std::string, std::string> now;     ///< further variables for the command; they override `before`
   std::vector<std::string> command;
   int code;
 };

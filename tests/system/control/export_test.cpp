@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that a model is exported as a Hugging Face folder and imported again: `exp export`
 // (worker/export_verb.cpp, infer/hugging_face_export.hpp), and [model] from = that folder. The parameters
-// must come back bit by bit. Also what both reject.
+// must come back bit by bit. Also what both reject. Names of files and tensors are those of `transformers`
+// and must stay; words may change.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program fake-worker, "the scripted worker": a worker without numbers, so that tests of the control
-// program take milliseconds. It writes the spool, the checkpoints and the exit codes of encore-worker
+// The program fake-worker, "the scripted worker": a worker that computes no model, so that tests of the
+// control program take milliseconds. It writes the spool, the checkpoints and the exit codes of encore-worker
 // (worker/train_verb.cpp, which it must follow), and its "parameters" are a hash chain over the steps, so
-// that a lost or doubled step changes every later digest. `exp` starts it in a Sandbox (sandbox.hpp). The
-// environment scripts it:
+// that a lost or doubled step changes every later digest. `exp` starts it in a Sandbox (sandbox.hpp). Tests
+// depend on the names below; a new one may be added. Variables of the environment script it. FAKE_STEP_MS,
+// FAKE_STEPS, FAKE_SIGNAL and FAKE_CRASH_ATTEMPTS are shown with their defaults, the others with examples:
 //   FAKE_FINGERPRINT=...       the fingerprint that it reports of its build
 //   FAKE_STEP_MS=5             time of a step               FAKE_STEPS=20      steps of a run, 5 to an epoch
 //   FAKE_DEVICE=...            the device that it reports in its numeric environment
@@ -12,12 +13,14 @@
 //   FAKE_CRASH_ATTEMPTS=1      ... in the first N attempts  FAKE_FAIL_AT=7     the loss is not finite there
 //   FAKE_CRASH_ONLY=text       only in runs whose name contains text; FAKE_FAIL_ONLY alike
 //   FAKE_WEIGHTS=1             concludes with a weights file, for runs that start from this one
-//   FAKE_SURFACE=1             dev/f1 follows from learning rate, dropout and epoch, for searches
-//   FAKE_UNDEFINED_BELOW=0.25  dev/f1 is 1 and undefined on dev with a lower dropout
-//   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
+//   FAKE_SURFACE=1             dev/f1 and test/f1 follow from learning rate, dropout and epoch, plus noise by
+//                              the seed, for searches
+//   FAKE_UNDEFINED_BELOW=0.25  in the final result dev/f1 is 1 and undefined on dev with a lower dropout
+//   FAKE_CHECK=key:message     what `check` finds
+//   FAKE_STUBBORN=1            ignores requests to stop, and that the process that started it is gone
 //   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
 //   (support/pause.hpp), with PAUSE_ONLY=text only in runs whose name contains text
-//   FAKE_HOLD_CHECK=FIFO       `check` waits until a process opens it for writing (fifo.hpp)
+//   FAKE_HOLD_CHECK=FIFO       `check` waits until a process writes to the FIFO or closes it (fifo.hpp)
 #include <chrono>
 #include <cmath>
 #include <csignal>

@@ -392,7 +392,7 @@ TEST_F(ForgedColumns, FoundOrClaimsInASweep) {
                                  "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   exp({"run", "two.toml", "-q"});
   sandbox_.write("again.toml", tiny_experiment("again"));
-  exp({"run", "again.toml", "-q"});  // asks what one of them asks: it belongs to two sweeps
+  exp({"run", "again.toml", "-q"});  // one run of it is a run of the other file: it belongs to two sweeps
   exp({"verify", "two", "-q"});
   exp({"bundle", "two", "-o", "two.tar.zst"});
   change_every_column("two.tar.zst");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the help of every verb (cli/help_verb.cpp, cli/binder.hpp): the examples of every verb and action,
-// found by calling `exp` itself, are run in order, with the real worker, in a folder that holds the files
-// they name: the quickstart with a tiny experiment. A new example in a help text must run here.
+// Tests the help of every verb (cli/help_verb.cpp, cli/binder.hpp): that its lines fit the terminal, and that
+// the examples of every verb and action, found by calling `exp` itself, run. They run with the real worker in
+// a folder that holds the files they name, in the order of the verbs, except that those that make plugins are
+// first, and one export is before the `exp serve` that needs it. A new example in a help text must run here.
+// The numbers of verbs and examples below are lower limits, so that a test that finds none fails.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -39,7 +41,7 @@ std::vector<std::string> examples_in(const std::string& help) {
   return commands;
 }
 
-/// Returns the words of a command line without quotes.
+/// Returns the words of a command line. Double quotes around a word with blanks are removed.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words(1);
   bool quoted = false;
@@ -73,7 +75,8 @@ std::vector<std::string> all_examples(const Sandbox& sandbox) {
   std::vector<std::string> all;
   const auto take = [&](const std::string& verb) {
     for (std::string& command : examples_of(sandbox, verb))
-      if (std::ranges::find(all, command) == all.end()) all.push_back(std::move(command));  // of actions too
+      if (std::ranges::find(all, command) == all.end())  // a verb may show an example of its actions
+        all.push_back(std::move(command));
   };
   const std::vector<std::string> verbs = names_in(sandbox.exp({"help"}).output);
   EXPECT_GE(verbs.size(), 26u);
@@ -87,7 +90,8 @@ std::vector<std::string> all_examples(const Sandbox& sandbox) {
   return all;
 }
 
-/// Returns the sandbox's experiment as a BERT, called as the example that starts from a pretrained folder.
+/// Returns the sandbox's experiment as a BERT. Its name is that of the sweep in the examples of pretrained
+/// folders.
 std::string example_of_bert() {
   std::string text = tiny_experiment("minilm_wnut17");
   const auto replace = [&](const std::string& from, const std::string& to) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the verbs that inspect runs and use their models, with the scripted worker: ls, show, logs, status,
 // predict, evaluate and db check (cli/ls_verb.cpp, cli/show_verb.cpp and others). Control characters in a
-// database must not reach a terminal.
+// database must not reach a terminal. Members of JSON and columns of CSV must stay; printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that if exp or its worker ends early for any reason, the same command resumes the run, which must end
 // with the digests of an unbroken run (runner/runner.hpp, store/merge.hpp). The scripted worker trains, and
-// Hold stops it in a step.
+// Hold stops it in a step. Digests must stay; messages may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -2,7 +2,8 @@
 // Tests `exp run --launcher` (runner/launched_runs.hpp, runner/job_keeper.hpp): workers that `exp job` starts
 // on another machine and that exp may reach through files only. `sh -c` stands for ssh: the same command
 // line, the same files, another session. The last test is of `exp doctor`, which names a remedy for each
-// problem.
+// problem. Digests, states and exit codes must stay; messages may change. Hold lets workers wait in a step
+// (hold.hpp); the variables FAKE_... are those of the scripted worker (fake_worker.cpp).
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -64,7 +65,7 @@ TEST(Launcher, ASweepOverTwoHostsHasTheBitsOfALocalOne) {
 TEST(Launcher, RunsContinueWithoutTheirExpAndStatusRecordsTheirEnd) {
   Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
-  Hold hold(sandbox, 8);
+  Hold hold(sandbox, 8);  // in step 8 of 20
   const pid_t exp = sandbox.start(launched({"run", "tiny.toml"}));
   ASSERT_EQ(hold.wait_for(1).size(), 1u) << sandbox.read("output.txt");
   ::kill(exp, SIGKILL);
@@ -187,7 +188,7 @@ TEST(Launcher, AHostWhereNothingStartsTakesNoMoreRunsAndTheOthersDoTheWork) {
 TEST(Launcher, AFolderThatTheHostDoesNotShareIsNamed) {
   const Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
-  // That machine does not see the path.
+  // The command starts the worker with a folder that does not exist, as on a machine that does not share it.
   const runner::ProgramOutput output =
       sandbox.exp({"run", "tiny.toml", "--launcher",
                    "c={command}; sh -c \"$(echo \"$c\" | sed 's/encore.db.runs/gone/')\"", "-j", "1"});
@@ -232,7 +233,7 @@ TEST(Doctor, NamesARemedyForEachProblem) {
     EXPECT_TRUE(by_name[what]["state"] == "ok" || by_name[what]["advice"] != "") << what;
   }
   EXPECT_TRUE(by_name.contains("matrix tiles")) << output.output;
-  // The scripted worker has no MPI, whatever this machine has: one command fixes that.
+  // The scripted worker always reports that it has no MPI, so this finding is the same on all machines.
   EXPECT_EQ(by_name["MPI"]["state"], "absent") << output.output;
   EXPECT_TRUE(contains(by_name["MPI"]["found"], "the worker was built without MPI")) << output.output;
   EXPECT_TRUE(contains(by_name["MPI"]["advice"], "./exp build --mpi")) << output.output;

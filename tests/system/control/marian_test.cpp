@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that a model with the tokenizer unigram is exported as a MarianMT folder and imported again
-// (pretrained/marian_family.cpp): the same output, the same bits, and what is rejected.
+// (pretrained/marian_family.cpp): the same output, the same bits, and what is rejected. Names of files and
+// tensors are those of `transformers` and must stay.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pair: a fixture with a sweep of two dropouts and some seeds each, trained once by the scripted worker and
 // shared by all tests of a suite, which must only read it: comparison_test.cpp, report_test.cpp and
-// selection_test.cpp.
+// selection_test.cpp. Several tests compare numbers of these runs, so append to the sweep and do not change
+// it.
 #pragma once
 
 #include <gtest/gtest.h>

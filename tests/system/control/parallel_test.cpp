@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests one `exp run --jobs` with several workers (runner/runner.hpp, runner/places.hpp), and several `exp
 // run` of one sweep, which share it by leases. Nothing may be trained twice, and a failure may cost only its
-// own run. A worker that the FAKE_ variables control takes the place of training.
+// own run. A worker that the FAKE_ variables control takes the place of training. Printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a run that starts from another one, its parent ([model] from; app/parent_runs.hpp,
 // runner/parent_weights.hpp), with the scripted worker: the order, what is shown of the parent, what happens
-// if the parent fails, is interrupted, is missing, changes, or is to be removed.
+// if the parent fails, is interrupted, is missing, changes, or is to be removed. The words may change; a run
+// must never start from other weights than those that were planned.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that a run resumes only with the plugin files with which it began, unless the change is accepted and
 // recorded (app/plugin_changes.hpp). A complete run is kept, and the plan names the plugin file that trained
-// it.
+// it; both must stay. Words of messages may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp plugin ls` and `exp plugin info` (cli/plugin_ls.cpp, cli/plugin_info.cpp, config/catalogue.hpp),
 // and the message of a run whose plugin is missing. The control program must read manifests only, so a copy
-// of any shared object serves as a plugin.
+// of any shared object serves as a plugin. The printed words may change; members of JSON must stay.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp predict --file FILE` with the real worker in the format of a run's data
 // (worker/predict_file_verb.cpp), for each reader that ships: the answers do not depend on the truth in the
-// file, which may be missing or wrong, and the output is the file with the answers.
+// file, which may be missing or wrong, and the output must be the file with the answers, with every other
+// byte as it was.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

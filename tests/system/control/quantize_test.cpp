@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp quantize` with the real worker (worker/quantize_verb.cpp, infer/quantization.hpp): 8-bit weights
 // beside a run's own, how they are measured, which verbs compute with them, and what is rejected. Which
-// matrices are rounded may change; every verb must compute with the file that was written.
+// matrices are rounded may change; the verbs must compute with the file that was written.
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -108,6 +110,17 @@ TEST_F(QuantizeVerb, AFileOfInputsReplacesTheDevelopmentSet) {
   EXPECT_EQ(answer.at("sample"), 2);
   const std::string text = output_of({"quantize", "tiny", "--texts", "lines.txt", "--tolerance", "1"});
   EXPECT_TRUE(contains(text, "vectors  of 2 inputs have moved by at most ")) << text;
+}
+
+TEST_F(QuantizeVerb, ExitsWithOneIfARunBeforeTheFailureWasWritten) {
+  sandbox_.write("other.conll", sandbox_.read("dev.conll"));
+  output_of({"run", "tiny.toml", "-S", "name=other", "-S", "seed=2", "-S", "data.dev=other.conll"});
+  sandbox_.write("other.conll", sandbox_.read("other.conll") + "\n");
+  EXPECT_TRUE(contains(failure({"quantize", "other", "--tolerance", "5"}), "other.conll"));
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "other", "--tolerance", "5"}, 1), "other.conll"));
+  EXPECT_TRUE(std::filesystem::exists(sandbox_.folder() / "encore.db.runs" /
+                                      sandbox_.one("SELECT id FROM run WHERE name = 'tiny'") /
+                                      "weights_int8.safetensors"));
 }
 
 TEST_F(QuantizeVerb, RefusesWithTheReason) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests exp and encore-worker together (worker/train_verb.cpp, runner/runner.hpp): a run from file to
 // prediction, equal bits after kills and with any number of threads, verification, and plugins that run no
-// code unless they are allowed.
+// code unless they are allowed. Bits must stay equal in all these cases; the words of messages may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that the bytes of a report (report/report.hpp) depend on the database and the folder of its runs
 // alone, and not on the day, the time zone, the locale, the working directory, or the place of the database.
-// A change that matters changes the report.
+// Each change of what a report shows, such as another score, must change the bytes.
 #include <gtest/gtest.h>
 
 #include "support/places.hpp"

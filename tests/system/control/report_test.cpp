@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp report` as a user calls it (cli/report_verb.cpp, report/report.hpp, framework/document): what it
 // writes, that it writes the same bytes again, that names of a database are never markup, and what it
-// rejects.
+// rejects. Ids of tables and members of JSON must stay; words may change.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // Tests `exp retrain` with the real worker (app/retrain.hpp, app/retraining_comparison.hpp), which trains a
 // run again on old and new data, for two tasks. The tests check the held-out examples, the comparison, and
 // which run of the lineage (a run and those retrained from it) is promoted. A second call must do only the
-// work that is missing. Invalid calls are rejected. The printed words may change.
+// work that is missing. Invalid calls are rejected. The printed words may change; names of options and stored
+// members must stay.
 #include <gtest/gtest.h>
 #include <signal.h>
 

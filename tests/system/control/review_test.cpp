@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the review queue of an application with real workers: the server puts requests into it before it
-// answers them, people decide them over HTTP and with `exp review`, and a killed server has lost none. The
-// queue itself is tested in tests/unit/review. Read next: serve/review_desk.hpp, cli/review_verb.cpp.
+// answers them, people decide them over HTTP and with `exp review`, and a killed server has lost none. A
+// queue that does not fit the served application is refused, and requests without the server's token are,
+// too. A request that was answered must be in the queue; fields of JSON and events of the trail must stay.
+// The "band" of a request is what the application does with it: answer, review or refuse. The queue itself is
+// tested in tests/unit/review. Read next: serve/review_desk.hpp, cli/review_verb.cpp.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -40,6 +43,7 @@ class ReviewTest : public ApplicationTest {
     const std::size_t begin = at + field.size();
     return response.head.substr(begin, response.head.find('\r', begin) - begin);
   }
+  /// Returns the text of a request that no data set of the application has, if the number is at least 570.
   static std::string some_request(int number) {
     const std::string line = requests(number, number + 1, true);
     return line.substr(0, line.find('\t'));
@@ -134,7 +138,7 @@ TEST_F(ReviewTest, HasEachRequestThatAKilledServerHasAnswered) {
   std::set<std::string> kept;
   for (const json& item : list) kept.insert(item.at("id"));
   EXPECT_EQ(kept.size(), list.size()) << "no item is there twice";
-  EXPECT_GE(answered[0].size(), 6u);
+  EXPECT_GE(answered[0].size(), 6u) << "those that the first client sent before it killed the server";
   for (const auto& ids : answered)
     for (const std::string& id : ids) EXPECT_TRUE(kept.contains(id)) << id;
 }

@@ -2,7 +2,7 @@
 // Tests a search as a user calls it (app/search_session.hpp, plan/search/decide.hpp), with the scripted
 // worker whose score follows from two settings (FAKE_SURFACE): it ends, resumes after any kill and replays
 // from its database (the same history gives the same decisions), and manual changes of the database are
-// named.
+// named. Decisions for a stored history must stay; printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp serve` of models in files, without a database (app/served_models.hpp, archive/bundled_run.hpp):
-// folders that `exp export --format encore` writes, and bundles. The answers equal those of the run; also
-// what is rejected, and that no files stay behind.
+// folders that `exp export --format encore` writes, and bundles. The answers must equal those of the run;
+// also what is rejected, and that no files stay behind. The words of messages may change.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests SIGHUP at `exp serve` (serve/service.hpp, serve/model_pool.hpp): other models replace the served ones
 // under load, and every request must be answered by one model or the other; also what leaves the served ones
-// unchanged.
+// unchanged. The words of messages may change.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -107,7 +107,8 @@ TEST_F(ServeReload, WeightsThatHaveChangedAreLoadedThoughNoWorkerIsLeft) {
   const std::string before = json::parse(predict("Anna").body).at("digest");
   output_of({"quantize", "tiny", "--tolerance", "5", "--keep", "head"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
-  // The next worker reads the new weights, and is not mixed with the old ones.
+  // A worker that is started now would read the new weights. The server must not answer with it while others
+  // answer with the old weights, so it asks for a reload.
   ASSERT_TRUE(sandbox_.wait_for_text("serve.txt", "Send SIGHUP to exp serve to load them"));
   EXPECT_TRUE(reload_says("serving tiny\n")) << sandbox_.read("serve.txt");
   const HttpResponse answer = predict("Anna");

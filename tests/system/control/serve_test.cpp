@@ -2,7 +2,7 @@
 // Tests `exp serve` with real workers, as clients see it (serve/service.hpp, serve/routes.hpp,
 // serve/http_server.hpp): each route compared with the verb that computes the same, whose answer it must
 // equal, what is rejected, and what happens when workers, clients and the server itself end. serving.hpp has
-// the fixture.
+// the fixture. Routes, members and status codes must stay, because clients depend on them; words may change.
 #include <gtest/gtest.h>
 
 #include <atomic>

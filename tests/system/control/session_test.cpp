@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp stop` of an `exp run` that has not started anything yet (runner/session_file.hpp): exp stop sees
-// it from its first moment on. The worker's check is held (fifo.hpp), so that the state in between stays.
+// it from its first moment on. The worker's check is held (fifo.hpp), so that the state in between stays. A
+// session must be found before it has read its plan; the printed words may change.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the verbs that maintain the store, called as a user does: db, gc, rm, undelete, tag, note, query,
 // dump, completion (cli/db_verb.cpp, cli/gc_verb.cpp, app/removal.hpp, app/dump.hpp and others). The scripted
-// worker trains. Members of JSON and columns of CSV must stay; the printed words may change.
+// worker (fake_worker.cpp) writes the runs without computing a model. Members of JSON and columns of CSV must
+// stay; the printed words may change. "version 10" is the newest version of the schema (store/schema.sql): a
+// new version changes it here.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -230,7 +232,7 @@ TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
   EXPECT_FALSE(exists("other.db"));
 }
 
-TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
+TEST_F(StoreVerbs, CheckReportsAMissingBestCheckpointAndAMissingFolderOfRuns) {
   const std::string best = "checkpoints/step-00000020.safetensors";
   std::filesystem::remove(sandbox_.folder() / folder_of("tiny") / best);
   const runner::ProgramOutput gone = sandbox_.exp({"db", "check"});
@@ -283,7 +285,8 @@ TEST_F(StoreVerbs, DumpAsCsvAndJson) {
   expect_refused({"dump", "tinny", "--json"}, "did you mean \"tiny\"?");
 }
 
-/// Every verb that writes CSV, with a string in each text column that a spreadsheet would compute.
+/// CSV of dump, ls, compare and query. Names, notes, settings, their sources and places, and the head of a
+/// column hold strings that a spreadsheet would compute as formulas.
 TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
   const std::string formula = R"(=HYPERLINK("http://evil.example";"x"))";
   sandbox_.change("UPDATE run SET name = '" + formula + "', note = '@SUM(1)'");
@@ -331,7 +334,7 @@ TEST_F(StoreVerbs, DumpOfASweepHasAllItsRunsAndNoOthers) {
   EXPECT_EQ(sandbox_.one(
                 "SELECT count(*) FROM run JOIN sweep ON sweep.number = run.sweep WHERE sweep.name = 'sweep'"),
             "1")
-      << "one of them asks what tiny asked, and is tiny";
+      << "one run of the sweep has the settings of tiny, so it is the run tiny";
   EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), 2u) << "it belongs to both";
   EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "tiny", "--json"})).size(), 1u);
   EXPECT_TRUE(contains(output_of({"run", "sweep.toml", "--name", "again", "--quiet"}), "nothing to do"));

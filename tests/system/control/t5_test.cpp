@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that a model with the tokenizer unigram is exported as a T5 folder, like the first T5 and like
 // version 1.1, and imported again (pretrained/t5_family.cpp): the same output, the same bits, and what is
-// rejected.
+// rejected. Names of files and tensors are those of `transformers` and must stay.
 #include <gtest/gtest.h>
 
 #include <cstring>

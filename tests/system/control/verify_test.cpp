@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests `exp verify` of a run with the scripted worker (cli/verify_verb.cpp, runner/verifier.hpp): every
-// verdict, every option, and what is rejected. It must leave the run itself unchanged.
+// Tests `exp verify` of a run with the scripted worker (cli/verify_verb.cpp, runner/verifier.hpp): its
+// verdicts, its options, and what is rejected. It must leave the run itself unchanged. The words may change;
+// a difference must never count as equal.
 #include <gtest/gtest.h>
 #include <signal.h>
 

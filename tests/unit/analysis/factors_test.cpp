@@ -49,6 +49,15 @@ TEST(Factors, DrawnNumbersAreVariablesOfTheirOwn) {
   EXPECT_EQ(names(factors(runs)), (std::vector<std::string>{"model.dropout", "optimizer.learning_rate"}));
 }
 
+TEST(Factors, AnIntegerAndAnEqualRealNumberAreOneLevel) {
+  const auto found = factors({{setting("optimizer.clip_norm", 1, "sweep")},
+                              {setting("optimizer.clip_norm", 1.0, "sweep")},
+                              {setting("optimizer.clip_norm", 2, "sweep")}});
+  ASSERT_EQ(names(found), std::vector<std::string>{"optimizer.clip_norm"});
+  EXPECT_EQ(found[0].levels, (std::vector<nlohmann::json>{1, 2}));
+  EXPECT_EQ(found[0].level, (std::vector<std::size_t>{0, 0, 1}));
+}
+
 TEST(Factors, SettingsOfAZipOrTheCommandLineAreNotMerged) {
   for (const char* source : {"sweep", "command line"}) {
     const auto found = factors(

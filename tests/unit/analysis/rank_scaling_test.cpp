@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests rank_scaling(), which `exp bench --ranks` prints: how much faster a step is with several processes
-// (ranks). The tests give the seconds, and check which measurement is the baseline, the speedup, the
-// efficiency and the share of the exchange. Without a baseline the result must be empty.
+// (ranks). From invented timings it checks which measurement is the baseline, the speedup, the efficiency and
+// the share of the step that ranks spend on exchanging gradients. These formulas must stay, because users
+// compare numbers of different versions. Without a baseline the result must be empty.
 #include "analysis/rank_scaling.hpp"
 
 #include <cmath>
@@ -12,7 +13,7 @@ namespace encore::analysis {
 namespace {
 
 /// Returns a measured step of `batch` examples. `seconds` are those of the step, `exchange` those that ranks
-/// spend on exchanging gradients.
+/// spend on exchanging gradients. The sample "matmul" must make no difference.
 store::BenchCase step_of(int ranks, int threads, int batch, double seconds, double exchange) {
   store::BenchCase one;
   one.name = std::to_string(ranks) + " ranks, batch " + std::to_string(batch);
@@ -42,7 +43,7 @@ TEST(RankScaling, IsStrongWithTheSameBatchAndWeakWithAsManyTimesTheBatch) {
   EXPECT_NEAR(all[1].exchange.median, 0.1, 1e-12);
 }
 
-TEST(RankScaling, IsForEachThreadWhereNoProcessHadAsMany) {
+TEST(RankScaling, DividesByThreadsIfTheBaselineHasMoreOfThemThanARank) {
   store::BenchResult result;
   result.cases = {step_of(1, 2, 8, 0.1, 0.0), step_of(2, 1, 8, 0.1, 0.01)};
   const BenchSummary summary = summarize(result);

@@ -125,7 +125,8 @@ TEST(Markdown, SaysAtTheBeginningOfAPageWhatEachKindOfPartIs) {
       "# Plugin `two` 1\n\nThis page lists the options of the optimizer `fast`, the optimizer `slow` and the "
       "reader `rows`. It is for users who write an experiment file, the TOML file that describes a training "
       "or an application (steps that answer requests with trained models). An *optimizer* is the rule that "
-      "changes the parameters of a model in each training step, by their gradients. A *reader* turns a data "
+      "changes the parameters of a model in each training step, using their gradients. A *reader* turns a "
+      "data "
       "file into *records*: entries with named fields, "
       "which the task turns into examples.\n\n## optimizer `fast`\n"))
       << page;

@@ -158,6 +158,9 @@ TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
   in = config();
   in["model"]["width"] = nullptr;
   EXPECT_EQ(experiment_problem(in), "model.width: a value of a resolved experiment cannot be null");
+  in["model"]["width"] = std::uint64_t{1} << 63;
+  EXPECT_EQ(experiment_problem(in),
+            "model.width: expected an integer of at most 9223372036854775807, found 9223372036854775808");
   EXPECT_EQ(experiment_problem(json::array()), ": a resolved experiment must be an object, found []");
 }
 

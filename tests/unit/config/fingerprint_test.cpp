@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the fingerprint (config/fingerprint.hpp): the `key=value;` text of compiler, Kokkos, backend and more
 // that a plugin and the worker must share. Equal ones are accepted in any order; otherwise the message names
-// each different field with both values, and the command that rebuilds the plugin in its place.
+// each different field with both values, and the command that rebuilds the plugin in its place. Plugins that
+// are built have such a text, so its form must stay; the words of messages may change.
 #include "config/fingerprint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests resolve() (config/resolve.hpp), which checks and completes the tables of one run: the complete result
-// for a correct experiment, and the exact message, with line and column, for every mistake that a user can
-// make. Before it comes experiment_file_test.cpp, after it plan/. The sample is in sample_catalogue.hpp. The
-// result is hashed to a run's identity, so defaults must not change.
+// for a correct experiment, and the exact message, with line and column, for the mistakes that users make.
+// Before it comes experiment_file_test.cpp, after it plan/. The sample is in sample_catalogue.hpp. The result
+// is hashed to a run's identity, so defaults must not change.
 #include "config/resolve.hpp"
 
 #include <gtest/gtest.h>

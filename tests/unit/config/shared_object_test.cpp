@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests shared_object_problem() (config/manifest.hpp), with which the catalogue checks a plugin's file
 // without loading it: missing, cut off, a pipe, or not a 64-bit shared object. Loading a file that was cut
-// can end the process, so it must be rejected before. The bytes come from elf_file.hpp.
+// can end the process, so it must be rejected before. The bytes come from elf_file.hpp. The words of messages
+// may change.
 #include "config/manifest.hpp"
 
 #include <gtest/gtest.h>

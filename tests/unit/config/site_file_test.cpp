@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests parse_site() (config/site_file.hpp): site.toml, in which users describe their Slurm cluster for `exp
-// run --launcher slurm`. Checks all options, their defaults, and the place and words of each mistake. The
-// options are documented in docs/guides/sites.md. Site files of users name them, so names and defaults must
-// stay; words may change.
+// run --launcher slurm`. Checks all options, their defaults, and the place and words of mistakes. The options
+// are documented in docs/guides/sites.md. Site files of users name them, so names and defaults must stay;
+// words may change.
 #include "config/site_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests parse_toml() (config/toml.hpp), through which all experiment files, overrides and site files are
 // read: values keep their place, type and order, and text that is not TOML, or that nests so deep that a
-// parser would run out of stack, is rejected with line and column.
+// parser would run out of stack, is rejected with line and column. Existing files must be read as before; the
+// words of messages may change.
 #include "config/toml.hpp"
 
 #include <gtest/gtest.h>

@@ -232,6 +232,15 @@ TEST(Charts, ValuesThatAreNotFiniteAreMarked) {
   EXPECT_EQ(crosses(draw(TimelineChart{{"w"}, {{0, 5, nan, "b", Tone::good}}, {}})), 1u);
 }
 
+TEST(Charts, TheBestScoreIsStrongAlsoBesideAScoreThatTheAxisCannotShow) {
+  ParallelChart chart{{{"a"}, {"score", {}, true}}, {{"l", {1, 0}}, {"m", {2, 0.5}}, {"n", {3, 2}}}};
+  chart.lowest_is_best = true;
+  std::vector<std::string> strong;
+  for (const Polyline& line : shapes_of<Polyline>(draw(chart)))
+    if (line.stroke.tone == Tone::second && !line.title.empty()) strong.push_back(line.title);
+  EXPECT_EQ(strong, std::vector<std::string>{"m: a 2, score 0.5"});
+}
+
 TEST(Charts, MarksThatWouldHideEachOtherAreCounted) {
   LineChart chart{{"x"}, {"y"}, {{"a", {}, {}}}};
   for (int i = 0; i < 10000; ++i) {

@@ -109,7 +109,8 @@ std::vector<std::string> paths_of(const Model& model) {
   return paths;
 }
 
-/// Returns the numbers of the blocks whose parameters exist.
+/// Returns the numbers of the blocks that have parameters of their own. The others share those of a block
+/// before them.
 std::vector<int> owners(const Model& model, int layers) {
   std::vector<int> blocks;
   const std::vector<std::string> paths = paths_of(model);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the file of --alerts (monitor/alert_rules.hpp): its defaults, and that each mistake is refused with
-// file, line, column and what to do. Users have such files, so options and defaults must stay; the words of
-// messages may change, together with this test.
+// Tests the file of rules that a user passes to `exp monitor --alerts` (monitor/alert_rules.hpp): its
+// defaults, and that mistakes are refused with file, line, column and what to do. Users have such files, so
+// options and defaults must stay; the words of messages may change, together with this test.
 #include "monitor/alert_rules.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests `exp run --grid` and --seeds, which make_plan() (plan/plan.hpp) merges with the file: the options
 // that the command line varies, alone and together with a sweep of the file. A run must have the same
-// identity whether the file or the command line asks for it.
+// question (the text of all that its bits depend on, which identifies it) whether the file or the command
+// line asks for it. Messages are compared in full, because users read them; their words may change with the
+// test.
 #include <gtest/gtest.h>
 
 #include "unit/plan/planning.hpp"
@@ -40,11 +42,12 @@ TEST(Arguments, CrossSeedsAndValuesOfAFileWithoutASweep) {
   EXPECT_EQ(planned.seeds.at(2).place.text(), "--seeds 1-2");
 }
 
-TEST(Arguments, TakeValuesAsTheCommandLineDoesWholeTablesToo) {
+TEST(Arguments, AcceptValuesAsTheOptionSDoesAlsoListsAndTables) {
   EXPECT_EQ(names(plan("", grid("train.precision=float32, bfloat16"))),
             (Names{"tiny-float32-s1", "tiny-bfloat16-s1"}));
   const Plan planned = plan("", grid("model.layer.attention={type = \"self_attention\", heads = 2},"
                                      "{type = \"alibi_attention\"}"));
+  ASSERT_EQ(planned.points.size(), 2U);
   EXPECT_EQ(names(planned), (Names{"tiny-self_attention-s1", "tiny-alibi_attention-s1"}));
   EXPECT_EQ(planned.points[0].config["model"]["layer"]["attention"]["heads"], 2);
   EXPECT_EQ(names(plan("", grid("model.block=[\"attention\"],[\"attention\",\"feed_forward\"]"))).size(), 2U)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests which settings count in a run's identity, the SHA-256 of its question (plan/identity.hpp), and which
-// do not. Databases store these hashes: a change of the hash of an existing experiment makes every stored run
-// look new, so the values in NeverChanges stay.
+// Tests which settings count in a run's identity, the SHA-256 of its question, the text of all that its bits
+// depend on (plan/identity.hpp), and which do not. Databases store these hashes: a change of the hash of an
+// existing experiment makes every stored run look new, so the values in NeverChanges stay.
 #include <gtest/gtest.h>
 
 #include <algorithm>

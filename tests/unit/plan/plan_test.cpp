@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests make_plan() (plan/plan.hpp), which `exp run` and `exp plan` call, on whole files: the top level,
-// seeds, names, data files, and that all problems of a file are reported at once in its order. sweep_test.cpp
-// and when_test.cpp test [sweep]. Experiment files must keep their meaning; the words of a problem may
-// change.
+// seeds, names, data files, and that the problems of a file are reported at once in its order, up to a limit.
+// planning.hpp includes sample::experiment, the file that the tests vary. sweep_test.cpp and when_test.cpp
+// test [sweep]. Experiment files must keep their meaning; the words of a problem may change.
 #include "plan/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(Plan, RefusesUnknownNamesAtTheTop) {
             "-S modle.width=3: unknown option \"modle\" of the experiment; did you mean \"model\"?");
 }
 
-TEST(Plan, RefusesNamesThatAreFoldersOrTooLong) {
+TEST(Plan, RejectsNamesNotesAndTagsThatAreTooLongAndNamesOfFolders) {
   const auto with = [](const std::string& line) {
     return problem(changed(sample::experiment, "seed = 1", "seed = 1\n" + line));
   };

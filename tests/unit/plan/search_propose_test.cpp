@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests propose() (plan/search/propose.hpp) through decide(): with every method, the points of new trials
 // must lie inside the space and must not repeat; tpe comes nearer to the best than random search, whose
-// trials are the draws of a sweep with the same seed.
+// trials are the draws of a sweep with the same seed. Proposals for a stored history must stay, because `exp
+// verify` makes them again.
 #include <algorithm>
 #include <cmath>
 #include <limits>

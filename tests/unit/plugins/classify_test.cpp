@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the task "classify" (plugins/tasks/classify/classify.hpp): the rows and segments that a text or a
+// Tests the task "classify" (plugins/tasks/classify/classify.hpp): the tokens and segments that a text or a
 // pair becomes, labels that training lacks, class weights, its measures, and its answers. Expected measures
-// are those of scikit-learn and must stay.
+// are those of scikit-learn, and the table of cut pairs is that of the Python library tokenizers; both must
+// stay. So must the form of knowledge(), because runs store it. Words of messages may change.
 #include "classify/classify.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +79,7 @@ std::map<std::string, double> score(const std::vector<std::pair<std::string, std
   return {values.begin(), values.end()};
 }
 
-TEST(Classify, LearnsItsLabelsInOrder) {
+TEST(Classify, LearnsItsLabelsInAlphabeticalOrder) {
   Classify task(defaults, {16});
   task.prepare(records_of({"a", "c", "a"}, {"good", "a bad one", "good"}));
   EXPECT_EQ(task.labels(), (Texts{"a bad one", "good"}));
@@ -154,7 +155,9 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
   EXPECT_EQ(count(description, "texts with labels not in training"), 1);
   EXPECT_EQ(description.notes.at(1),
             "the label \"odd\" of 1 example is not in the training set; it always counts as wrong");
-  const Outputs outputs = outputs_of(set, task.outputs().front(), {2, 1});  // anything without a target
+  // The numbers of the predicted labels. An example without a target may have any number: 2 is not a label
+  // and counts as the first one, "bad". 1 is "good".
+  const Outputs outputs = outputs_of(set, task.outputs().front(), {2, 1});
   Statistics statistics;
   task.measure(set, outputs, statistics);
   EXPECT_EQ(statistics.examples(), 2U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the reader "conll" (plugins/readers/conll.hpp): every form of a CoNLL file that it accepts, the
-// message for every form that it refuses, and writing. A message must name the file and the row; its words
-// may change. question_files_test.cpp tests files without labels.
+// Tests the reader "conll" (plugins/readers/conll.hpp): the forms of a CoNLL file that it accepts, the
+// messages for those that it refuses, and writing. A message must name the file and the row; its words may
+// change. question_files_test.cpp tests files without labels.
 #include "conll.hpp"
 
 #include <gtest/gtest.h>

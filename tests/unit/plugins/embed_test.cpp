@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "embed" (plugins/tasks/embed/embed.hpp): the two sequences of a pair, data that it cannot
 // learn from, its measures against counts by hand, and its answers. embedding_test.cpp tests the head of such
-// models.
+// models. Measures must equal the counts; the words of messages may change.
 #include "embed/embed.hpp"
 
 #include <gtest/gtest.h>

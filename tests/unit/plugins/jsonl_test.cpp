@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the reader "jsonl" (plugins/readers/jsonl.hpp): every accepted form of JSON lines, the message for
-// every refused one, marked spans, and writing. Messages must name the file and the line; their words may
-// change.
+// Tests the reader "jsonl" (plugins/readers/jsonl.hpp): accepted forms of JSON lines, the messages for
+// refused ones, marked spans, and writing. Messages must name the file and the line; their words may change.
 #include "jsonl.hpp"
 
 #include <gtest/gtest.h>

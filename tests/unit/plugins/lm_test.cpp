@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "lm", causal language modelling (plugins/tasks/lm/lm.hpp): windows in which every token must
 // be a target once, the encoding of a text that the model continues, and perplexity and bits per character
-// against their definitions.
+// against their definitions. Windows decide the bits of runs and must stay.
 #include "lm/lm.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "multilabel", several labels for a text (plugins/tasks/multilabel/multilabel.hpp): targets,
-// labels that training lacks, thresholds, measures and answers. Expected measures are those of scikit-learn.
-// Thresholds are stored as text that must read back with equal bits.
+// labels that training lacks, thresholds, measures and answers. Expected measures are those of scikit-learn
+// and must stay. Thresholds are stored as text that must read back with equal bits.
 #include "multilabel/multilabel.hpp"
 
 #include <gtest/gtest.h>

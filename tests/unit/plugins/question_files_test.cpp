@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests read_questions() and write_answers() of every reader that ships (plugins/readers), which `exp predict
+// Tests read_questions() and write_answers() of the readers that ship (plugins/readers), which `exp predict
 // --file` calls: each reads the same questions from a file without truth, with truth and with wrong truth,
 // and gives the file back with answers. Every other byte of the user's file must stay as it was.
 #include <gtest/gtest.h>

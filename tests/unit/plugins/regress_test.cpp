@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the task "regress", a number for each text (plugins/tasks/regress/regress.hpp): targets, data that it
 // cannot learn from, its measures against scipy, and its answers. Measures must use the numbers as they were
-// read, not rounded to float32.
+// read, not rounded to float32. The words of messages may change.
 #include "regress/regress.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the reader "squad" (plugins/readers/squad.hpp): what is read from files of SQuAD versions 1 and 2,
-// and the message for everything that is refused. Messages must name article, paragraph and question; their
-// words may change.
+// and the messages for what is refused. Messages must name article, paragraph and question; their words may
+// change.
 #include "squad.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the measures BLEU, chrF and ROUGE (plugins/tasks/ngrams/text_scores.hpp): they must equal the numbers
 // of sacreBLEU and rouge-score in text_scores.json, which make_text_scores.py writes; words are split in the
-// same way; the score of any choice of examples follows from the sums of that choice.
+// same way; the score of any choice of examples follows from the sums of that choice. Run the script instead
+// of editing the file.
 #include "ngrams/text_scores.hpp"
 
 #include <gtest/gtest.h>

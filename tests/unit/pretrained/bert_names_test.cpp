@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the names of the tensors of BERT, DistilBERT and RoBERTa in a model.safetensors
 // (pretrained/bert_names.hpp): those that versions of `transformers` write for each model and kind of head,
-// and ours. The names are fixed by `transformers`.
+// and the names of the same parameters in Encore. Neither side may change: `transformers` fixes the one, and
+// stored checkpoints have the other.
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>

@@ -2,7 +2,8 @@
 // Tests the table of rules in pretrained/field_rules.cpp, which says how each member of the files of a
 // Hugging Face folder is treated: it must have every member that `transformers` reads
 // (pretrained_fields.json, which tests/golden/make_pretrained_fields.py writes), it equals
-// docs/reference/pretrained_fields.md, and settings_of() follows it.
+// docs/reference/pretrained_fields.md, and settings_of() follows it. A member that a newer `transformers`
+// reads needs a new rule; a rule may become stricter, and none may become "ignored".
 #include "pretrained/field_rules.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests settings_of() (pretrained/folder_settings.hpp): what the files of a Hugging Face folder say beside
 // the shape of the model is used as options, rejected by name, or named in a notice; nothing may be ignored
-// in silence. field_rules_test.cpp tests the table of rules behind it.
+// in silence. field_rules_test.cpp tests the table of rules behind it. The words of a notice may change.
 #include "pretrained/folder_settings.hpp"
 
 #include <gtest/gtest.h>

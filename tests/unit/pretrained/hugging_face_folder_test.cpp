@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests open_hugging_face_folder() (pretrained/hugging_face_folder.hpp): what it returns for a folder of a
-// BERT, and every way in which a folder is rejected. A plan and a worker call it; folders come from anyone,
-// so a pickle is never opened. Folders of other families have tests of their own beside this file.
+// BERT, and the ways in which a folder is rejected. A plan and a worker call it; folders come from anyone, so
+// a pickle is never opened. Folders of other families have tests of their own beside this file. The words of
+// a message may change; a rejected folder must stay rejected.
 #include "pretrained/hugging_face_folder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests pretrained_config_from_json() and pretrained_config_to_json() (pretrained/pretrained_config.hpp):
-// config.json of each family as options of [model], files that are rejected because we cannot compute what
-// they ask for, and writing config.json as it was read. Plans of [model] from = "DIR" and `exp export` use
-// them.
+// config.json of each family as options of [model], files that are rejected because Encore cannot compute
+// what they ask for, and writing config.json as it was read. Plans of [model] from = "DIR" and `exp export`
+// use them. The implied options must compute what transformers computes, so an expected value changes only
+// with it. Words of a problem may change; a new family is a new test.
 #include "pretrained/pretrained_config.hpp"
 
 #include <gtest/gtest.h>
@@ -106,7 +107,7 @@ TEST(PretrainedConfig, GivesTheOptionsOfAGpt2) {
   EXPECT_EQ(options(pretrained_config_from_json(config)), expected);
 }
 
-TEST(PretrainedConfig, RefusesAGpt2ThatComputesDifferently) {
+TEST(PretrainedConfig, RejectsAGpt2ThatComputesDifferently) {
   const auto said = [](const char* member, bool value) {
     nlohmann::json config = TinyFolder::gpt2_config();
     config[member] = value;
@@ -123,7 +124,7 @@ TEST(PretrainedConfig, OfABartHasTwoStacksAndMarkers) {
   nlohmann::json config = TinyFolder::bart_config();
   const PretrainedConfig bart = pretrained_config_from_json(config);
   EXPECT_EQ(bart.first_position, 2);
-  EXPECT_EQ(bart.max_positions, 32) << "without those in front";
+  EXPECT_EQ(bart.max_positions, 32) << "without the 2 rows in front of the first position";
   std::map<std::string, std::string> implied = options(bart);
   const std::map<std::string, std::string> own = {{"model.layers", "2"},
                                                   {"model.decoder.layers", "3"},
@@ -158,7 +159,7 @@ TEST(PretrainedConfig, OfAMarianHasSinesBeforeCosines) {
   EXPECT_EQ(marian.max_positions, 32);
 }
 
-TEST(PretrainedConfig, RefusesAMarianThatComputesDifferently) {
+TEST(PretrainedConfig, RejectsAMarianThatComputesDifferently) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::marian_config();
     config[member] = value;
@@ -210,7 +211,8 @@ TEST(PretrainedConfig, OfAT5HasDistancesAndNoBiases) {
   config["tie_word_embeddings"] = false;
   config.erase("scale_decoder_outputs");  // as before version 5
   PretrainedConfig gated = pretrained_config_from_json(config);
-  gated.tied = false;  // as its tensors say
+  gated.tied =
+      false;  // the tensors of the folder decide this, and not config.json: see pretrained_config.hpp
   implied = options(gated);
   EXPECT_EQ(implied["model.layer.feed_forward.type"], "gated_feed_forward");
   EXPECT_EQ(implied["model.layer.feed_forward.activation"], "geglu_tanh");
@@ -218,7 +220,8 @@ TEST(PretrainedConfig, OfAT5HasDistancesAndNoBiases) {
   EXPECT_EQ(implied["model.head.scaled"], "false");
 }
 
-/// The values of T5Config, and config.json of both versions of `transformers`.
+/// The values that T5Config of `transformers` takes for missing members, and "scale_decoder_outputs", which
+/// version 5 writes and version 4 does not.
 TEST(PretrainedConfig, OfAT5TakesWhatItsClassTakesForGranted) {
   nlohmann::json config = TinyFolder::t5_config();
   for (const char* member : {"num_decoder_layers", "relative_attention_num_buckets",
@@ -238,7 +241,7 @@ TEST(PretrainedConfig, OfAT5TakesWhatItsClassTakesForGranted) {
   EXPECT_FALSE(pretrained_config_from_json(config).scaled_states);
 }
 
-TEST(PretrainedConfig, RefusesAT5ThatComputesDifferently) {
+TEST(PretrainedConfig, RejectsAT5ThatComputesDifferently) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::t5_config();
     config[member] = value;
@@ -266,7 +269,7 @@ TEST(PretrainedConfig, RefusesAT5ThatComputesDifferently) {
       << config_problem(bert);
 }
 
-TEST(PretrainedConfig, RefusesABartThatComputesDifferently) {
+TEST(PretrainedConfig, RejectsABartThatComputesDifferently) {
   const auto said = [](const char* member, const nlohmann::json& value) {
     nlohmann::json config = TinyFolder::bart_config();
     config[member] = value;
@@ -304,7 +307,8 @@ TEST(PretrainedConfig, RejectsInvalidPositionsOfARoberta) {
             "\"absolute\"");
 }
 
-TEST(PretrainedConfig, IsWrittenAsItWasRead) {
+/// The folders of Bart and Marian have members that are read and not written, so they are left out.
+TEST(PretrainedConfig, OfFiveFamiliesIsWrittenAsItWasRead) {
   for (const nlohmann::json& config :
        {TinyFolder::config(), TinyFolder::distilbert_config(), TinyFolder::roberta_config(),
         TinyFolder::gpt2_config(), TinyFolder::t5_config()}) {

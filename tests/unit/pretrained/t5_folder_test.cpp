@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests folders of T5 (t5_family, pretrained/family.hpp): names of tensors, the tokens of the table and how
-// they are written, the family as which a model of ours is written, and rejected folders. The table may have
-// gaps (sentinel tokens) and unused rows after the tokens of the SentencePiece model.
+// they are written, the family as which a model of Encore is written, and rejected folders. The table may
+// have gaps (sentinel tokens) and unused rows after the tokens of the SentencePiece model. Names and numbers
+// of tokens are those of `transformers` and must stay.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"

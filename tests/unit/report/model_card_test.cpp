@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests model_card() (report/model_card.hpp), the README.md of an exported run: the runs over which its
-// interval is computed, and that names from a database cannot become markup.
+// interval is computed, and that names from a database cannot become markup. The keys at the head of the file
+// must stay, because the Hugging Face hub reads them; sentences may change.
 #include "report/model_card.hpp"
 
 #include "unit/document/sample_document.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests reports (make_report(), report/report.hpp) over runs of several tasks, whose measures differ, and
 // over tasks with many classes: each data set is shown by the metric by which its runs select checkpoints,
-// and tables and pictures stay readable.
+// and tables and pictures stay readable. Words may change; scores of different measures must not share a
+// table.
 #include <gtest/gtest.h>
 
 #include "unit/report/report_fixture.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the content of a report (make_report(), report/report.hpp): its numbers must equal an independent
 // computation by scipy (unit/analysis/scipy_numbers.hpp), no run may be left out, and no claim may lack a
-// test. report_whole_test.cpp tests a report as a whole, report_parts_test.cpp its parts.
+// test. report_whole_test.cpp tests a report as a whole, report_parts_test.cpp its parts. Words and the look
+// of tables may change.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests a report as a whole (make_report(), report/report.hpp): equal databases give equal documents, ids are
 // unique and references lead somewhere, another side (older runs or a sweep) may stand beside it, unfinished
-// runs are described, and invalid requests are rejected.
+// runs are described, and invalid requests are rejected. Ids must stay, because users link to them; words may
+// change.
 #include <algorithm>
 
 #include "store/foreign_schema.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests settle_launched() (runner/launched_runs.hpp), the check that `exp run`, `status` and `ls` make of
 // launched runs that no control program follows: when such a run counts as lost, interrupted or ended. A
-// clock alone must never end a run, because clocks of machines differ.
+// clock alone must never end a run, because clocks of machines differ. Names of the stored note "job" must
+// stay; the words of reasons may change.
 #include "runner/launched_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -78,6 +79,21 @@ TEST_F(LaunchedRunsTest, TheCheckOfAnotherMachineStartsAWaitOfItsOwn) {
   shift_last_look(3600.0, "another-login-node");
   EXPECT_TRUE(runner::settle_launched(store()).empty());
   EXPECT_EQ(state(), store::RunState::running);
+}
+
+TEST_F(LaunchedRunsTest, MachinesThatCheckInTurnFindASilentWorker) {
+  report(3, world::now_seconds());
+  runner::settle_launched(store());
+  shift_last_look(50.0, "another-login-node");
+  EXPECT_TRUE(runner::settle_launched(store()).empty()) << "this machine begins to wait";
+  nlohmann::json seen = store().read_note(lease_, "job");
+  EXPECT_EQ(seen.at("by"), "another-login-node") << "which still waits";
+  double& since = seen.at("others").at(world::this_process().host).get_ref<double&>();
+  since -= 91.0;
+  store().replace_note(lease_, "job", seen);
+  EXPECT_EQ(runner::settle_launched(store()).size(), 1u);
+  EXPECT_EQ(state(), store::RunState::lost);
+  EXPECT_TRUE(differences().empty()) << "an old report does not show the worker's clock";
 }
 
 TEST_F(LaunchedRunsTest, AJobThatNeverBeginsIsInterruptedWithTheReason) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests Batcher (serve/batcher.hpp), the queue of a served model: which inputs are computed together, when a
 // worker gets a batch, and that long inputs and requests of many inputs neither starve nor delay others. Time
-// is a number that the test passes, so nothing here may wait or read a clock.
+// is a number that the test passes, so nothing here may wait or read a clock. The order of batches may change
+// if no request waits without a limit.
 #include "serve/batcher.hpp"
 
 #include <gtest/gtest.h>

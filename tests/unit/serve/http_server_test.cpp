@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests HttpServer (serve/http_server.hpp) alone, with raw bytes over a socket: what is decided by the head
 // of a request, how bodies arrive, and the limits on connections and memory. A client that sends nothing or
-// slowly must not keep others out.
+// slowly must not keep others out. Limits may change with those in the code; each must stay.
 #include "serve/http_server.hpp"
 
 #include <gtest/gtest.h>

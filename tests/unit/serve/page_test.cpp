@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the pages at `/` and `/review` of a server (serve/page.hpp, source in serve/page): each is complete,
-// loads and runs only what its policy allows, and must make no HTML of a server's answer, because answers
-// repeat the inputs of users.
+// Tests the pages at `/` and `/review` that `exp serve` sends to a browser (serve/page.hpp, source in
+// serve/page). Each page must have no placeholder left, load and run only what its Content-Security-Policy
+// allows (ServePage::policy), and make no HTML of a server's answer, because answers repeat the inputs of
+// users. Layout and words of the pages may change.
 #include "serve/page.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@
 namespace encore::serve {
 namespace {
 
-/// Returns the matches of the first group of the pattern, in order.
+/// Returns what the first group of the pattern matches, for each match in the order of the text.
 std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
   std::vector<std::string> words;
@@ -99,8 +100,10 @@ TEST_P(ServePageTest, HasEveryIdThatIsReferredToOnce) {
 }
 
 TEST_P(ServePageTest, LabelsEveryControlAndSaysWhatHappens) {
-  const std::vector<std::string> labelled = found_in(frame(), "<label for=\"([^\"]*)\"");
-  const std::vector<std::string> controls = found_in(frame(), "<(?:input|select|textarea) id=\"([^\"]*)\"");
+  const std::vector<std::string> labelled = found_in(frame(), "<label\\b[^>]*\\sfor=\"([^\"]*)\"");
+  const std::vector<std::string> controls =
+      found_in(frame(), "<(?:input|select|textarea)\\b[^>]*\\sid=\"([^\"]*)\"");
+  EXPECT_EQ(controls.size(), found_in(frame(), "<(input|select|textarea)\\b").size()) << "one has no id";
   EXPECT_EQ(std::set<std::string>(controls.begin(), controls.end()),
             std::set<std::string>(labelled.begin(), labelled.end()));
   EXPECT_NE(frame().find("id=\"state\" role=\"status\""), std::string::npos);

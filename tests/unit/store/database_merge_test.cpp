@@ -301,7 +301,8 @@ TEST_F(DatabaseMergeTest, KeepsTwoAnswersToOneQuestionAndLetsTheCompleteOneCount
 
   Site one(file("one")), other(file("other"));
   one.take(cluster);
-  EXPECT_EQ(one.take(laptop).runs[0].remark, "asks what wnut17 asks; both are kept, as repeats");
+  EXPECT_EQ(one.take(laptop).runs[0].remark,
+            "same settings, data and seed as wnut17; both are kept, as repeats");
   other.take(laptop);
   other.take(cluster);
   for (Site* site : {&one, &other}) {

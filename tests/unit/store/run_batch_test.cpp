@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests RunBatch (store/run_batch.hpp), queries over many runs at once for reports: they must give the
-// answers that store/queries.cpp gives for each run alone.
+// answers that store/queries.cpp gives for each run alone. The SQL may change.
 #include "store/run_batch.hpp"
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests how runs are added and found (store/add_runs.cpp, store/runs.cpp): names, ids, parameters, and
-// questions that are stored once per backend, also if several processes add the same one at once.
+// questions (the text of all that the bits of a run depend on), which are stored once per backend, also if
+// several processes add the same one at once. Names and ids of stored runs must not change.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -89,7 +89,7 @@ TEST_F(QaRun, AcceptsShardsAndPrecisions) {
   }
 }
 
-/// Runs in the child: prints the values that the parent compares.
+/// Runs in a child process: prints one hash of digests and scores, which the parent compares.
 class QaRunChild : public QaRun {};
 TEST_F(QaRunChild, DISABLED_Trains) {
   const Recorder recorded = run("whole", {"train.epochs=2", "train.gradient_shards=2"});
