@@ -23,12 +23,12 @@ namespace encore::app {
 
 /// A run of another experiment file, or of a folder, from which a run starts, learns, or which it asks.
 struct PlannedParent {
-  std::string command = {};                           ///< makes the run alone: `exp run pre.toml`
-  std::vector<std::string> notices = {};              ///< what the run does not take over from a folder
-  config::ExperimentFile document;                    ///< the other experiment file
-  plan::Plan plan;                                    ///< of the whole file
-  plan::RunPoint point;                               ///< the run in this plan
-  std::vector<std::filesystem::path> plugin_folders;  ///< folders for the plugins of that file
+  std::string command = {};                                ///< makes the run alone: `exp run pre.toml`
+  std::vector<std::string> notices = {};                   ///< what the run does not take over from a folder
+  config::ExperimentFile document = {};                    ///< the other experiment file
+  plan::Plan plan = {};                                    ///< of the whole file
+  plan::RunPoint point = {};                               ///< the run in this plan
+  std::vector<std::filesystem::path> plugin_folders = {};  ///< folders for the plugins of that file
 };
 
 class ParentRuns final : public plan::ParentSource {

@@ -62,8 +62,7 @@ inline void read_value(const nlohmann::json& from, const JsonPlace& place, Measu
 
 // --- the fields ---
 
-// Use `field` for a field that every version of Encore has written, and `field.optional` for a field that was
-// added later or may be empty.
+// Use `field` for what every version has written, `field.optional` for what was added later or may be empty.
 
 void list(auto& field, A<PluginUse> auto& plugin) {
   field("name", plugin.name);

@@ -6,16 +6,15 @@
     python3 tests/bench/few_examples.py draw $ENCORE_DATA/clinc150 --per-class 8 --seed 1 -o few/8-1
     python3 -m venv V && V/bin/pip install torch setfit
     V/bin/python tests/bench/few_examples.py setfit few/8-1 --model all-MiniLM-L6-v2 --out few/8-1/setfit.json
-    ENCORE_FEW=few/8-1 ./exp run experiments/minilm_few_embed.toml experiments/minilm_few.toml
-    V/bin/python tests/bench/few_examples.py compare few/8-*/setfit.json --runs few/8-*/test.jsonl
+    ENCORE_FEW=few/8-1 ./exp run experiments/minilm_few.toml --name few-8-1
+    V/bin/python tests/bench/few_examples.py compare few/8-1/setfit.json --runs RUN/predictions/test.jsonl
 
 Called by hand; docs/guides/few_examples.md has its results. `draw` writes train.tsv with --per-class requests of each
-of the 150 intents, drawn from train.tsv with the seed, pairs.tsv with pairs of requests of one intent (each request
-beside each other one of its intent), and test.tsv with the 4,500 requests in scope of the test set. No other example is
-used, also none of the development set.
+of the 150 intents, drawn from train.tsv with the seed, and test.tsv with the 4,500 requests in scope of the test set. No
+other example is used, also none of the development set.
 
-`setfit` follows the paper: --pairs positive and as many negative pairs for each example (R = 20), one epoch, batches of
-16, learning rate 2e-5, then logistic regression. `compare` prints the accuracy of each draw on each side, the means,
+`setfit` follows the paper: --pairs positive and as many negative pairs for each example, one epoch, batches of 16,
+learning rate 2e-5, then logistic regression. The paper has 20 pairs; fewer take less time. `compare` prints the accuracy of each draw on each side, the means,
 and an interval of the difference: a bootstrap over requests and over draws, with both sides on the same ones.
 """
 import argparse, json, os, random, sys, time
@@ -42,18 +41,10 @@ def draw(a):
     chosen = {label: rng.sample(texts, a.per_class) for label, texts in sorted(by_intent.items())}
     rows = [(text, label) for label, texts in chosen.items() for text in texts]
     rng.shuffle(rows)
-    # One pass over the pairs has each request with each other one of its intent; within a part no intent occurs twice.
-    pairs = []
-    for distance in range(1, a.per_class):
-        for place in range(a.per_class):
-            part = [(texts[place], texts[(place + distance) % a.per_class]) for texts in chosen.values()]
-            rng.shuffle(part)
-            pairs += part
     os.makedirs(a.out, exist_ok=True)
     write_rows(f"{a.out}/train.tsv", rows)
-    write_rows(f"{a.out}/pairs.tsv", pairs)
     write_rows(f"{a.out}/test.tsv", [row for row in read_rows(f"{a.data}/test.tsv") if row[1] != OUT_OF_SCOPE])
-    print(f"{a.out}: {len(rows)} examples of {len(chosen)} intents, {len(pairs)} pairs")
+    print(f"{a.out}: {len(rows)} examples of {len(chosen)} intents")
 
 
 def setfit(a):
@@ -112,7 +103,7 @@ if __name__ == "__main__":
     one.add_argument("data", help="folder of CLINC150")
     one.add_argument("--per-class", type=int, required=True)
     one.add_argument("--seed", type=int, default=1)
-    one.add_argument("-o", "--out", required=True, help="folder for train.tsv, pairs.tsv and test.tsv")
+    one.add_argument("-o", "--out", required=True, help="folder for train.tsv and test.tsv")
     one.set_defaults(run=draw)
     one = commands.add_parser("setfit")
     one.add_argument("data", help="folder that `draw` wrote")

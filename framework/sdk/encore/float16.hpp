@@ -15,8 +15,7 @@ struct float16 {
   std::uint16_t bits = 0;
 
   float16() = default;
-  /// Rounds to nearest, ties to even. Magnitudes of 65,520 and more become infinity; a NaN stays a (quiet)
-  /// NaN.
+  /// Rounds to nearest, ties to even. Magnitudes from 65,520 become infinity; a NaN stays a (quiet) NaN.
   ENCORE_HOST_AND_DEVICE explicit float16(float value) {
 #if defined(__CUDA_ARCH__)
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));

@@ -69,6 +69,25 @@ TEST_F(Import, IsVerifiedAndDoneOnce) {
   EXPECT_NE(changed.end.exit_code, 0) << changed.output;
 }
 
+TEST_F(Import, IsDoneForAStepThatNamesTheFolder) {
+  sandbox_.write("app.toml",
+                 "name = \"finder\"\n[app]\nsteps = [\"find\"]\n[app.step.find]\ntype = \"predict\"\n"
+                 "model = { folder = \"names\" }\n[data]\ntype = \"conll\"\ndev = \"dev.conll\"\n"
+                 "test = \"test.conll\"\n");
+  output_of({"run", "app.toml", "-q"});
+  EXPECT_TRUE(contains(output_of({"import", "names"}), "names has this model already; nothing to do"));
+  const json given = json::parse(output_of({"predict", "finder", "Anna met Berg in Lund .", "--json"}));
+  const json own = first_answer("bert", "Anna met Berg in Lund .", {"--scores"});
+  int compared = 0;
+  for (const auto& [name, value] : given.items())
+    if (name.starts_with("find.") && own.contains(name.substr(5))) {
+      EXPECT_EQ(value, own.at(name.substr(5))) << name;
+      ++compared;
+    }
+  EXPECT_GT(compared, 0) << given << '\n' << own;
+  output_of({"verify", "finder"});
+}
+
 TEST_F(Import, TakesTheEncoderAloneForVectors) {
   const std::string said = output_of({"import", "names", "--name", "vectors", "--task", "embed"});
   EXPECT_TRUE(contains(said, "vectors completed in ")) << said;

@@ -105,8 +105,8 @@ TEST(Markdown, ShowsHowAStepIsSelectedAndWhatItAsks) {
       "turn.\n\n## step `sorter`\n"
       "An experiment file selects it with these lines. NAME is a name of your choice, which `app.steps` "
       "lists:\n\n```toml\n[app.step.NAME]\ntype = \"sorter\"\n```\n\nIt has no options.\n"
-      "\nIt asks the model of a run, which `model` in its table names: { run = \"NAME\" }, or { "
-      "experiment = \"FILE.toml\" } for one that is trained first.\n"
+      "\nIt asks the model of a run, which `model` in its table names: { run = \"NAME\" }, { experiment = "
+      "\"FILE.toml\" } for one that is trained first, or { folder = \"DIR\" } for a model of Hugging Face.\n"
       "\n| measure | better | meaning |\n|---|---|---|\n| `share` | higher | a share |\n"
       "\nWithout `app.select`, applications are compared by the highest share on the development set, if "
       "this is the last step with such a measure.\n");
