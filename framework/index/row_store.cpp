@@ -259,3 +259,7 @@ std::vector<IndexHit> RowStore::find(std::string_view query, std::size_t depth) 
 }
 
 }  // namespace encore::index
+
+std::string encore::index_engine() {
+  return std::string("SQLite ") + sqlite3_libversion();
+}

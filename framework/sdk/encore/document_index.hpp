@@ -109,4 +109,7 @@ class DocumentIndex {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Returns the program that finds words, with its version: "SQLite 3.40.1".
+std::string index_engine();
+
 }  // namespace encore
