@@ -8,11 +8,11 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -274,6 +274,26 @@ std::span<const T> values_in(const record::Safetensors::Entry& entry) {
   return {reinterpret_cast<const T*>(entry.bytes.data()), entry.bytes.size() / sizeof(T)};
 }
 
+std::vector<std::int64_t> shape_of_vectors(const fs::path& file) {
+  const record::Safetensors checked(file);
+  const std::vector<std::int64_t> shape = checked.tensor("vectors").shape;
+  checked.tensor("vectors", DType::float32, shape);
+  if (checked.tensors().size() != 1) throw Error(file.string() + " is damaged: expected one tensor");
+  return shape;
+}
+
+/// Returns a function that reads a row of the only tensor of a file, which stands at its end.
+std::function<void(std::size_t, std::span<float>)> row_reader(int descriptor, const fs::path& file,
+                                                              const std::vector<std::int64_t>& shape) {
+  const auto row_bytes = static_cast<std::size_t>(shape[1]) * sizeof(float);
+  const std::size_t first = fs::file_size(file) - static_cast<std::size_t>(shape[0]) * row_bytes;
+  return [descriptor, file, row_bytes, first](std::size_t row, std::span<float> values) {
+    const auto place = static_cast<off_t>(first + row * row_bytes);
+    if (::pread(descriptor, values.data(), row_bytes, place) != static_cast<ssize_t>(row_bytes))
+      throw Error(world::system_message("read", file, errno));
+  };
+}
+
 }  // namespace
 
 struct DocumentIndex::Parts {
@@ -282,7 +302,8 @@ struct DocumentIndex::Parts {
 
   std::string digest;
   index::RowStore rows;
-  std::optional<record::Safetensors> values = {}, codes = {};
+  std::optional<record::Safetensors> codes = {};
+  world::FileDescriptor values = {};  ///< of the file with the float32 vectors
   index::ScannedVectors vectors = {};
   int threads = 1;
 };
@@ -291,20 +312,20 @@ DocumentIndex::DocumentIndex(const fs::path& folder) {
   const index::IndexDescription description = checked_description(folder);
   parts_ = std::make_unique<Parts>(description.content, folder);
   if (!description.files.contains(vectors_file)) return;
-  record::Safetensors& values = parts_->values.emplace(folder / vectors_file);
   record::Safetensors& codes = parts_->codes.emplace(folder / codes_file);
-  const std::vector<std::int64_t> shape = values.tensor("vectors").shape;
+  const std::vector<std::int64_t> shape = shape_of_vectors(folder / vectors_file);
   const auto rows = static_cast<std::int64_t>(parts_->rows.size());
   if (shape.size() != 2 || shape[0] != rows || shape[1] < 1 ||
       static_cast<std::size_t>(shape[1]) > index::most_width || codes.tensor("codes").shape != shape ||
       codes.tensor("codes").dtype != record::StoredType(record::StoredType::int8))
     throw Error(folder.string() + " is damaged: its vectors are not those of its " + std::to_string(rows) +
                 " documents; build the index again");
+  parts_->values = world::open_file(folder / vectors_file, O_RDONLY);
   parts_->vectors = {.width = static_cast<std::size_t>(shape[1]),
-                     .values = values_in<float>(values.tensor("vectors", DType::float32, shape)),
                      .codes = values_in<std::int8_t>(codes.tensor("codes")),
                      .scales = values_in<float>(codes.tensor("scales", DType::float32, {rows})),
-                     .residuals = values_in<float>(codes.tensor("residuals", DType::float32, {rows}))};
+                     .residuals = values_in<float>(codes.tensor("residuals", DType::float32, {rows})),
+                     .read_row = row_reader(parts_->values.get(), folder / vectors_file, shape)};
   parts_->threads = world::default_threads(world::usable_cores(), world::openmp_wishes());
 }
 

@@ -168,13 +168,13 @@ RowQuantization quantize(std::span<const float> vector, std::span<std::int8_t> c
   float largest = 0.0F;
   for (const float value : vector) largest = std::max(largest, std::abs(value));
   RowQuantization result{.scale = largest / static_cast<float>(largest_code)};
+  const double scale = double{result.scale}, inverse = scale > 0.0 ? 1.0 / scale : 0.0;
   double rests = 0.0;
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    const double code = result.scale > 0.0F ? std::clamp(std::round(double{vector[i]} / double{result.scale}),
-                                                         -largest_code, largest_code)
-                                            : 0.0;
-    codes[i] = static_cast<std::int8_t>(code);
-    const double rest = double{vector[i]} - code * double{result.scale};
+    const double exact = double{vector[i]} * inverse;
+    const double rounded = std::clamp(exact + (exact < 0.0 ? -0.5 : 0.5), -largest_code, largest_code);
+    codes[i] = static_cast<std::int8_t>(rounded);  // towards 0; std::round would be a call for each value
+    const double rest = double{vector[i]} - static_cast<double>(codes[i]) * scale;
     rests += rest * rest;
   }
   result.residual =
@@ -212,10 +212,12 @@ std::vector<IndexHit> find_nearest_rows(const ScannedVectors& vectors, std::span
   run_parts(parts, threads, [&](std::int64_t part) {
     const std::size_t first = static_cast<std::size_t>(part) * rows_at_once, end = end_of(first);
     std::vector<IndexHit>& hits = hits_of_parts[static_cast<std::size_t>(part)];
-    for (std::size_t row = first; row < end; ++row)
-      if (bounds.upper(row, products[row]) >= threshold)
-        hits.push_back(
-            {.position = row, .score = exact_product(vectors.values.subspan(row * width, width), query)});
+    std::vector<float> values(width);
+    for (std::size_t row = first; row < end; ++row) {
+      if (bounds.upper(row, products[row]) < threshold) continue;
+      vectors.read_row(row, values);
+      hits.push_back({.position = row, .score = exact_product(values, query)});
+    }
   });
   std::vector<IndexHit> hits;
   for (const std::vector<IndexHit>& of_part : hits_of_parts)

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,14 +16,16 @@
 
 namespace encore::index {
 
-/// Vectors of `width` values, row by row, with an 8-bit copy: value = code * scale + a rest, and the rests of
-/// a row together have at most the length `residuals[row]`.
+/// Vectors of `width` values with an 8-bit copy: value = code * scale + a rest, and the rests of a row
+/// together have at most the length `residuals[row]`.
 struct ScannedVectors {
   std::size_t width = 0;
-  std::span<const float> values = {};       ///< (rows, width), of length 1 or 0 but for rounding
   std::span<const std::int8_t> codes = {};  ///< (rows, width)
   std::span<const float> scales = {};       ///< one for each row
   std::span<const float> residuals = {};    ///< one for each row
+  /// Reads the values of a row, of length 1 or 0 but for rounding. Several threads call it at once. It is a
+  /// function, because few rows are read, and pages of a mapped file would stay in memory.
+  std::function<void(std::size_t row, std::span<float> values)> read_row = {};
 
   std::size_t rows() const { return scales.size(); }
 };

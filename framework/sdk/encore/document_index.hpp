@@ -71,8 +71,8 @@ class DocumentIndexWriter {
   std::unique_ptr<Files> files_;
 };
 
-/// An index that is open for reading. Its vectors are mapped, so that of a large index only the part that is
-/// read takes memory. Not for use by several threads at once.
+/// An index that is open for reading. The 8-bit copies of its vectors are mapped; of the vectors themselves
+/// only the rows that a query needs are read. Not for use by several threads at once.
 class DocumentIndex {
  public:
   /// Compares the files with the digests that were recorded when they were written, which reads all of them.

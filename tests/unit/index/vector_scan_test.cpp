@@ -34,7 +34,13 @@ struct CodedRows {
     residuals.push_back(row_numbers.residual);
   }
   ScannedVectors view() const {
-    return {.width = width, .values = values, .codes = codes, .scales = scales, .residuals = residuals};
+    return {.width = width,
+            .codes = codes,
+            .scales = scales,
+            .residuals = residuals,
+            .read_row = [this](std::size_t number, std::span<float> to) {
+              std::ranges::copy(row(number), to.begin());
+            }};
   }
   std::vector<float> row(std::size_t number) const {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(number * width);
