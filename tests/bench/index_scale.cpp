@@ -3,6 +3,7 @@
 // it, the time of queries by vectors and by words, and the memory that stays resident. Its results are in
 // docs/guides/find.md; index_scale_faiss.py measures faiss on vectors that are drawn in the same way. The
 // vectors are drawn: near to one of 1,000 centers, as those of real text are near to one another.
+// An index that is in the folder already is measured without being built.
 //   index_scale FOLDER [--rows N] [--width N] [--queries N]
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
@@ -97,7 +99,7 @@ int main(int count, char** arguments) {
   }
   const std::string folder = std::string(arguments[1]) + "/index";
   Drawing drawing(width);
-  build(folder, rows, drawing);
+  if (!std::filesystem::exists(folder)) build(folder, rows, drawing);
   const double before = memory("RssFile") + memory("RssAnon");
   auto begin = Clock::now();
   const DocumentIndex index(folder);

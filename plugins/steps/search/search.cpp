@@ -242,6 +242,7 @@ void IndexStep::restore(std::string_view knowledge) {
 // --- answers ---
 
 std::vector<FusedHit> IndexStep::found(const std::string& query, std::span<const double> vector) const {
+  if (trimmed(query).empty()) return {};
   std::vector<IndexHit> words, vectors;
   if (fusion_.uses_words()) words = index_->find_words(query, depth_);
   if (fusion_.uses_vectors()) vectors = index_->find_nearest(vector, depth_);

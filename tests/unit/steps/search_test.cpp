@@ -157,6 +157,7 @@ TEST_F(SearchSteps, AnswerARecordByItself) {
   }
   EXPECT_EQ(all.vectors("word_ranks")[0].front(), 1.0);
   EXPECT_EQ(all.vectors("vector_ranks")[0].front(), 1.0);
+  EXPECT_TRUE(all.lists("hits")[1].empty()) << "a blank request";
 }
 
 TEST_F(SearchSteps, NeedNoModelForWords) {
