@@ -31,6 +31,19 @@ using nlohmann::json;
 constexpr std::size_t records_at_once = 1024;
 constexpr int knowledge_version = 1;
 
+/// Sets the paths among the options of a step to the planned files, as infer::take_planned_files does for
+/// [data]: a file of a bundle lies elsewhere than the experiment says.
+void take_planned_paths(config::StepTable& step, const record::Specification& specification) {
+  const std::map<std::string, OptionValue> given = step.options.values();
+  for (const auto& [name, value] : given)
+    if (const std::vector<std::string> files =
+            record::files_of_role(specification.data, step.key + "." + name);
+        files.size() == 1 && std::holds_alternative<std::string>(value))
+      step.options.set(name, files.front());
+    else if (!files.empty())
+      step.options.set(name, files);
+}
+
 config::Application described(const record::Specification& specification, plugin_host::Registry& registry) {
   std::vector<std::filesystem::path> folders(specification.plugin_folders.begin(),
                                              specification.plugin_folders.end());
@@ -38,6 +51,7 @@ config::Application described(const record::Specification& specification, plugin
   config::Application application =
       config::make_application(specification.config, catalogue, specification.origin);
   infer::take_planned_files(application.data, specification);
+  for (config::StepTable& step : application.steps) take_planned_paths(step, specification);
   registry.load(catalogue, config::needed_types(application));
   return application;
 }
@@ -153,7 +167,7 @@ Application::Application(record::Specification specification, const std::filesys
                            .before = before,
                            .seed = specification_.seed,
                            .model = part.model.get(),
-                           .folder = run_folder / "steps" / table.name});
+                           .folder = run_folder / record::steps_folder / table.name});
     part.fields = part.step->fields();
     fields.push_back(part.fields);
     for (Measure measure : registry_.offer(Kind::step, table.type).measures) {

@@ -220,6 +220,20 @@ void ApplicationRun::fit(train::Observer& observer, const Watch& watch) {
     observer.happened(record::Logged{.text = note});
   for (const auto& [step, text] : application_.knowledge_of_steps())
     observer.happened(record::Digested{.step = 0, .scope = "steps/" + step, .sha256 = sha256(text)});
+  report_files_of_steps(observer);
+}
+
+/// Reports what steps wrote into their folders, such as an index, as artifacts: a bundle takes these.
+void ApplicationRun::report_files_of_steps(train::Observer& observer) const {
+  const std::filesystem::path folder = run_folder_ / record::steps_folder;
+  if (!std::filesystem::is_directory(folder)) return;
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      names.insert(std::filesystem::relative(entry.path(), run_folder_).generic_string());
+  for (const std::string& name : names)
+    observer.happened(
+        record::Wrote{.name = name, .path = name, .sha256 = sha256_of_file(run_folder_ / name)});
 }
 
 record::MeasuredValues ApplicationRun::measure(data::Split split, const Records& records,

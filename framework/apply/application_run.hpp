@@ -41,6 +41,7 @@ class ApplicationRun {
   class Watch;
 
   void fit(train::Observer& observer, const Watch& watch);
+  void report_files_of_steps(train::Observer& observer) const;
   record::MeasuredValues measure(data::Split split, const Records& records, train::Observer& observer,
                                  train::Control& control, const Watch& watch);
   void name_shared_sets(train::Observer& observer) const;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RowStore: the file index.db of an index, an SQLite database with the documents and the words of their
+// text (FTS5). document_index.cpp writes and opens it. It is a class of its own beside store::Database,
+// because plugins load it: it has no locks, guards or upgrades, as an index is never changed. Files of
+// released versions have its tables, so a change needs a new format number.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/document_index.hpp>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace encore::index {
+
+/// A prepared statement. Values are numbered from 1, columns from 0.
+class RowStatement {
+ public:
+  RowStatement(sqlite3* database, const std::filesystem::path& path, const char* sql);
+  ~RowStatement();
+  RowStatement(const RowStatement&) = delete;
+  RowStatement& operator=(const RowStatement&) = delete;
+
+  void bind(int number, std::string_view text);
+  void bind(int number, std::int64_t value);
+  /// Returns whether there is a row. Throws Error if the database is damaged.
+  bool step();
+  void reset();
+  std::string text(int column) const;
+  std::int64_t integer(int column) const;
+  double number(int column) const;
+
+ private:
+  void require(int code) const;
+
+  sqlite3* database_;
+  std::filesystem::path path_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+/// The connection to an index.db.
+class RowDatabase {
+ public:
+  enum class Mode : std::uint8_t { create, read };
+  RowDatabase(std::filesystem::path path, Mode mode);
+  ~RowDatabase();
+  RowDatabase(const RowDatabase&) = delete;
+  RowDatabase& operator=(const RowDatabase&) = delete;
+
+  void execute(const char* sql);
+  sqlite3* handle() const { return handle_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  sqlite3* handle_ = nullptr;
+};
+
+/// Writes a new index.db.
+class RowWriter {
+ public:
+  RowWriter(const std::filesystem::path& file, const IndexSettings& settings);
+  /// Adds the document with the next position.
+  void add(const IndexedDocument& document);
+  /// Completes the file.
+  void finish();
+
+ private:
+  RowDatabase database_;
+  RowStatement insert_, insert_words_;
+  std::int64_t next_ = 0;
+};
+
+/// Reads an index.db. Throws Error if its tables are not those that RowWriter makes.
+class RowStore {
+ public:
+  explicit RowStore(const std::filesystem::path& file);
+
+  std::size_t size() const { return size_; }
+  const IndexSettings& settings() const { return settings_; }
+  std::string id(std::size_t position);
+  std::string text(std::size_t position);
+  /// Returns what DocumentIndex::find_words() returns.
+  std::vector<IndexHit> find(std::string_view query, std::size_t depth);
+
+ private:
+  void require_schema();
+  std::string value(RowStatement& statement, std::size_t position);
+
+  RowDatabase database_;
+  IndexSettings settings_;
+  std::size_t size_ = 0;
+  RowStatement id_, text_, find_;
+};
+
+}  // namespace encore::index

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests how rankings by words and by vectors are joined (search/fusion.hpp) and how the method is chosen
+// (search/fusion_choice.hpp): both parts are joined only if this helps beyond chance.
+#include "search/fusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "search/fusion_choice.hpp"
+#include "search/judged_documents.hpp"
+
+namespace encore::search {
+namespace {
+
+using HitList = std::vector<IndexHit>;
+
+std::vector<std::size_t> positions_of(const std::vector<FusedHit>& hits) {
+  std::vector<std::size_t> positions;
+  for (const FusedHit& hit : hits) positions.push_back(hit.position);
+  return positions;
+}
+
+using Positions = std::vector<std::size_t>;
+
+const HitList words = {{.position = 1, .score = 8.0},
+                       {.position = 2, .score = 6.0},
+                       {.position = 3, .score = 4.0}},
+              vectors = {{.position = 3, .score = 0.9}, {.position = 4, .score = 0.5}};
+
+TEST(Fusion, TakesOnePartAlone) {
+  EXPECT_EQ(positions_of(fuse(words, vectors, {.method = Method::words}, 10)), (Positions{1, 2, 3}));
+  const std::vector<FusedHit> hits = fuse(words, vectors, {.method = Method::vectors}, 1);
+  EXPECT_EQ(positions_of(hits), Positions{3});
+  EXPECT_EQ(hits.front().vector_rank, 1U);
+  EXPECT_EQ(hits.front().word_rank, 0U) << "words are not read";
+}
+
+TEST(Fusion, AddsReciprocalRanks) {
+  const std::vector<FusedHit> hits = fuse(words, vectors, {.method = Method::ranks}, 10);
+  EXPECT_EQ(positions_of(hits), (Positions{3, 1, 4, 2})) << "4 and 2 have equal scores";
+  EXPECT_DOUBLE_EQ(hits[0].score, 1.0 / 63.0 + 1.0 / 61.0);
+  EXPECT_DOUBLE_EQ(hits[1].score, 1.0 / 61.0);
+  EXPECT_EQ(hits[0].word_rank, 3U);
+  EXPECT_EQ(hits[0].vector_rank, 1U);
+  EXPECT_EQ(hits[0].word_score, 4.0);
+}
+
+TEST(Fusion, WeighsScaledScores) {
+  const std::vector<FusedHit> hits = fuse(words, vectors, {.method = Method::weighted, .weight = 0.25}, 10);
+  EXPECT_EQ(positions_of(hits), (Positions{1, 2, 3, 4}));
+  EXPECT_DOUBLE_EQ(hits[0].score, 0.75);
+  EXPECT_DOUBLE_EQ(hits[1].score, 0.375);
+  EXPECT_DOUBLE_EQ(hits[2].score, 0.25);
+  EXPECT_DOUBLE_EQ(hits[3].score, 0.0);
+  const HitList equal = {{.position = 7, .score = 2.0}, {.position = 5, .score = 2.0}};
+  EXPECT_EQ(positions_of(fuse(equal, {}, {.method = Method::weighted}, 10)), (Positions{7, 5}));
+}
+
+TEST(Fusion, NamesMethods) {
+  for (const Method method : {Method::words, Method::vectors, Method::ranks, Method::weighted})
+    EXPECT_EQ(method_named(name_of(method)), method);
+  EXPECT_FALSE(method_named("auto"));
+}
+
+/// Queries whose relevant document is 0. `word_rank` and `vector_rank` return its rank among 20 documents.
+template <class WordRank, class VectorRank>
+std::vector<JudgedQuery> queries_with(std::size_t count, const WordRank& word_rank,
+                                      const VectorRank& vector_rank) {
+  const auto list = [](std::size_t rank, std::size_t others) {
+    HitList hits;
+    for (std::size_t i = 1; i <= 20; ++i)
+      hits.push_back({.position = i == rank ? 0 : others + i, .score = 20.0 - static_cast<double>(i)});
+    return hits;
+  };
+  std::vector<JudgedQuery> queries;
+  for (std::size_t i = 0; i < count; ++i)
+    queries.push_back({.words = list(word_rank(i), 100),
+                       .vectors = list(vector_rank(i), 200),
+                       .gain = [](const std::vector<FusedHit>& hits) {
+                         for (std::size_t at = 0; at < hits.size(); ++at)
+                           if (hits[at].position == 0) return 1.0 / std::log2(static_cast<double>(at) + 2.0);
+                         return 0.0;
+                       }});
+  return queries;
+}
+
+TEST(FusionChoice, JoinsPartsThatHelpEachOther) {
+  // Both find the document at rank 3, so that only together it comes first.
+  const auto queries = queries_with(
+      40, [](auto) { return 3; }, [](auto) { return 3; });
+  const FusionChoice choice = choose_fusion(queries, 1);
+  EXPECT_TRUE(choice.fusion.uses_words() && choice.fusion.uses_vectors());
+  EXPECT_DOUBLE_EQ(choice.words, 0.5);
+  EXPECT_DOUBLE_EQ(choice.fused, 1.0);
+  EXPECT_DOUBLE_EQ(choice.gain, 0.5);
+  EXPECT_GT(choice.low, 0.0);
+}
+
+TEST(FusionChoice, TakesTheBetterPartAloneIfTheOtherDoesNotHelp) {
+  std::mt19937 draws(3);
+  const auto noise = [&](auto) { return 1 + draws() % 20; };
+  const FusionChoice choice = choose_fusion(queries_with(60, noise, [](auto) { return 1; }), 1);
+  EXPECT_EQ(choice.fusion, Fusion{.method = Method::vectors});
+  EXPECT_LE(choice.low, 0.0);
+  EXPECT_EQ(choose_fusion(queries_with(
+                              60, [](auto) { return 1; }, noise),
+                          1)
+                .fusion.method,
+            Method::words);
+}
+
+TEST(FusionChoice, NeedsTwentyQueries) {
+  for (const std::size_t count : {1U, 19U, 20U}) {
+    const auto queries = queries_with(
+        count, [](auto) { return 3; }, [](auto) { return 3; });
+    EXPECT_EQ(choose_fusion(queries, 1).fusion.uses_vectors(), count >= 20) << count;
+  }
+}
+
+TEST(FusionChoice, IsTheSameForEqualQueries) {
+  std::mt19937 draws(9);
+  const auto rank = [&](auto) { return 1 + draws() % 8; };
+  const auto queries = queries_with(50, rank, rank);
+  const FusionChoice one = choose_fusion(queries, 4), other = choose_fusion(queries, 4);
+  EXPECT_EQ(one.fusion, other.fusion);
+  EXPECT_EQ(one.low, other.low);
+  EXPECT_EQ(one.high, other.high);
+}
+
+TEST(JudgedDocuments, HaveGrades) {
+  EXPECT_EQ(grades_in({"a", "b=3", "c=0"}), (Grades{{"a", 1}, {"b", 3}, {"c", 0}}));
+  EXPECT_EQ(grades_in({"a=b", "=2", "x=1=4", "y=", "z=1.5"}),
+            (Grades{{"a=b", 1}, {"=2", 1}, {"x=1", 4}, {"y=", 1}, {"z=1.5", 1}}));
+  EXPECT_EQ(grades_in({"a=2", "a", "a=1"}), (Grades{{"a", 2}}));
+  EXPECT_TRUE(grades_in({}).empty());
+}
+
+}  // namespace
+}  // namespace encore::search
