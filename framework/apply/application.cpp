@@ -167,7 +167,7 @@ Application::Application(record::Specification specification, const std::filesys
                            .before = before,
                            .seed = specification_.seed,
                            .model = part.model.get(),
-                           .folder = run_folder / record::steps_folder / table.name});
+                           .folder = run_folder / steps_folder / table.name});
     part.fields = part.step->fields();
     fields.push_back(part.fields);
     for (Measure measure : registry_.offer(Kind::step, table.type).measures) {

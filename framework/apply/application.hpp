@@ -24,6 +24,9 @@
 
 namespace encore::apply {
 
+/// The folder of a run with a folder for the files of each step, such as an index.
+inline constexpr const char* steps_folder = "steps";
+
 /// What the steps gave for some records.
 struct Applied {
   Records given;  ///< the fields of every step but vectors, with the step's name in front

@@ -225,7 +225,7 @@ void ApplicationRun::fit(train::Observer& observer, const Watch& watch) {
 
 /// Reports what steps wrote into their folders, such as an index, as artifacts: a bundle takes these.
 void ApplicationRun::report_files_of_steps(train::Observer& observer) const {
-  const std::filesystem::path folder = run_folder_ / record::steps_folder;
+  const std::filesystem::path folder = run_folder_ / steps_folder;
   if (!std::filesystem::is_directory(folder)) return;
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))

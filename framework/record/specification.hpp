@@ -84,8 +84,6 @@ bool trains_nothing(const Specification& specification);
 
 /// The file of an application's folder with the knowledge of its steps, in place of weights.
 inline constexpr const char* application_file = "application.json";
-/// The folder of a run with a folder for the files of each step, such as an index.
-inline constexpr const char* steps_folder = "steps";
 /// Returns whether its run is an application ([app]), which fits steps and trains nothing.
 bool is_application(const Specification& specification);
 /// Returns what the run does, as the database stores it: "training" or "application".
