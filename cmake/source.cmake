@@ -18,7 +18,7 @@ list(FILTER worker_components INCLUDE REGEX "^encore-worker-")
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/share/encore/source.json
   COMMAND ${record_source} -DFOLDER=${CMAKE_BINARY_DIR} -P ${source_script}
   DEPENDS ${CMAKE_BINARY_DIR}/source_state.json ${CMAKE_BINARY_DIR}/source_state.diff ${source_script}
-          encore-worker ${worker_components} encore_kernels ${modules}
+          encore-worker ${worker_components} encore_kernels encore_index ${modules}
   COMMENT "Recording the source of the programs" VERBATIM)
 add_custom_target(encore_source ALL DEPENDS ${CMAKE_BINARY_DIR}/share/encore/source.json)
 add_dependencies(encore_source encore_source_state)

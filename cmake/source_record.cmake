@@ -125,6 +125,7 @@ function(write_record)
   file(READ ${STATE}.json text)
   set(files "")
   file(GLOB programs RELATIVE ${FOLDER} ${FOLDER}/bin/encore-worker ${FOLDER}/bin/encore-worker-* ${FOLDER}/lib/libencore_kernels.so
+       ${FOLDER}/lib/libencore_index.so
        ${FOLDER}/lib/encore/plugins/*.so)
   list(SORT programs)
   foreach(program IN LISTS programs)

@@ -196,9 +196,27 @@ void RowWriter::finish() {
 
 // --- reading ---
 
+namespace {
+
+/// Throws Error unless the tables are those of an index, so that no view or trigger of another person runs.
+/// Returns the connection.
+sqlite3* with_own_schema(const RowDatabase& database) {
+  // Tables whose name begins with "words_" belong to FTS5, which checks them itself.
+  RowStatement rows(database.handle(), database.path(),
+                    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND "
+                    "NOT (type = 'table' AND name GLOB 'words_*')");
+  std::set<std::string> found;
+  while (rows.step()) found.insert(rows.text(0));
+  for (const char* words : {plain_words, stemmed_words})
+    if (found == std::set<std::string>{meta_table, document_table, words}) return database.handle();
+  throw Error(database.path().string() + " is damaged: its tables are not those of an index");
+}
+
+}  // namespace
+
 RowStore::RowStore(const std::filesystem::path& file)
     : database_(file, RowDatabase::Mode::read),
-      id_(database_.handle(), file, "SELECT id FROM document WHERE position = ?"),
+      id_(with_own_schema(database_), file, "SELECT id FROM document WHERE position = ?"),
       text_(database_.handle(), file, "SELECT text FROM document WHERE position = ?"),
       find_(database_.handle(), file, "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?") {
   std::map<std::string, std::string> meta;
@@ -208,25 +226,11 @@ RowStore::RowStore(const std::filesystem::path& file)
     throw Error(file.string() + ": expected an index of format " + format_number + ", found format \"" +
                 meta["format"] + "\"; build the index again");
   settings_ = {.stemming = meta["stemming"] == "yes", .stop_words = meta["stop_words"] == "yes"};
-  require_schema();
   RowStatement count(database_.handle(), file, "SELECT count(*), coalesce(max(position), -1) FROM document");
   count.step();
   size_ = static_cast<std::size_t>(count.integer(0));
   if (count.integer(1) + 1 != count.integer(0))
     throw Error(file.string() + " is damaged: its documents are not numbered from 0");
-}
-
-void RowStore::require_schema() {
-  const std::set<std::string> made = {meta_table, document_table,
-                                      settings_.stemming ? stemmed_words : plain_words};
-  // Tables whose name begins with "words_" belong to FTS5, which checks them itself.
-  RowStatement rows(database_.handle(), database_.path(),
-                    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND "
-                    "NOT (type = 'table' AND name GLOB 'words_*')");
-  std::set<std::string> found;
-  while (rows.step()) found.insert(rows.text(0));
-  if (found != made)
-    throw Error(database_.path().string() + " is damaged: its tables are not those of an index");
 }
 
 std::string RowStore::value(RowStatement& statement, std::size_t position) {

@@ -89,7 +89,6 @@ class RowStore {
   std::vector<IndexHit> find(std::string_view query, std::size_t depth);
 
  private:
-  void require_schema();
   std::string value(RowStatement& statement, std::size_t position);
 
   RowDatabase database_;

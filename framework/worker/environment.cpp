@@ -80,13 +80,15 @@ std::string kernels_file() {
 }
 
 /// Returns the loaded libraries that compute, keyed by field of the numeric environment: Kokkos, the math
-/// functions of the C library, and OpenMP of any implementation.
+/// functions of the C library, OpenMP of any implementation, and what a search loads: the index and SQLite,
+/// whose BM25 it is.
 std::map<std::string, std::string> computing_libraries() {
   std::map<std::string, std::string> files;
   const auto take = [](dl_phdr_info* library, std::size_t, void* found) {
     const std::string file = library->dlpi_name;
     const std::string name = file.substr(file.rfind('/') + 1);
-    for (const char* field : {"libkokkoscore", "libm", "libgomp", "libomp", "libiomp5"})
+    for (const char* field :
+         {"libkokkoscore", "libm", "libgomp", "libomp", "libiomp5", "libencore_index", "libsqlite3"})
       if (name.starts_with(std::string(field) + ".so"))
         static_cast<std::map<std::string, std::string>*>(found)->emplace(field, file);
     return 0;

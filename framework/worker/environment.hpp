@@ -17,8 +17,9 @@ namespace encore::worker {
 /// Returns backend, device (CPU or GPU model), instruction_set, precision, compiler, the versions of Kokkos
 /// and of the library for matrix products, and the SHA-256 of the files that compute: kernels
 /// (libencore_kernels.so), worker (which contains model, memory and inference), libkokkoscore, libm, libgomp,
-/// and each plugin. If two environments are equal, equal runs give equal bits. Kokkos must be initialized.
-/// Records of older versions lack worker and lib..., and so differ from new ones.
+/// libencore_index and libsqlite3 if a plugin loaded them, and each plugin. If two environments are equal,
+/// equal runs give equal bits. Kokkos must be initialized. Records of older versions lack worker and lib...,
+/// and so differ from new ones.
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
                                    std::span<const plugin_host::LoadedPlugin> plugins);
 

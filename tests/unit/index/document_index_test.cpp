@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <set>
 #include <thread>
 
+#include "base/sha256.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore {
@@ -180,6 +182,38 @@ TEST(DocumentIndex, RefusesDamagedFiles) {
     EXPECT_EQ(refusal(), "no error");
   }
   EXPECT_NE(message_of<Error>([&] { DocumentIndex opened(folder / "nowhere"); }).find("has no index"),
+            std::string::npos);
+}
+
+/// Changes index.db, and index.json so that it has the digest of the changed file.
+void change_rows(const std::filesystem::path& place, const char* sql) {
+  const std::string before = sha256_of_file(place / "index.db");
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((place / "index.db").c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  std::string text = testing::read_bytes(place / "index.json");
+  text.replace(text.find(before), before.size(), sha256_of_file(place / "index.db"));
+  testing::write_bytes(place / "index.json", text);
+}
+
+TEST(DocumentIndex, RefusesTablesThatAreNotItsOwn) {
+  const TemporaryFolder folder;
+  for (const char* sql : {"CREATE VIEW other AS SELECT 1", "CREATE TABLE other (x)",
+                          "CREATE TRIGGER other AFTER INSERT ON document BEGIN SELECT 1; END",
+                          "ALTER TABLE document RENAME TO kept; CREATE VIEW document AS SELECT * FROM kept",
+                          "CREATE INDEX other ON document (text)"}) {
+    build(folder / "index", animals());
+    change_rows(folder / "index", sql);
+    EXPECT_NE(message_of<Error>([&] {
+                DocumentIndex opened(folder / "index");
+              }).find("its tables are not those of an index"),
+              std::string::npos)
+        << sql;
+  }
+  build(folder / "index", animals());
+  change_rows(folder / "index", "UPDATE meta SET value = '2' WHERE name = 'format'");
+  EXPECT_NE(message_of<Error>([&] { DocumentIndex opened(folder / "index"); }).find("found format \"2\""),
             std::string::npos);
 }
 
