@@ -22,7 +22,7 @@ struct Lookalike {
   char latin;
 };
 
-/// In ascending order.
+/// The table is sorted by letter.
 inline constexpr Lookalike lookalikes[] = {
     {0x131, 'i'},  {0x184, 'b'},  {0x185, 'b'},  {0x18D, 'g'},  {0x196, 'I'},  {0x1A6, 'R'},  {0x1BD, 's'},
     {0x1C0, 'l'},  {0x251, 'a'},  {0x261, 'g'},  {0x263, 'y'},  {0x269, 'i'},  {0x26A, 'i'},  {0x26F, 'w'},

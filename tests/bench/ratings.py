@@ -6,8 +6,8 @@ over words.
     python3 tests/bench/ratings.py RUN/predictions/test.jsonl --train $ENCORE_DATA/sst5/train.tsv
 
 Called by hand; docs/guides/alerts.md has its results. Prints for each side the accuracy and the share of answers within
-one class of the truth, with intervals of Wilson (95 %), and the difference of the model to naive Bayes on the same texts
-(Agresti and Min 2005). Naive Bayes counts words and pairs of neighbours, with add-one smoothing; of its classes the one
+one class of the truth, with intervals of Wilson (95 %), and the difference of the model to naive Bayes on the same
+examples (Agresti and Min 2005). Naive Bayes counts words and pairs of neighbours, with add-one smoothing; of its classes the one
 is answered that is likeliest within one class (--within) or the likeliest one.
 """
 import argparse, json, math, re, sys
