@@ -5,6 +5,8 @@
 // predict.hpp.
 #include "app/predict.hpp"
 
+#include <filesystem>
+
 #include "base/utf8.hpp"
 
 namespace encore::app {
@@ -29,6 +31,12 @@ void require_format(const std::string& format, const std::string& reader, const 
 /// With --json the file is lines of text, even if that format is jsonl.
 bool file_is_data(const PredictRequest& request, const std::string& reader) {
   return !request.file.empty() && !request.json && request.format == reader && request.format != "text";
+}
+
+/// Returns whether the name of --file is that of a file in the format of the run's data.
+bool file_looks_like_data(const PredictRequest& request, const std::string& reader) {
+  const std::string extension = std::filesystem::path(request.file).extension().string();
+  return extension == "." + reader || (reader == "tsv" && extension == ".csv");
 }
 
 record::DecodingWishes wishes_of(const GenerateTextRequest& request) {
@@ -188,6 +196,9 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
     require_format(format, reader, row);
     if (format == reader && format != "text" && format != "jsonl") call.reader = reader;
     const bool is_data = file_is_data(request, reader);
+    if (!is_data && file_looks_like_data(request, reader))
+      app.events.noticed("note: each line of " + request.file + " is one input; with --format " + reader +
+                         " it is read like the data of " + row.name);
     if (is_data && request.scores)
       throw UsageError("a file in the format of the run's data (" + reader +
                        ") cannot hold --scores; use --json for lines of text with scores");

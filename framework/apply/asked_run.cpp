@@ -25,12 +25,16 @@ AskedRun::AskedRun(const record::DataFile& weights, const std::string& role,
   engine_.make_batch_invariant();
 }
 
-/// Returns the fields that the task reads when it predicts.
+/// Returns the fields that the task reads when it predicts, and the text of a request: Task::from_text gives
+/// it beside them, because answers name parts of it.
 Records AskedRun::questions_in(const Records& records) const {
+  const auto is_read = [this](const std::string& name) {
+    return name == "text" || std::ranges::find(fields().structure, name) != fields().structure.end() ||
+           std::ranges::find(fields().optional, name) != fields().optional.end();
+  };
   Records questions;
-  for (const std::vector<std::string>* names : {&fields().structure, &fields().optional})
-    for (const Records::Field& field : records.fields())
-      if (std::ranges::find(*names, field.name) != names->end()) questions.add(field.name, field.values);
+  for (const Records::Field& field : records.fields())
+    if (is_read(field.name)) questions.add(field.name, field.values);
   return questions;
 }
 

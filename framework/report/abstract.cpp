@@ -4,6 +4,7 @@
 // recorded is left out. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "config/core_schema.hpp"
@@ -291,24 +292,34 @@ std::string answer_text(const Question& question) {
 }
 
 /// The number of runs by their last verdict. A verdict of another database (OriginRow) is only its claim and
-/// does not count.
+/// does not count. Equal bits in a part of the steps (`exp verify --steps`) do not hide an earlier verdict.
 struct Verified {
-  std::size_t equal = 0, different = 0, not_comparable = 0;
+  std::size_t equal = 0, partly = 0, different = 0, not_comparable = 0;
   std::size_t claimed = 0;  ///< runs with verdicts of other databases only
 };
 
+/// Returns whether the verification compared all digests of the run; `digests` is their number.
+bool is_whole(const store::VerificationRow& verification, std::int64_t digests) {
+  const auto compared = verification.details.find("compared");
+  return compared == verification.details.end() || compared->value("digests", digests) >= digests;
+}
+
 Verified verified(const ReportData& data) {
   Verified sums;
+  const std::map<std::int64_t, std::int64_t> digests = store::RunBatch(data.store, data.runs).digest_counts();
   for (const auto& [run, verifications] : data.verifications) {
-    const auto own =
-        std::find_if(verifications.rbegin(), verifications.rend(),
-                     [](const store::VerificationRow& verification) { return !verification.origin; });
-    if (own == verifications.rend())
-      ++sums.claimed;
-    else
-      ++(own->outcome == "equal"       ? sums.equal
-         : own->outcome == "different" ? sums.different
-                                       : sums.not_comparable);
+    const auto count = digests.find(run);
+    std::size_t* verdict = &sums.claimed;
+    for (const store::VerificationRow& verification : verifications) {  // the newest one is the last
+      if (verification.origin) continue;
+      if (verification.outcome != "equal")
+        verdict = verification.outcome == "different" ? &sums.different : &sums.not_comparable;
+      else if (is_whole(verification, count == digests.end() ? 0 : count->second))
+        verdict = &sums.equal;
+      else if (verdict == &sums.claimed)
+        verdict = &sums.partly;
+    }
+    ++*verdict;
   }
   return sums;
 }
@@ -318,11 +329,12 @@ std::string verified_text(const ReportData& data) {
   const std::string claims =
       sums.claimed == 0 ? ""
                         : " The verdicts on " + counted(sums.claimed, "run") + " come from other databases.";
-  if (sums.equal + sums.different + sums.not_comparable == 0)
+  if (sums.equal + sums.partly + sums.different + sums.not_comparable == 0)
     return "Verified: none of these runs was trained again and compared" +
            std::string(claims.empty() ? "." : " here.") + claims;
   std::string text = "Verified: " + thousands(static_cast<std::int64_t>(sums.equal)) + " of " +
                      counted(data.runs.size(), "run") + " trained again with equal bits";
+  if (sums.partly > 0) text += ", " + std::to_string(sums.partly) + " in a part of the steps only";
   if (sums.different > 0) text += ", " + std::to_string(sums.different) + " with other bits";
   if (sums.not_comparable > 0)
     text += ", " + std::to_string(sums.not_comparable) + " in another numeric environment and not comparable";

@@ -72,4 +72,19 @@ std::vector<TextWord> split_words(std::string_view line) {
   return words;
 }
 
+std::vector<TextWord> join_words(const std::vector<std::string>& words, std::string& line) {
+  line.clear();
+  for (const std::string& word : words) line += word + " ";
+  if (!line.empty()) line.pop_back();
+  std::vector<TextWord> parts;
+  std::size_t byte = 0, point = 0;
+  for (const std::string& word : words) {
+    const std::size_t points = code_points(word).size();
+    parts.push_back({std::string_view(line).substr(byte, word.size()), point, point + points});
+    byte += word.size() + 1;
+    point += points + 1;
+  }
+  return parts;
+}
+
 }  // namespace encore::tasks

@@ -111,6 +111,17 @@ TEST_F(PredictFile, LinesOfTextAreReadAsBefore) {
   EXPECT_EQ(lines.errors, "exp: reading lines of text; use --file - to read standard input as conll\n");
 }
 
+TEST_F(PredictFile, AFileThatLooksLikeDataIsReadAsTextWithANote) {
+  sandbox_.write("new.conll", "Anna lives in Lund .\n");
+  const runner::ProgramOutput said = sandbox_.exp({"predict", "tiny", "--file", "new.conll"});
+  EXPECT_EQ(said.end.exit_code, 0);
+  EXPECT_TRUE(
+      contains(said.errors,
+               "note: each line of new.conll is one input; with --format conll it is read like the data "
+               "of tiny"))
+      << said.errors;
+}
+
 TEST_F(PredictFile, RowsAndObjectsGetTheLabelOfTheirText) {
   std::string rows[3], objects[3];  // train, dev, test
   for (int i = 0; i < 72; ++i) {

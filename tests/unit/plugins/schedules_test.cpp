@@ -50,7 +50,7 @@ TEST(CosineSchedule, EndsAtItsFloor) {
 }
 
 /// A ratio of 0.15 of 100 steps is 15 steps.
-TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
+TEST(ScheduleWarmupRatio, IsTheSameAsItsNumberOfSteps) {
   const Settings ratio{{"warmup_ratio", 0.15}}, steps{{"warmup_steps", std::int64_t{15}}};
   for (const char* name : {"constant", "linear", "cosine", "noam", "wsd"}) {
     const auto by_ratio = schedule(name, ratio), by_steps = schedule(name, steps);
@@ -64,7 +64,7 @@ TEST(WarmupRatio, IsTheSameAsItsNumberOfSteps) {
 }
 
 /// A number of steps that equals the default is refused as well, because the file sets it.
-TEST(WarmupRatio, IsRefusedBesideANumberOfSteps) {
+TEST(ScheduleWarmupRatio, IsRefusedBesideANumberOfSteps) {
   for (const char* name : {"constant", "linear", "cosine", "noam", "wsd"})
     for (const std::int64_t steps : {10, 0, 200, 4000}) {
       if (steps == 0 && name == std::string("noam")) continue;  // out of its range

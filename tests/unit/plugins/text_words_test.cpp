@@ -47,6 +47,19 @@ TEST(TextWords, OffsetsCountCodePoints) {
   EXPECT_EQ(words[3].start, 13u);
 }
 
+TEST(TextWords, WordsOfAFileAreJoinedAsTheyAre) {
+  std::string line;
+  const std::vector<TextWord> words = join_words({"Łódź", "U.S.", "rose"}, line);
+  EXPECT_EQ(line, "Łódź U.S. rose");
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_EQ(words[1].text, "U.S.");
+  EXPECT_EQ(words[1].start, 5u);
+  EXPECT_EQ(words[1].end, 9u);
+  EXPECT_EQ(words[2].start, 10u);
+  EXPECT_TRUE(join_words({}, line).empty());
+  EXPECT_EQ(line, "");
+}
+
 TEST(TextWords, BytesThatAreNotUtf8AreKeptInTheirWord) {
   EXPECT_EQ(words_of("a\xff"
                      "b c"),

@@ -74,6 +74,26 @@ TEST_F(ReportTest, VerdictsAndMissingRecordsAreReported) {
   EXPECT_TRUE(contains(text, "Licences of the data"));
 }
 
+TEST_F(ReportTest, AVerdictOnAPartOfTheStepsIsNotOneOnTheRun) {
+  tell_all("a", {0.5, 0.6});
+  store().database().execute(
+      "INSERT INTO digest (run, step, scope, attempt, value) SELECT run, step.value, 'parameters', number, "
+      "'aa' "
+      "FROM attempt, json_each('[0, 1, 2]') AS step");
+  const auto verify = [&](const std::string& outcome, int digests, double time) {
+    store::VerificationRow verification = {.time = time, .outcome = outcome, .first_step = {}, .scope = ""};
+    verification.details["compared"] = {{"digests", digests}};
+    store().add_verification(store().find_run("a-s1").number, verification);
+    return text_of(report());
+  };
+  EXPECT_TRUE(
+      contains(verify("equal", 2, 1.7e9),
+               "Verified: 0 of 2 runs trained again with equal bits, 1 in a part of the steps only."));
+  EXPECT_TRUE(contains(verify("equal", 3, 1.8e9), "Verified: 1 of 2 runs trained again with equal bits."));
+  EXPECT_TRUE(contains(verify("equal", 1, 1.9e9), "Verified: 1 of 2 runs trained again with equal bits."));
+  EXPECT_TRUE(contains(verify("different", 1, 2.0e9), "equal bits, 1 with other bits."));
+}
+
 TEST_F(ReportTest, VerdictsOfAnotherDatabaseAreItsClaims) {
   tell_all("a", {0.5, 0.6});
   for (const char* run : {"a-s1", "a-s2"})
