@@ -112,6 +112,7 @@ TEST_F(PredictFile, LinesOfTextAreReadAsBefore) {
 }
 
 TEST_F(PredictFile, AFileThatLooksLikeDataIsReadAsTextWithANote) {
+  output_of({"run", "tiny.toml", "-q"});
   sandbox_.write("new.conll", "Anna lives in Lund .\n");
   const runner::ProgramOutput said = sandbox_.exp({"predict", "tiny", "--file", "new.conll"});
   EXPECT_EQ(said.end.exit_code, 0);
