@@ -115,9 +115,12 @@ std::string refusal(const Candidate& a, const Candidate& b, const Pair& pair) {
       return candidate->name +
              " has one seed, which says nothing about the spread; train at least three "
              "(seeds = [1, 2, 3])";
+  const auto [least, most] = std::ranges::minmax(a.values);
   return pair.test == "paired t"
-             ? "on every shared seed the difference is the same, so there is no spread to test "
-               "against; does the seed change anything?"
+             ? std::string(
+                   "on every shared seed the difference is the same, so there is no spread to test "
+                   "against; ") +
+                   (least < most ? "train more seeds, such as --seeds 1-5" : "does the seed change anything?")
              : "neither has any spread to test against; does the seed change anything?";
 }
 

@@ -179,6 +179,16 @@ TEST_F(ComparisonTest, EqualValuesHaveNoSpreadToTestAgainst) {
       << pair.reason;
 }
 
+TEST_F(ComparisonTest, SeedsThatDifferAlikeInBothNeedMoreOfThem) {
+  tell_all("a", {0.5, 0.625});
+  tell_all("b", {0.5, 0.625});
+  const analysis::Pair pair = compare().pairs.at(0);
+  EXPECT_EQ(pair.verdict, analysis::Verdict::refused);
+  EXPECT_TRUE(
+      contains(pair.reason, "there is no spread to test against; train more seeds, such as --seeds 1-5"))
+      << pair.reason;
+}
+
 TEST_F(ComparisonTest, RunsWithoutAValueAreShownNotDropped) {
   tell_all("a", low);
   tell({.name = "a",
