@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// toml_text(): a text as an experiment file contains it. imported_experiment.cpp and app_files.cpp write files
-// with it. config/ must read back exactly the text, whatever its author wrote.
+// toml_text(): a text as an experiment file contains it. imported_experiment.cpp and app_files.cpp write
+// files with it. config/ must read back exactly the text, whatever its author wrote.
 #pragma once
 
 #include <string>

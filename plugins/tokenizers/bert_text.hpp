@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BertText splits text into words like BERT's BasicTokenizer. It cleans the characters and separates
-// ideographs. If an option says so, letters that look like Latin ones become these. For a lower-casing model it also decomposes characters (NFD), drops accents and converts to
-// lower case, unless options say otherwise. White space and punctuation marks separate words. wordpiece.cpp
-// cuts the words into tokens; wordpiece_trainer.cpp counts them. Models were trained with these words, so
-// they must not change.
+// ideographs. If an option says so, letters that look like Latin ones become these. For a lower-casing model
+// it also decomposes characters (NFD), drops accents and converts to lower case, unless options say
+// otherwise. White space and punctuation marks separate words. wordpiece.cpp cuts the words into tokens;
+// wordpiece_trainer.cpp counts them. Models were trained with these words, so they must not change.
 #pragma once
 
 #include <cstdint>
