@@ -43,6 +43,18 @@ void read_settings(store::Store& store, std::int64_t run, plan::Parent& parent) 
   }
 }
 
+/// Notes that a file is being planned, until the end of the scope, also by an error.
+class InChain {
+ public:
+  InChain(std::vector<fs::path>& chain, const fs::path& file) : chain_(chain) { chain_.push_back(file); }
+  ~InChain() { chain_.pop_back(); }
+  InChain(const InChain&) = delete;
+  InChain& operator=(const InChain&) = delete;
+
+ private:
+  std::vector<fs::path>& chain_;
+};
+
 const plan::RunPoint& chosen_point(const plan::Plan& plan, const fs::path& file, const std::string& name) {
   std::vector<std::string> names;
   for (const plan::RunPoint& point : plan.points) {
@@ -101,12 +113,9 @@ const plan::Parent& ParentRuns::experiment(const fs::path& file, const std::stri
   const fs::path canonical = fs::weakly_canonical(file);
   if (const auto ring = std::ranges::find(chain_, canonical); ring != chain_.end())
     throw Error("a run cannot start from itself: " + ring_text(chain_, ring));
-  chain_.push_back(canonical);
-  const plan::Parent& parent =
-      add(key, {.command = "exp run " + file.string(), .document = config::load_experiment_file(file)},
-          file.string(), name);
-  chain_.pop_back();
-  return parent;
+  const InChain here(chain_, canonical);
+  return add(key, {.command = "exp run " + file.string(), .document = config::load_experiment_file(file)},
+             file.string(), name);
 }
 
 const plan::Parent& ParentRuns::imported(const fs::path& folder) {

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <string>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -44,9 +45,10 @@ CodedQuery coded(std::span<const float> query) {
   double largest = 0.0;
   for (const float value : query) largest = std::max(largest, std::abs(double{value}));
   if (largest == 0.0) return result;
-  // The sum of width products of codes fits 32 bits.
-  const double most = std::min(32767.0, std::floor(std::numeric_limits<std::int32_t>::max() /
-                                                   (largest_code * static_cast<double>(query.size()))));
+  // The sum of width products fits 32 bits, also with the code -128, which quantize() does not write.
+  const double most =
+      std::min(32767.0, std::floor(std::numeric_limits<std::int32_t>::max() /
+                                   ((largest_code + 1.0) * static_cast<double>(query.size()))));
   result.step = largest / most;
   double squares = 0.0, rests = 0.0;
   for (std::size_t i = 0; i < query.size(); ++i) {
@@ -216,7 +218,11 @@ std::vector<IndexHit> find_nearest_rows(const ScannedVectors& vectors, std::span
     for (std::size_t row = first; row < end; ++row) {
       if (bounds.upper(row, products[row]) < threshold) continue;
       vectors.read_row(row, values);
-      hits.push_back({.position = row, .score = exact_product(values, query)});
+      const double score = exact_product(values, query);
+      if (!std::isfinite(score))  // of a file that was forged; it has no place in an order
+        throw Error("vector " + std::to_string(row) +
+                    " of the index has a value that is not a finite number");
+      hits.push_back({.position = row, .score = score});
     }
   });
   std::vector<IndexHit> hits;

@@ -301,7 +301,9 @@ struct Verified {
 /// Returns whether the verification compared all digests of the run; `digests` is their number.
 bool is_whole(const store::VerificationRow& verification, std::int64_t digests) {
   const auto compared = verification.details.find("compared");
-  return compared == verification.details.end() || compared->value("digests", digests) >= digests;
+  if (compared == verification.details.end()) return true;
+  const auto count = compared->find("digests");
+  return count != compared->end() && count->is_number_integer() && *count >= digests;
 }
 
 Verified verified(const ReportData& data) {

@@ -320,14 +320,15 @@ std::vector<Measure> IndexStep::measures() {
 }
 
 void IndexStep::measure(const Records& records, const Records& given, Statistics& statistics) const {
+  const Records::TextLists& hits = given.lists("hits");
+  const Records::NumberLists& scores = given.vectors("scores");
   for (std::size_t i = 0; i < records.size(); ++i) {
     statistics.begin_example();
     const Grades grades = grades_in(records.lists("labels")[i]);
     if (count_relevant(grades) == 0) continue;
-    const std::vector<std::string>& ids = given.lists("hits")[i];
     std::vector<RankedDocument> ranking;
-    for (std::size_t rank = 0; rank < ids.size(); ++rank)
-      ranking.push_back({.id = ids[rank], .score = given.vectors("scores")[i][rank]});
+    for (std::size_t rank = 0; rank < hits[i].size(); ++rank)
+      ranking.push_back({.id = hits[i][rank], .score = scores[i][rank]});
     sort_as_trec_eval(ranking);
     statistics.add("queries", 1.0);
     statistics.add("ndcg10", ndcg(ranking, grades, measured_depth));

@@ -208,14 +208,16 @@ Records Ner::label(const Records&, const ExampleSet& set, const Outputs& outputs
 
 Records Ner::answers_of(const Records& records, const ExampleSet& set, const Outputs& outputs,
                         bool with_scores) const {
-  const bool is_typed = records.has("text");
-  Records::Texts texts = is_typed ? records.texts("text") : Records::Texts(records.size());
+  const Records::TextLists& given = records.lists("words");
+  Records::Texts texts = records.has("text") ? records.texts("text") : Records::Texts(records.size());
   const Records::TextLists predicted = words_.all_predicted(set, outputs);
   Records::SpanLists found(texts.size());
   Records::Texts shown(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::vector<TextWord> words =
-        is_typed ? tasks::split_words(texts[i]) : tasks::join_words(records.lists("words")[i], texts[i]);
+    std::vector<TextWord> words = tasks::split_words(texts[i]);
+    // A file may have words without their text, or beside another one.
+    if (!std::ranges::equal(words, given[i], {}, &TextWord::text))
+      words = tasks::join_words(given[i], texts[i]);
     const std::vector<Entity> entities = entities_of(predicted[i]);
     for (const Entity& entity : entities) {
       const TextWord& first = words[static_cast<std::size_t>(entity.begin)];

@@ -278,6 +278,13 @@ TEST_F(Parent, OfSeveralRunsOneIsChosenByItsName) {
   EXPECT_EQ(plan.at("runs")[0].at("seed"), 2);
   sandbox.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\", name = \"pre-s3\" }"));
   EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors, "has no run \"pre-s3\"; did you mean"));
+  sandbox.write("tuned.toml",
+                child_experiment("tuned", "{ experiment = \"pre.toml\", name = \"pre-s2\" }") +
+                    "[sweep.grid]\n\"model.from\" = [{ experiment = \"pre.toml\", name = \"pre-s3\" }, "
+                    "{ experiment = \"pre.toml\", name = \"pre-s4\" }]\n");
+  const std::string both = exp({"plan", "tuned.toml"}, 2).errors;
+  EXPECT_TRUE(contains(both, "has no run \"pre-s3\"") && contains(both, "has no run \"pre-s4\"")) << both;
+  EXPECT_FALSE(contains(both, "cannot start from itself")) << both;
 }
 
 TEST_F(Parent, AWrongOrMissingFileIsReportedWhereItIsWrong) {

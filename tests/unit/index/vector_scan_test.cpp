@@ -167,6 +167,17 @@ TEST(VectorScan, TakesExtremeQueries) {
   EXPECT_TRUE(find_nearest_rows({.width = 40}, zeros, 5, 2).empty());
 }
 
+/// A forged index may have values that quantize() never sees.
+TEST(VectorScan, RefusesValuesThatAreNotFinite) {
+  Draw draw(5);
+  CodedRows rows = drawn_rows(0, 20, 8, draw);
+  ScannedVectors vectors = rows.view();
+  vectors.read_row = [](std::size_t, std::span<float> values) {
+    std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
+  };
+  EXPECT_THROW(find_nearest_rows(vectors, rows.row(0), 3, 2), Error);
+}
+
 TEST(VectorScan, HasNoOverflowAtTheLargestWidth) {
   CodedRows rows;
   for (const double sign : {1.0, -1.0}) rows.add(std::vector<double>(most_width, sign));
