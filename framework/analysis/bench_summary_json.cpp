@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a BenchSummary (bench_summary.hpp) as the JSON of `exp bench --json`; cli/bench_verb.cpp prints it.
-// Scripts read the names of the fields, so a field may be added but never renamed.
+// Writes a BenchSummary (bench_summary.hpp, which says what each value means) as the JSON of `exp bench
+// --json`; cli/bench_verb.cpp prints it. Scripts read the names of the fields, so a field may be added but
+// never renamed. "coverage" is that of the interval; "of_limit" and "of_peak" are shares of what the machine
+// can do; "price_of_order" is the share of a step that sums in a fixed order cost.
 #include <cmath>
 
 #include "analysis/bench_summary.hpp"

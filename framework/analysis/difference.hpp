@@ -27,10 +27,10 @@ struct Field {
 /// The facts of a run, sorted by section in the order above, then by key.
 using Facts = std::vector<Field>;
 
-/// Returns the question of a run: settings, seed and backend, and the content of the files it reads. The
-/// place of a file does not count, so settings that are paths are left out.
+/// Returns what a run computes: settings, seed, the content of the files it reads, and the backend. The place
+/// of a file does not count, so settings that are paths are left out.
 Facts question_facts(store::Store& store, const store::RunRow& run);
-/// Returns the question of a run that is only planned.
+/// Returns these facts for a run that is planned and not in the database.
 Facts question_facts(const record::Specification& specification);
 
 /// All facts of a run.

@@ -24,8 +24,8 @@ struct PluginNewRequest {
 };
 
 struct PluginBuildRequest {
-  std::optional<std::string> backend;
-  std::string folder;  ///< of the project
+  std::optional<std::string> backend;  ///< "openmp", "cuda" or "hip"; nothing: that of this program
+  std::string folder;                  ///< of the project
   bool json = false;
 };
 

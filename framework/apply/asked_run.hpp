@@ -18,8 +18,8 @@ namespace encore::apply {
 
 class AskedRun final : public StepModel {
  public:
-  /// Loads the run whose weights are `weights`. Throws Error if they are not the planned ones, or if the run
-  /// cannot be loaded.
+  /// Loads the run whose weights are `weights`; `role` is the key of its table, which messages name. Throws
+  /// Error if the weights are not the planned ones, or if the run cannot be loaded.
   AskedRun(const record::DataFile& weights, const std::string& role,
            const std::vector<std::string>& plugin_folders, const Device& device);
 
@@ -30,8 +30,8 @@ class AskedRun final : public StepModel {
   Records answer(const Records& records) override;
   Records::NumberLists vectors(const Records::Texts& texts) override;
 
-  /// Returns for each record what the model does not read because it is too long (Task::left_out), or "". For
-  /// records that lack a field of the task, such as one that another step gives, it returns nothing.
+  /// Returns for each record what the model does not read because it is too long (Task::left_out), or "". The
+  /// list is empty for records that lack a field of the task, such as one that another step gives.
   std::vector<std::string> left_out(const Records& records) const;
 
   const infer::Engine& engine() const { return engine_; }

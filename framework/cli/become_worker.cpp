@@ -30,7 +30,8 @@ void use_text_as_input(const std::string& text) {
   const world::FileDescriptor file(::memfd_create("text", MFD_CLOEXEC));
   if (!file) throw Error(std::string("cannot pass the text to the worker: ") + std::strerror(errno));
   world::write_all(file.get(), std::as_bytes(std::span(text)), "text");
-  ::lseek(file.get(), 0, SEEK_SET);
+  if (::lseek(file.get(), 0, SEEK_SET) != 0)
+    throw Error(std::string("cannot pass the text to the worker: ") + std::strerror(errno));
   use_as_input(file.get());
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens bundles for bundle show, verify and db merge, and prints their contents with the evidence of each
-// value. Values of a bundle are untrusted, so they are printed through base/terminal_text.hpp; that must hold
-// for every new line. Programs read the JSON: members may be added, none renamed. Read next: bundle_text.hpp.
+// Opens bundles (archives of runs that another person has made) for bundle show, verify and db merge, and
+// prints their contents with the evidence of each value. Values of a bundle are untrusted: Table makes the
+// text of its cells harmless, and every other value must pass through printable(). Programs read the JSON:
+// members may be added, none renamed. Read next: bundle_text.hpp.
 #include "cli/bundle_text.hpp"
 
 #include <algorithm>
@@ -153,14 +154,14 @@ void print_recomputed(Console& console, const OpenedBundle& bundle, const std::v
   Table table({{"RUN"}, {"QUESTION"}, {"GROUP"}});
   const auto& claimed = bundle.checked().claimed_questions;
   for (const store::RunRow& run : runs) {
-    const bool is_known = run.attempts > 0 && !claimed.contains(run.id);
-    table.add({run.id, is_known ? run.question.substr(0, shown_digits) : "claimed",
-               is_known ? run.group.substr(0, shown_digits) : "claimed"});
+    const bool is_recomputed = run.attempts > 0 && !claimed.contains(run.id);
+    table.add({run.id, is_recomputed ? run.question.substr(0, shown_digits) : "claimed",
+               is_recomputed ? run.group.substr(0, shown_digits) : "claimed"});
   }
   table.print(out, console.terminal, 2);
   for (const store::RunRow& run : runs)
     if (const auto why = claimed.find(run.id); why != claimed.end())
-      out << " the question of " << run.id << " is a claim: " << printable(why->second) << '\n';
+      out << "  the question of " << run.id << " is a claim: " << printable(why->second) << '\n';
 }
 
 void print_trained(Console& console, const OpenedBundle& bundle, store::Store& store,
@@ -301,10 +302,10 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, store::Store& sto
        values = Json::array(), files = Json::array();
   for (const store::RunRow& run : runs) {
     const auto why = claimed_questions.find(run.id);
-    const bool is_known = run.attempts > 0 && why == claimed_questions.end();
+    const bool is_recomputed = run.attempts > 0 && why == claimed_questions.end();
     recomputed.push_back({{"id", run.id},
-                          {"question", is_known ? Json(run.question) : Json()},
-                          {"group", is_known ? Json(run.group) : Json()},
+                          {"question", is_recomputed ? Json(run.question) : Json()},
+                          {"group", is_recomputed ? Json(run.group) : Json()},
                           {"kind", run.kind}});
     Json settings = Json::object();
     for (const store::ParamRow& row : store.read_params(run.number)) settings[row.key] = row.value;
@@ -319,7 +320,7 @@ nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, store::Store& sto
                      {"name", run.name},
                      {"state", store::name_of(run.state)},
                      {"attempts", run.attempts},
-                     {"question", is_known ? Json() : Json(run.question)},
+                     {"question", is_recomputed ? Json() : Json(run.question)},
                      {"why", why == claimed_questions.end() ? Json() : Json(why->second)}});
   }
   for (const ShownData& one : data_of(store, runs, index))

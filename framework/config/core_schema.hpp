@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The schemas of the tables that belong to Encore itself. The catalogue gives those of tables with a plugin's
 // `type`. docs/reference/options.md is written from these. Add new options, but never change a default: a
-// value that equals its default does not count in a run's identity. Those of [sweep] and [search]
-// (search_schema.cpp) decide the points of a space that are trained; no run has these tables, because plan/
+// value that equals its default does not count in a run's identity. The options of [sweep] and [search]
+// (search_schema.cpp) decide which points of a space are trained; no run has these tables, because plan/
 // reads them and makes runs.
 #pragma once
 
@@ -19,8 +19,8 @@ const Schema& data_schema();     ///< [data], to which the reader adds its own
 const Schema& model_schema();    ///< [model]
 const Schema& parent_schema();   ///< the table model.from, if a run starts from another run
 const Schema& teacher_schema();  ///< the table distil.teacher, which names a run in the same way
-/// The schemas of these two tables in a resolved experiment: `run` is an id, and `question` is there beside
-/// `experiment`.
+/// The schemas of these two tables in a resolved experiment: `run` is an id, and beside `experiment` there is
+/// `question`, the SHA-256 of the settings of the run that it names.
 const Schema& resolved_parent_schema();
 const Schema& resolved_teacher_schema();
 const Schema& distil_schema();   ///< [distil]
@@ -59,7 +59,7 @@ bool names_run(const std::string& table);
 /// Returns NAME for the key "app.step.NAME.model", and "" for any other.
 std::string step_in(const std::string& table);
 
-/// Returns true for options that only say how a run may be shown. Identities ignore them.
+/// Returns true for options that describe a run and do not change its training. Identities ignore them.
 bool only_describes(const std::string& key);  ///< "data.private", "train.retrains"
 
 /// Returns the names of the tables at the top level.

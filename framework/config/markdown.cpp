@@ -104,9 +104,11 @@ std::string purpose_of(const Manifest& manifest) {
              "the " + encore::name_of(offer.kind) + " " + code(offer.name);
     if (kinds.insert(offer.kind).second) definitions += " " + definition_of(offer.kind);
   }
+  const std::string described = kinds.contains(Kind::step)
+                                    ? "an application (steps that answer requests with trained models)"
+                                    : "a training";
   return "\nThis page lists the options of " + parts +
-         ". It is for users who write an experiment file, the TOML file that describes a training or an "
-         "application (steps that answer requests with trained models)." +
+         ". It is for users who write an experiment file, the TOML file that describes " + described + "." +
          definitions + "\n";
 }
 

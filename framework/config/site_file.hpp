@@ -26,10 +26,10 @@ struct SlurmSite {
   std::string mpi = {};  ///< a command that starts ranks inside a job, with {ranks} and {cpus} in it
   int max_submits_per_minute = 10;
   int runs_per_job = 1;
-  int max_array_size = 0;  ///< 0: as much as Slurm allows
-  int checkpoint_seconds = 120;
+  int max_array_size = 0;        ///< 0: as much as Slurm allows
+  int checkpoint_seconds = 120;  ///< before the end of its time, a job writes a checkpoint
   bool requeue = true;
-  int queue_seconds = 10;
+  int queue_seconds = 10;  ///< between two looks at the queue
 };
 
 const Schema& slurm_schema();
@@ -38,7 +38,7 @@ const Schema& slurm_schema();
 SlurmSite parse_site(const std::string& text, const std::string& name);
 /// Throws ConfigErrors also if the file cannot be read.
 SlurmSite load_site(const std::filesystem::path& file);
-/// Returns $XDG_CONFIG_HOME/encore/site.toml, else ~/.config/encore/site.toml; empty without either variable.
+/// Returns $XDG_CONFIG_HOME/encore/site.toml, else $HOME/.config/encore/site.toml; empty if neither is set.
 std::filesystem::path default_site_file();
 
 }  // namespace encore::config

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NodeBuilder makes the nodes of a network one after another and lets each declare the parameters, buffers
-// and products it needs. network.cpp calls it and decides which node follows which; the paths it makes name
-// parameters in checkpoints. Read network.hpp first.
+// and matrix products it needs. network.cpp calls it and decides which node follows which; the paths it makes
+// name parameters in checkpoints. Read network.hpp first.
 #pragma once
 
 #include <algorithm>
@@ -148,7 +148,7 @@ class NodeBuilder {
       if (space == Space::ragged)
         throw Error(std::string("the head cannot read the space ") + name_of(space) + " of this model");
     }
-    plan.loss_space();
+    plan.loss_space();  // throws if the head names none
   }
 
   Node make_node(const std::string& path, const std::string& parameter_path, const config::PluginTable* table,

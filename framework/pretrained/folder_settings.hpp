@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FolderSettings: what a Hugging Face folder says beside the shape of its model, as options of an experiment.
 // Everything in its files is honoured, refused by name, or named in a notice (field_rules.hpp). Place in the
-// flow: FolderFiller and `exp import` call settings_of() when a run is planned. Older runs, which lack these
-// options, keep their meaning.
+// flow: FolderFiller and `exp import` call settings_of() when a run is planned. A run that was planned
+// without such an option must behave as before.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct FolderSettings {
 /// does not compute.
 FolderSettings settings_of(const HuggingFaceFolder& folder);
 
-/// Which copies of a table model.safetensors may have. If config.json says that logits come from the table of
-/// tokens, a file may have the table under two names. With different values the meaning is unclear: newer
-/// versions of `transformers` keep the two apart, older ones take the table.
+/// Which tensors of model.safetensors may be copies of one another. If config.json says that logits come from
+/// the table of tokens, a file may have the table under two names. With different values the meaning is
+/// unclear: newer versions of `transformers` keep the two apart, older ones take the table.
 enum class CopiesOf : std::uint8_t {
   table,             ///< embed_tokens and lm_head of models that generate
   table_and_output,  ///< likewise, and a matrix of the logits that a T5 may have of its own

@@ -39,7 +39,7 @@ struct PretrainedConfig {
   std::int64_t first_position = 0;
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it
-  bool gated = false;               ///< which is a gated_feed_forward
+  bool gated = false;               ///< feed-forward layers multiply by a gate
   std::int64_t buckets = 0;         ///< of distances in attention; 0: it has none
   std::int64_t max_distance = 0;    ///< from where on they share the last bucket
   double epsilon = 1e-12;           ///< of every norm
@@ -66,13 +66,13 @@ struct ImpliedOption {
   std::vector<std::string> path;  ///< {"model", "layer", "attention", "heads"}
   config::Value value;
   std::string reason;  ///< `hidden_size = 384`, as messages quote it
-  /// Set for shares of dropout, which are only what was used last. An architecture cannot differ.
+  /// Set for shares of dropout: an experiment may choose others. Options of the architecture must be equal.
   bool may_differ = false;
   /// Set if it equals the option's default: it is compared with the experiment, but not set.
   bool is_default = false;
 };
 
-/// Returns the type of layer that has its activation.
+/// Returns the type of its feed-forward layers: "gated_feed_forward" or "feed_forward".
 const char* feed_forward_type(const PretrainedConfig& config);
 
 /// Returns the family of its model type.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cache_folder(): the folder in which both programs keep what can be made again; cached_sha256_of_file(): the
-// hashes of large files in it, so that a plan or worker need not read gigabytes of weights again
-// (pretrained/content_hash.cpp calls it). Encoded sets (tasks/token_cache.hpp) and plugin files that have
-// passed their checks (app/plugin_passes.hpp) lie there too. A user may remove the folder at any time, so
-// nothing in it may be needed for a result. A wrong hash would give a run a wrong identity, so in doubt the
-// file is read.
+// cache_folder(): the folder in which exp and encore-worker keep what can be made again;
+// cached_sha256_of_file(): the hashes of large files in it, so that a plan or worker need not read gigabytes
+// of weights again (pretrained/content_hash.cpp calls it). Encoded sets (tasks/token_cache.hpp) and plugin
+// files that have passed their checks (app/plugin_passes.hpp) lie there too. A user may remove the folder at
+// any time, so nothing in it may be needed for a result. A wrong hash would give a run a wrong identity, so
+// in doubt the file is read.
 #pragma once
 
 #include <cstdint>

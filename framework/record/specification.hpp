@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Specification: all that a worker needs to know about one run; the file specification.json in the run's
 // folder. Place in the flow: plan/ fills it, store/ gives the run its id, runner/prepare_work.cpp writes it,
-// the worker reads it. Both programs see the experiment only in this resolved form. Runs of earlier versions
+// the worker reads it. exp and the worker see the experiment only in this form. Runs of earlier versions
 // must resume: members keep their names, and a new one is optional. Read next: config/resolve.hpp, which
 // makes `config` and `origin`.
 #pragma once
@@ -61,8 +61,8 @@ struct Specification {
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file
   config::Origins origin;        ///< by dotted key
-  /// The versions of its types when it was planned, by the table that names them. With types of the same
-  /// versions the question follows from the settings. Empty in specifications of earlier versions.
+  /// The version of each type (layer, task and others) when the run was planned, by the table that names it.
+  /// With types of these versions `question` can be computed again from `config`. Empty in old files.
   std::map<std::string, int> types = {};
   /// The files by role: "train", "dev", "test", "vocab"; "train.2" and so on if the training set has several
   /// files; "more".

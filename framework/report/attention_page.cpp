@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Returns the weights with 16 bits each, the low byte first.
+/// Returns the weights as base64 of 16-bit integers, the low byte first: 0 is weight 0, and 65535 weight 1.
 std::string packed(const std::vector<float>& weights) {
   std::string bytes;
   bytes.reserve(2 * weights.size());

@@ -61,10 +61,10 @@ bool Attempt::advance() {
 }
 
 void Attempt::work() {
-  const std::optional<WorkerEnd> end = worker_->end();
+  end_ = worker_->end();
   follow();
-  if (end) {
-    judge(*end);
+  if (end_) {
+    judge(*end_);
     phase_ = Phase::recording;
     return;
   }
@@ -153,6 +153,10 @@ void Attempt::judge(WorkerEnd end) {
 }
 
 void Attempt::record() {
+  if (!unreadable_.empty()) {  // the end was judged without the last events
+    follow();
+    if (unreadable_.empty() && end_) judge(*end_);
+  }
   Recorder::Finish how = Recorder::Finish::later;
   try {
     how = recorder_.finish(outcome_.state, outcome_.reason);

@@ -90,6 +90,7 @@ class Attempt {
   SpoolFollower follower_;
   std::string unreadable_;  ///< why its spool could not be read last, as the observer knows
   std::unique_ptr<Worker> worker_;
+  std::optional<WorkerEnd> end_;
   RunOutcome outcome_;
   Phase phase_ = Phase::working;
   std::optional<StopCause> asked_;

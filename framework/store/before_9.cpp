@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// give_meanings_to_attempts(), the migration to version 9 of the schema: reads the meanings of metrics from
-// the old table `metric` and, where a spool is still there, from its metric records, which were always right.
+// give_meanings_to_attempts(), the migration to version 9 of the schema: gives each attempt the meaning of
+// its metrics (measure, title, unit, reducer, and which direction is better). The old table `metric` had one
+// meaning for all attempts, so the metric records of a spool are used instead where it is still there.
 // upgrade.cpp calls it. A step of a released version never changes; read legacy_metrics.hpp first.
 #include "store/legacy_metrics.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BusyWait: the busy handler of a connection, which SQLite calls while another process holds the lock. Review
-// queues need it for short waits (review/queue.cpp). The interval is about as long as a short transaction.
-// Read busy_wait.hpp first.
+// BusyWait: the busy handler of a connection, which SQLite calls while another process holds the lock. It
+// tries again every millisecond, while SQLite's own handler sleeps longer and longer (busy_wait.hpp says why
+// that matters to review queues). The interval may change, since only speed depends on it; a connection must
+// never be left with a handler whose object is gone.
 #include "store/busy_wait.hpp"
 
 #include <sqlite3.h>
@@ -21,6 +22,7 @@ BusyWait::BusyWait(const Database& database, std::chrono::milliseconds patience)
   sqlite3_busy_handler(database_.handle(), wait, this);
 }
 
+/// Gives the connection SQLite's own handler again, with the same patience.
 BusyWait::~BusyWait() {
   sqlite3_busy_timeout(database_.handle(), static_cast<int>(patience_.count()));
 }

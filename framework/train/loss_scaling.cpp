@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LossScaling: halves and doubles the factor on the loss for training in 16 bits. Factors are powers of two,
-// which change no digit of a product. trainer.cpp calls it after each step. Read loss_scaling.hpp first.
+// LossScaling: halves and doubles the factor on the loss for training in 16 bits. Factors are powers of two:
+// multiplying by them is exact unless it overflows or underflows. trainer.cpp calls it after each step. Read
+// loss_scaling.hpp first, which says what the results mean.
 #include "train/loss_scaling.hpp"
 
 #include "config/core_schema.hpp"

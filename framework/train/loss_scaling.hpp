@@ -3,7 +3,7 @@
 // section 3.2). In 16 bits small gradients become 0, which a factor prevents; a factor that is too large
 // gives infinite gradients, so it falls at once and rises slowly. It depends on gradients alone and is stored
 // in Progress, so a resumed run gets equal bits. trainer.cpp calls it after each step. Factors stay powers of
-// two, which change no digit of a product.
+// two: multiplying by them is exact unless it overflows or underflows.
 #pragma once
 
 #include "config/experiment.hpp"

@@ -84,8 +84,8 @@ int exit_code(record::Ending ending) {
   return 1;
 }
 
-record::Ending end(train::Observer& observer, record::Ending ending, const std::exception& error,
-                   std::optional<std::int64_t> step) {
+record::Ending report_end(train::Observer& observer, record::Ending ending, const std::exception& error,
+                          std::optional<std::int64_t> step) {
   observer.happened(record::Ended{.ending = ending, .reason = error.what(), .step = step});
   return ending;
 }
@@ -114,10 +114,10 @@ record::Ending reported(distributed::Communicator& ranks, train::Observer& obser
     return work();
   } catch (const train::RecordError& error) {
     print_error(ranks, error);
-    ending = end(observer, record::Ending::interrupted, error, step());
+    ending = report_end(observer, record::Ending::interrupted, error, step());
   } catch (const std::exception& error) {
     print_error(ranks, error);
-    ending = end(observer, record::Ending::failed, error, step());
+    ending = report_end(observer, record::Ending::failed, error, step());
   }
   end_others(ranks, ending);
   return ending;
@@ -130,9 +130,10 @@ void report_start(const RunParts& parts, std::span<const Measure> measures, int 
   observer.happened(started);
   observer.happened(record::Logged{.text = pinning_of(threads)});
   if (ranks.size() > 1)
-    observer.happened(record::Logged{
-        .text = std::to_string(ranks.size()) + " ranks over " + ranks.library() + ", of which each has " +
-                std::to_string(parts.model.parameters().owned().size()) + " elements of each state"});
+    observer.happened(record::Logged{.text = std::to_string(ranks.size()) + " ranks over " + ranks.library() +
+                                             "; rank 0 has " +
+                                             std::to_string(parts.model.parameters().owned().size()) +
+                                             " elements of each optimizer state"});
 }
 
 record::Ending conclude_pretrained(record::Specification specification, const TrainArguments& arguments,
@@ -243,7 +244,7 @@ int train_verb(const TrainArguments& arguments) {
     return exit_code(train(arguments, ranks, shared, observer));
   } catch (const train::RecordError& error) {  // an error before the first step
     print_error(ranks, error);
-    const record::Ending ending = end(observer, record::Ending::interrupted, error, std::nullopt);
+    const record::Ending ending = report_end(observer, record::Ending::interrupted, error, std::nullopt);
     end_others(ranks, ending);
     return exit_code(ending);
   } catch (const std::exception& error) {

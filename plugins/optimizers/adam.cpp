@@ -98,10 +98,11 @@ template <bool Decoupled>
 class Adam final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
-      Decoupled ? "Adam with decoupled weight decay, which shrinks the weights and does not enter the "
-                  "running means (Loshchilov and Hutter 2019)"
-                : "each step is the running mean of the gradient, divided by the square root of the running "
-                  "mean of its square (Kingma and Ba 2015)";
+      Decoupled ? "Adam with decoupled weight decay: the decay shrinks the weights directly and is not added "
+                  "to the gradient (Loshchilov and Hutter 2019)"
+                : "a step subtracts learning_rate * m / (sqrt(v) + epsilon) from each weight, where m and v "
+                  "are the running means of its gradient and of the squared gradient, both corrected for "
+                  "their start at zero (Kingma and Ba 2015)";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,

@@ -3,7 +3,8 @@
 //   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  x -= rate ratio u,  ratio = |x| / |u|
 //   u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
 // The ratio is 1 if either length is zero, and for tensors without decay (biases, norm gains), as in the
-// authors' code. Three passes: moments and norms of chunks; ratios of segments; the update.
+// authors' code; max_trust_ratio limits all ratios, also these. Three passes: moments and norms of chunks;
+// ratios of segments; the update.
 // train/training_step.cpp calls update() at each step. Checkpoints contain the names of the moments, so these
 // never change.
 #include <cmath>
@@ -130,7 +131,8 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
         const T* v = second + chunk.begin;
         if (!stays_zero(gradient, scale))
           row.each(chunk.size, [&](std::int64_t i) { x[i] -= rate * direction(x[i], m[i], v[i], decay); });
-        else if (decay != T(0) || !direction.rests() || !(rate >= T(0) && rate * T(0) == T(0)))
+        else if (decay != T(0) || !direction.rests() ||
+                 !(rate >= T(0) && rate * T(0) == T(0)))  // a rate that is negative, infinite or NaN
           row.each(chunk.size, [&](std::int64_t i) { x[i] -= rate * direction(x[i], T(0), T(0), decay); });
       });
 }
@@ -168,7 +170,7 @@ class Lamb final : public Optimizer, public SlicedUpdate {
                  .min = 0.0})
         .number("max_trust_ratio", 0.0,
                 {.help = "largest factor by which a step is scaled (norm of the tensor divided by norm of "
-                         "the step); 0: no limit",
+                         "the step), also of tensors whose factor is 1; 0: no limit",
                  .min = 0.0});
   }
 

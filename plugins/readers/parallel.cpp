@@ -31,7 +31,8 @@ std::vector<std::string_view> lines_of(const InputText& file, std::vector<std::s
 }
 
 std::string on_one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
+  std::ranges::replace_if(
+      text, [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
   return text;
 }
 
@@ -73,9 +74,10 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
 }  // namespace
 
 Schema Parallel::options() {
-  return Schema().choice("bad_rows", "error", {"error", "skip"},
-                         {.help = "what to do with pairs that have an empty line. error: refuse the run; "
-                                  "skip: skip them and count them in the log (exp logs RUN)"});
+  return Schema().choice(
+      "bad_rows", "error", {"error", "skip"},
+      {.help = "what to do with pairs that have an empty or an overlong line. error: refuse the "
+               "run; skip: skip them and count them in the log (exp logs RUN)"});
 }
 
 Parallel::Parallel(const Options& options, const ReaderContext&)

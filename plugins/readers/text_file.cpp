@@ -40,9 +40,11 @@ std::string counted_lines(std::int64_t count) {
 }  // namespace
 
 Schema TextFile::options() {
-  return Schema().choice("record", "line", {"line", "paragraph", "file"},
-                         {.help = "what a record is. line: one line; paragraph: the lines up to the next "
-                                  "blank line; file: the whole file, with its blanks and line ends"});
+  return Schema().choice(
+      "record", "line", {"line", "paragraph", "file"},
+      {.help = "what a record is. line: one line with text; paragraph: the lines up to the "
+               "next blank line, joined by blanks; file: the whole file, with its blanks "
+               "and line ends (as LF)"});
 }
 
 TextFile::TextFile(const Options& options, const ReaderContext&)

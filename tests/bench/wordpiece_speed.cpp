@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program wordpiece_speed: measures the seconds that WordPiece (plugins/tokenizers/wordpiece.cpp) needs
 // for all lines of standard input, once per repetition, on one thread; reading and printing are not counted.
-// Prints a JSON object with the raw samples and the number of tokens. against_tokenizers.py starts it and
-// reads this JSON.
+// Prints a JSON object with the raw samples and the number of tokens ("pieces"). against_tokenizers.py starts
+// it and reads this JSON.
 //   wordpiece_speed VOCAB cased|uncased REPETITIONS < text
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <iostream>
@@ -61,9 +62,11 @@ nlohmann::json measure(const std::string& vocabulary, bool lowercase, int repeti
 
 int main(int count, char** arguments) {
   try {
-    if (count != 4) throw encore::Error("wordpiece_speed VOCAB cased|uncased REPETITIONS < text");
-    std::cout << measure(arguments[1], std::string(arguments[2]) == "uncased", std::stoi(arguments[3]))
-              << '\n';
+    const std::string letters = count == 4 ? arguments[2] : "";
+    const int repetitions = count == 4 ? std::atoi(arguments[3]) : 0;
+    if ((letters != "cased" && letters != "uncased") || repetitions < 1)
+      throw encore::Error("expected: wordpiece_speed VOCAB cased|uncased REPETITIONS < text");
+    std::cout << measure(arguments[1], letters == "uncased", repetitions) << '\n';
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "wordpiece_speed: " << error.what() << '\n';

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares a BART, a MarianMT and two T5 of `transformers`, loaded from their folders, with its numbers
-// (golden/bert, which make_bert.py writes): the logits of every row of a target, within 1e-10 in double and
-// 1e-5 in float32. The code under test is infer/pretrained_weights.hpp and pretrained/pretrained_config.hpp.
+// Compares a BART, a MarianMT and two T5, loaded from their folders, with the numbers that `transformers`
+// computes (golden/bert, which make_bert.py writes): the logits of every row of a target, within 1e-10 in
+// double and 1e-5 in float32. The code under test is infer/pretrained_weights.hpp and
+// pretrained/pretrained_config.hpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -135,6 +136,7 @@ void expect_logits_of_transformers(const std::string& name, int tensors) {
     for (const json& text : texts)
       for (const json& number : text.at("logits")) {
         ASSERT_LT(at, logits.size());
+        ASSERT_TRUE(std::isfinite(logits[at])) << name << ": logit " << at;  // std::max() drops a NaN
         largest = std::max(largest, std::abs(logits[at++] - number.get<double>()));
       }
     EXPECT_EQ(at, logits.size());

@@ -42,8 +42,8 @@ class Tree {
   /// Returns the mean over the space, by the distributions of its variables.
   double mean() const { return mean_; }
   double variance() const;
-  /// Returns the variance of the tree's mean where these variables are known, averaged over the others. For
-  /// one variable it is the variance of its main effect, for two that of both and of their interaction.
+  /// Returns the variance, over these variables, of the tree's value averaged over all others. For one
+  /// variable it is the variance of its main effect, for two that of both and of their interaction.
   double variance_by(const std::vector<std::size_t>& axes) const;
   /// Returns the tree's value at these places, averaged over all other variables.
   double marginal(const std::vector<std::size_t>& axes, const std::vector<double>& places) const;

@@ -23,7 +23,7 @@ struct SlurmSettings {
   WorkerPlace place = {};   ///< of each worker
   int retries = 0;          ///< further attempts at a run that is lost
   bool fail_fast = false;   ///< the first run that ends badly ends all
-  bool detach = false;      ///< leave as soon as all is submitted
+  bool detach = false;      ///< end as soon as nothing more can be submitted
   std::size_t at_once = 0;  ///< most runs in the hands of Slurm; 0: all
   /// Runs that jobs of an earlier control program hold are followed, and not left alone.
   bool adopt = false;
@@ -45,8 +45,8 @@ class SlurmRunner {
         stop_requests_(stop_requests),
         observer_(observer) {}
 
-  /// Works on the tasks until each is over, or all are submitted (detach). Returns the number of tasks that
-  /// were not given to Slurm.
+  /// Works on the tasks until each is over. With `detach` it ends as soon as nothing more can be submitted
+  /// now; a request to stop ends it too. Returns the number of tasks that were not given to Slurm.
   std::size_t run(std::vector<RunTask> tasks);
   /// Returns the number of runs that jobs hold, such as those of a runner that has detached.
   std::size_t held() const { return open_.size(); }

@@ -125,8 +125,8 @@ void attention_backward(const Device& device, const RowSet& queries, const RowSe
 
 /// Buckets of the distances j - i between key and query (Raffel et al. 2020, and the program of its authors). Half of
 /// them are for keys behind the query; under a causal mask all are for those before it. In either direction the first
-/// half hold one distance each, 0, 1, 2 ..., the others ranges that grow with the logarithm, and the last all from
-/// `farthest` on.
+/// half hold one distance each, 0, 1, 2 ..., the others ranges that grow with the logarithm up to `farthest`, and the
+/// last also all beyond it.
 struct DistanceBuckets {
   std::int64_t count = 32;  ///< R, 4 to 256
   std::int64_t farthest = 128;

@@ -2,7 +2,7 @@
 // VectorView and MatrixView: typed, rank-checked views of Tensors (tensor.hpp), for kernels that are
 // templates over the element type. They are not Kokkos::View: nvcc 13.0 and g++ 12 disagree about the size of
 // a View with a single extent, so that a kernel reads the captures after it from the wrong place. For
-// functions of Kokkos, make Kokkos::View(view.data(), extents...). Kernels of plugins are compiled with it.
+// functions of Kokkos, make Kokkos::View(view.data(), extents...). Plugins use it: no member may be renamed.
 // Read first: elements.hpp.
 #pragma once
 

@@ -17,7 +17,8 @@
 namespace encore::mlm {
 
 /// Random numbers by counter: word(stream, n) is the finalizer of SplitMix64 (Steele, Lea and Flood 2014)
-/// over a chain of the key's numbers. A copy, because host code without Kokkos cannot use encore/random.hpp.
+/// over a chain of the key's numbers. Host code without Kokkos cannot use encore/random.hpp, so it has its
+/// own.
 class Draw {
  public:
   /// The uses of random numbers; one counter in different streams gives unrelated numbers.

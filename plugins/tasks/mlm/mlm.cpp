@@ -53,11 +53,14 @@ Schema Mlm::options() {
                .min = 0.0,
                .max = 1.0,
                .exclusive_min = true})
-      .boolean("whole_word", false,
-               {.help = "mask whole words; at most one word of a sequence is masked only in part"})
-      .boolean("next_sentence", false,
-               {.help = "put a text pair into each sequence; its second text follows the first or comes from "
-                        "another record, and the model also predicts which is the case"});
+      .boolean(
+          "whole_word", false,
+          {.help =
+               "mask whole words; to reach the exact share, one word of a sequence may be masked in part"})
+      .boolean(
+          "next_sentence", false,
+          {.help = "cut each sequence in two, and replace the second part of half of them by text of another "
+                   "record; the model also predicts whether it was replaced"});
 }
 
 std::vector<Measure> Mlm::measures() {

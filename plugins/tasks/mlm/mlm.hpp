@@ -22,8 +22,8 @@ namespace encore::mlm {
 class Mlm final : public Task {
  public:
   static constexpr const char* summary =
-      "masked language modelling: some tokens are hidden and predicted from the others; the hidden tokens "
-      "are drawn again in every epoch (Devlin et al. 2019)";
+      "masked language modelling: the model predicts tokens that are drawn again in every epoch; 80 % of "
+      "them are replaced by [MASK], 10 % by another token, and 10 % stay (Devlin et al. 2019)";
   static constexpr const char* select = "min dev/perplexity";
   static Schema options();
   static TaskFields fields() { return {{"text"}, {}}; }

@@ -22,8 +22,8 @@ struct Entity {
   auto operator<=>(const Entity&) const = default;
 };
 
-/// Returns the type in a tag, the part after the first hyphen ("creative-work" is a type); "_" for a mark
-/// alone, empty for O.
+/// Returns the type in a tag, the part after the first hyphen ("creative-work" is a type); "_" for a tag
+/// without a type, such as B; empty for O.
 std::string_view entity_type(std::string_view tag);
 
 /// Returns the entities of one sentence's tags (IOB1, IOB2 or BIOES, malformed ones too: an I- after O or

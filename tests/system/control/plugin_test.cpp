@@ -192,8 +192,8 @@ TEST(PluginInfo, ExplainsATypeAndAPlugin) {
   EXPECT_EQ(page,
             "# Plugin `good_plugin` 1.0.0\n\n"
             "This page lists the options of the schedule `good`. It is for users who write an experiment "
-            "file, the TOML file that describes a training or an application (steps that answer requests "
-            "with trained models). A *schedule* is the rule for the learning rate of each training step.\n\n"
+            "file, the TOML file that describes a training. A *schedule* is the rule for the learning rate "
+            "of each training step.\n\n"
             "## schedule `good`\nA schedule of a test.\n\n"
             "An experiment file selects it with:\n\n```toml\n[schedule]\ntype = \"good\"\n```\n\n"
             "| option | type | default | range | meaning |\n|---|---|---|---|---|\n"

@@ -100,7 +100,7 @@ TEST(Markdown, ShowsHowAStepIsSelectedAndWhatItAsks) {
       markdown_plugin(manifest),
       "# Plugin `sorting` 1\n\n"
       "This page lists the options of the step `sorter`. It is for users who write an experiment file, the "
-      "TOML file that describes a training or an application (steps that answer requests with trained "
+      "TOML file that describes an application (steps that answer requests with trained "
       "models). A *step* is one of the parts of an application, through which every request passes in "
       "turn.\n\n## step `sorter`\n"
       "An experiment file selects it with these lines. NAME is a name of your choice, which `app.steps` "
