@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// explain(): why a run differs from all others, and what `exp run` would do with each run of an experiment
-// file. cli/explain_verb.cpp calls it and prints the result; nothing is stored. Read next:
+// explain(): in what a run differs from the nearest other run, and what `exp run` would do with each run of
+// an experiment file. cli/explain_verb.cpp calls it and prints the result; nothing is stored. Read next:
 // analysis/nearest_run.hpp, which finds the nearest run.
 #pragma once
 

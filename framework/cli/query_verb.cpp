@@ -4,6 +4,8 @@
 // help_verb.cpp lists the verb.
 #include "app/query.hpp"
 
+#include <algorithm>
+
 #include "cli/table.hpp"
 #include "cli/verbs.hpp"
 
@@ -22,13 +24,26 @@ Names strings_of(const Row& row) {
   return strings;
 }
 
+/// Returns the names of columns with "_2" and so on behind repeated ones, because an object of JSON keeps
+/// only one member of each name.
+Names different(const Names& names) {
+  Names all;
+  for (const std::string& name : names) {
+    std::string unused = name;
+    for (int number = 2; std::ranges::find(all, unused) != all.end(); ++number)
+      unused = name + "_" + std::to_string(number);
+    all.push_back(unused);
+  }
+  return all;
+}
+
 void write_json(const app::QueryRequest& request, const app::App& app, std::ostream& out) {
   Names columns;
   const char* between = "\n";
   app::answer_query(request, app,
                     {.begin =
                          [&](const Names& names) {
-                           columns = names;
+                           columns = different(names);
                            out << '[';
                          },
                      .row =

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
@@ -144,17 +145,24 @@ bool agree(double whole, double passes, DType type) {
   return std::abs(whole - passes) <= tolerance * (1.0 + std::abs(whole));
 }
 
+/// Two values that differ in their last bit have different texts.
+std::string all_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  return text;
+}
+
 void require_agreement(const std::vector<double>& whole, const std::vector<double>& passes,
                        std::int64_t width, DType type, const std::string& where) {
   for (std::size_t i = 0; i < whole.size(); ++i)
     if (!agree(whole[i], passes[i], type))
-      throw Error(
-          "row " + std::to_string(static_cast<std::int64_t>(i) / width) +
-          " has other bits when sequences are "
-          "generated pass by pass, " +
-          where + ": " + std::to_string(passes[i]) + " instead of " + std::to_string(whole[i]) +
-          "; a layer that is row-wise or keeps rows must compute a row from its own and those before it, the "
-          "same way whatever rows stand beside it");
+      throw Error("row " + std::to_string(static_cast<std::int64_t>(i) / width) +
+                  " has other bits when sequences are "
+                  "generated pass by pass, " +
+                  where + ": " + all_digits(passes[i]) + " instead of " + all_digits(whole[i]) +
+                  "; a layer that is row-wise or caches earlier rows must compute a row from its own and "
+                  "those before it, the "
+                  "same way whatever rows stand beside it");
 }
 
 /// Returns the reason why a layer refuses causal stacks; empty if it accepts them.

@@ -86,7 +86,7 @@ std::string differing_field(const std::map<std::string, std::string>& a,
   return {};
 }
 
-/// Throws Error unless record `number` of `given` has the answer `record` of `others`. `how` completes the
+/// Throws Error unless record `record` of `given` has the answer `number` of `others`. `how` completes the
 /// sentence "record 3, ..., gets ...".
 void require_same_answer(const Records& given, std::size_t record, const Records& others, std::size_t number,
                          const std::string& how) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // require_equal_copies(): compares the bytes of tensors that a file holds twice. folder_settings.cpp calls it
-// when a folder is checked. A difference must be refused, because the two versions of a model would differ
-// silently. Read folder_settings.hpp first, which says why.
+// when a folder is checked. A difference must be refused, because Encore keeps one of the two tensors, so the
+// model would differ silently from that of the folder. Read folder_settings.hpp first, which says why.
 #include "pretrained/folder_settings.hpp"
 
 #include <algorithm>

@@ -42,7 +42,7 @@ struct WorkerPlace {
   std::string host = {};                              ///< on which it is launched; empty: this one
   std::shared_ptr<const Launcher> launcher = {};  ///< who starts it there; none: this process (worker.hpp)
   int ranks = 1;  ///< processes that train one run together; `threads` are those of each
-  /// The program and arguments that start several ranks (app/run_ranks.hpp); the worker follows.
+  /// The program and arguments that start several ranks (app/run_ranks.hpp), in front of the worker's.
   std::vector<std::string> rank_launcher = {};
 };
 

@@ -26,7 +26,7 @@ struct Job {
   /// The inputs; for ServeWork::writing one GenerateRequest with all prompts.
   std::vector<std::string> texts = {};
   ServeClock::time_point arrived = {};  ///< when the request was complete
-  /// The job fails if it has not all answers by then.
+  /// The job fails if answers are still missing by then.
   ServeClock::time_point deadline = ServeClock::time_point::max();
   std::vector<record::ServeAnswer> answers = {};  ///< by input
   std::size_t open = 0;                           ///< inputs without an answer

@@ -155,7 +155,7 @@ bool is_pragma_of_ours(const char* name) {
                     "page_size",      "freelist_count"});
 }
 
-/// Returns whether the name is a read-only table that SQLite itself makes.
+/// Returns whether the name is a table or a table-valued function of SQLite itself.
 bool is_of_sqlite(std::string_view name) {
   return name.starts_with("sqlite_") || name.starts_with("pragma_") || name == "json_each" ||
          name == "json_tree";

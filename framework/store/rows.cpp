@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads the columns of a statement into ParamRow, AttemptRow, VerificationRow and OriginRow of run_rows.hpp,
 // in the order of the column lists in rows.hpp. A column that is added to a list must be read here at the
-// same place. queries.cpp and run_batch.cpp call it. Also some SQL that they share. Read rows.hpp first.
+// same place. queries.cpp and run_batch.cpp call it. It also has the SQL that both share. Read rows.hpp
+// first.
 #include "store/rows.hpp"
 
 #include "base/json_text.hpp"

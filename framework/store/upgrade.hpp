@@ -40,7 +40,8 @@ Upgrade upgrade_database(const std::filesystem::path& path,
                          std::span<const Migration> migrations = known_migrations(),
                          std::optional<std::uint64_t> steps = {});
 
-/// Returns the version of a database file, newer and older ones too. Throws Error if it is not one of Encore.
+/// Returns the version of a database file, newer and older ones too. Throws Error if it is not a database of
+/// Encore.
 std::int64_t version_of_file(const std::filesystem::path& path);
 
 /// Returns what SQLite finds damaged in the file, for example pages that refer to each other; "" if nothing.

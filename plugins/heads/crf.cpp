@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Head "crf": a linear-chain conditional random field (Lafferty et al. 2001), for tasks that label rows. A
 // sequence of labels y scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
-// emissions e = x W^T + b; the loss is -log of its share among all sequences. Passes work on logarithms that
-// are normalized at every row, so that long sequences lose no precision in float32. The model calls it
-// through Head (encore/head.hpp). Checkpoints contain the names of its parameters, so these never change.
+// emissions e = x W^T + b; the loss is -log of its share among all sequences. The sums of training are
+// logarithms that are normalized at every row, so that long sequences lose no precision in float32. In
+// shapes, N is the number of rows, K that of labels, and B that of sequences. The model calls it through Head
+// (encore/head.hpp). Checkpoints contain the names of its parameters, so these never change.
 #include <encore/class_probabilities.hpp>
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
@@ -53,7 +54,7 @@ struct Chain {
 /// The forward pass over the rows that have a target; other rows are ignored. One sequence is one row of
 /// for_rows. alphas (N, K): log of the probability that the chain up to this row ends in class k. norms (N):
 /// what the row adds to log Z; the sum of the norms so far is log Z. losses (N): the norm minus what the
-/// row's label adds to the score. The last row of a sequence includes `end` in both.
+/// row's label adds to the score. The loss of the last row of a sequence also has `end`; its norm has not.
 template <class T>
 void crf_loss(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions, Tensor targets,
               Tensor alphas, Tensor norms, Tensor losses) {

@@ -46,7 +46,8 @@ std::size_t fields_by_loops(const std::string& text) {
   return fields + (seen == 0 ? 1 : 0);
 }
 
-/// Counts fields by searching each one among those before it: quadratic by comparisons of the library.
+/// Searches the rest of the text from every position for a letter that it does not have: quadratic by
+/// comparisons of the library.
 std::size_t fields_by_searches(const std::string& text) {
   std::size_t fields = 1;
   for (std::size_t end = 0; end < text.size(); ++end)

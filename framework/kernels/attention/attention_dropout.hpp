@@ -75,7 +75,7 @@ class WeightDropout {
   static constexpr std::int64_t drawn_counters =
       256;  // at a time, where a query needs no more: 4 KiB of words
 
-  /// Draws for queries from position `query` on, up to `end`.
+  /// Draws for as many queries from position `query` on, below `end`, as the words have room for.
   void draw(std::int64_t query, std::int64_t end, const KeyRange& columns) {
     const std::int64_t run = columns.begin / stride_;
     const bool one_run = columns.end <= (run + 1) * stride_;

@@ -84,7 +84,7 @@ struct RelationsLoss {
   }
 };
 
-/// With q_ij the student's distribution of row i and p_ij the teacher's, dx_i = weight / sqrt(d) *
+/// With q_ij the student's distribution of row i and p_ij the teacher's, dx_i += weight / sqrt(d) *
 /// sum_j (q_ij + q_ji - p_ij - p_ji) x_j.
 template <class T>
 struct RelationsBackward {

@@ -35,7 +35,7 @@ struct Leaderboard {
 
 /// Returns the seconds of training of all trials together, with their confirmations.
 double seconds_in(const History& history);
-/// Returns the seconds of training with fresh seeds alone.
+/// Returns the seconds of the confirmations only, which train again with fresh seeds.
 double seconds_of_confirmations(const History& history);
 
 }  // namespace encore::plan::search

@@ -74,7 +74,8 @@ TEST_F(AppNew, GoesFromATableToAnsweredRequests) {
             "completed application");
   EXPECT_EQ(sandbox_.one("SELECT state || ' ' || kind FROM run WHERE name = 'desk-model'"),
             "completed training");
-  EXPECT_FALSE(contains(output_of({"logs", "desk"}), "knows")) << "the model knows no record of fit and test";
+  EXPECT_FALSE(contains(output_of({"logs", "desk"}), "knows"))
+      << "the model was trained on no record of fit and test";
 
   sandbox_.write("new.csv",
                  "message,who\r\n\"where is my\r\nparcel, please\",Anna\r\nmy invoice,\"B, C\"\r\n");

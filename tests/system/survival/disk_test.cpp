@@ -32,7 +32,7 @@ const std::vector<std::string>& unbroken() {
     const Sandbox calm;
     write_sweep(calm);
     EXPECT_EQ(calm.exp(sweep_command).end.exit_code, 0);
-    return told(calm);
+    return records_as_text(calm);
   }();
   return lines;
 }
@@ -100,7 +100,7 @@ TEST(LastByte, ARunWhoseLastEventMayNotBeOnDiskIsNotCompleted) {
   sandbox.set("LD_PRELOAD", "");
   const runner::ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
-  expect_same(sandbox, told(calm));
+  expect_same(sandbox, records_as_text(calm));
 }
 
 /// Moves database, write-ahead log and its index to another folder.

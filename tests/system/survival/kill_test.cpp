@@ -81,7 +81,7 @@ void expect_equal_after(int wanted, unsigned seed, const std::string& train = tw
   const auto time =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   ASSERT_EQ(calm.one("SELECT count(*) FROM run WHERE state = 'completed'"), "12");
-  const std::vector<std::string> unbroken = told(calm);
+  const std::vector<std::string> unbroken = records_as_text(calm);
 
   std::mt19937 random(seed);
   Kills kills;

@@ -151,7 +151,7 @@ void expect_dispossessed(Control control, Wake wake) {
       << names_of(checkpoints) << "became " << names_of(visible_checkpoints(sandbox));
   EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM attempt ORDER BY ordinal)"),
             "lost,completed");
-  expect_same(sandbox, told(calm));
+  expect_same(sandbox, records_as_text(calm));
 }
 
 TEST(Sleep, AWorkerWakesUpWhileItsSuccessorTrains) {

@@ -74,7 +74,7 @@ class CrashedRun {
 void expect_recovery(std::size_t stride) {
   const Sandbox calm;
   ASSERT_EQ(calm.exp({"run", "tiny.toml"}).end.exit_code, 0);
-  const std::vector<std::string> unbroken = told(calm);
+  const std::vector<std::string> unbroken = records_as_text(calm);
   const CrashedRun crashed;
   const std::vector<std::size_t> frames = frames_of(crashed.spool());
   ASSERT_EQ(frames.back(), crashed.spool().size());
@@ -95,11 +95,11 @@ void expect_recovery(std::size_t stride) {
 /// the damaged record, and behind a cut all up to that checkpoint; everything else is present and correct,
 /// and a spool that does not end with a whole record is called damaged.
 void expect_nothing_wrong(const Sandbox& sandbox, const Sandbox& calm, bool whole) {
-  const std::vector<std::string> now = told(sandbox), unbroken = told(calm);
+  const std::vector<std::string> now = records_as_text(sandbox), unbroken = records_as_text(calm);
   std::vector<std::string> wrong;
   std::set_difference(now.begin(), now.end(), unbroken.begin(), unbroken.end(), std::back_inserter(wrong));
   EXPECT_TRUE(wrong.empty()) << wrong.size() << " not in the unbroken one: " << wrong.front();
-  EXPECT_EQ(told(sandbox, CrashedRun::checkpoint), told(calm, CrashedRun::checkpoint));
+  EXPECT_EQ(records_as_text(sandbox, CrashedRun::checkpoint), records_as_text(calm, CrashedRun::checkpoint));
   EXPECT_EQ(sandbox.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "11");
   EXPECT_EQ(sandbox.one("SELECT spool_problem = '' FROM attempt WHERE ordinal = 1"), whole ? "1" : "0");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, step "

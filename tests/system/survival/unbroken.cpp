@@ -10,7 +10,7 @@
 
 namespace encore::system_test {
 
-std::vector<std::string> told(const Sandbox& sandbox, std::int64_t after) {
+std::vector<std::string> records_as_text(const Sandbox& sandbox, std::int64_t after) {
   const std::string later = " WHERE step > " + std::to_string(after);
   std::vector<std::string> lines;
   const std::vector<std::string> questions = {
@@ -33,7 +33,7 @@ std::vector<std::string> told(const Sandbox& sandbox, std::int64_t after) {
 }
 
 void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbroken) {
-  const std::vector<std::string> now = told(disturbed);
+  const std::vector<std::string> now = records_as_text(disturbed);
   EXPECT_GT(unbroken.size(), 20u) << "there is something to compare";
   std::vector<std::string> missing, extra;
   std::set_difference(unbroken.begin(), unbroken.end(), now.begin(), now.end(), std::back_inserter(missing));

@@ -12,13 +12,14 @@
 
 namespace encore::system_test {
 
-/// Returns every point and digest that counts, every result, artifact and state, one line each, in a fixed
-/// order. Values that depend on the clock (seconds, tokens per second) are left out, but their steps are
-/// kept. Of curves and digests it returns only those after the step `after`.
-std::vector<std::string> told(const Sandbox& sandbox, std::int64_t after = -1);
+/// Returns every point and digest of the final history of a run (not those that a resumed attempt replaced),
+/// every result, artifact and state, one line each, in a fixed order. Values that depend on the clock
+/// (seconds, tokens per second) are left out, but their steps are kept. Of curves and digests it returns only
+/// those after the step `after`.
+std::vector<std::string> records_as_text(const Sandbox& sandbox, std::int64_t after = -1);
 
-/// Fails with the first few differences unless both have the same records, no point counts twice, no run
-/// continued after it was completed, and the database is intact.
+/// Fails with the first few differences unless both have the same records, no step of a curve has two points,
+/// no run continued after it was completed, and the database is intact.
 void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbroken);
 
 /// Whether the worker of this build runs here: a build for a GPU may be made on a machine without one.

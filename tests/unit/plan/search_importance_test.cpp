@@ -117,7 +117,7 @@ TEST(Importance, FindsTheSharesOfASum) {
 }
 
 TEST(Importance, FindsWhatTwoVariablesExplainTogether) {
-  // Each variable of a product of two explains 3/7, and both together explain 1/7.
+  // Each variable of a product of two explains 3/7, and their interaction explains 1/7.
   const auto space = unit_space(3);
   const Importance found =
       importance_of(space, trials_of(space, 200, [](const Point& x) { return x[0] * x[1]; }));

@@ -37,6 +37,8 @@ TEST(StopRequest, OfTwoRequestsTheLaterOneCounts) {
   request_stop(folder.path(), 1, StopWish::checkpoint);
   request_stop(folder.path(), 1, StopWish::kill);
   EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::kill);
+  request_stop(folder.path(), 1, StopWish::checkpoint);
+  EXPECT_EQ(requested_stop(folder.path(), 1), StopWish::checkpoint);
 }
 
 TEST(StopRequest, MayBeMadeBySeveralProcessesAtOnce) {
