@@ -55,12 +55,24 @@ std::string measures_table(const ManifestOffer& offer) {
   return text + "\nWithout " + code(select_option(offer)) + ", " + select_text(offer) + ".\n";
 }
 
-/// Returns the line that an offer of a kind needs beside its type: a tokenizer reads or trains a vocabulary.
+/// Returns what stands for the value of a required option in an example.
+std::string placeholder(const Option& option) {
+  if (option.type == OptionType::path) return "\"FILE\"";
+  return option.type == OptionType::text ? "\"TEXT\"" : "VALUE";
+}
+
+/// Returns the lines that an offer needs beside its type: a model, required options, and one of the options
+/// of which one is required (a vocabulary that is read or trained, a promise or costs).
 std::string needed_beside(const ManifestOffer& offer) {
-  return offer.kind == Kind::tokenizer && offer.options.find("vocab") != nullptr &&
-                 offer.options.find("vocab_size") != nullptr
-             ? "vocab_size = 8000   # or vocab = \"FILE\"\n"
-             : "";
+  const auto has = [&](const char* name) { return offer.options.find(name) != nullptr; };
+  std::string lines = offer.asks_model ? "model = { run = \"RUN\" }\n" : "";
+  for (const Option& option : offer.options.options())
+    if (option.required) lines += option.name + " = " + placeholder(option) + "\n";
+  if (offer.kind == Kind::tokenizer && has("vocab") && has("vocab_size"))
+    lines += "vocab_size = 8000   # or vocab = \"FILE\"\n";
+  if (offer.kind == Kind::step && has("error") && has("cost_wrong") && has("cost_review"))
+    lines += "error = 0.05   # or cost_wrong and cost_review\n";
+  return lines;
 }
 
 /// Returns the sentence in front of the lines that select a type.
@@ -77,8 +89,9 @@ std::string definition_of(Kind kind) {
   constexpr const char* definitions[] = {
       "A *layer* computes a new vector for each token of a sequence; a model consists of blocks of layers, "
       "such as attention and feed-forward.",
-      "A *head* is the last part of a model: it turns the vectors of the tokens into the outputs that a task "
-      "needs, and computes the loss.",
+      "A *head* is the last part of a model: it turns *states*, the vectors of the tokens, into the outputs "
+      "that a task needs, and computes the loss. It also reads *columns*, arrays such as targets that the "
+      "task gives.",
       "A *tokenizer* cuts a text into tokens, such as words or parts of words.",
       "An *optimizer* is the rule that changes the parameters of a model in each training step, using their "
       "gradients.",

@@ -136,14 +136,13 @@ std::string fields_text(const ManifestOffer& offer) {
   if (offer.kind == Kind::reader)
     return (offer.may_give.empty() ? "Each record has the " : "By default each record has the ") +
            fields_of(offer.gives) +
-           (offer.may_give.empty() ? ""
-                                   : ". Other options give these fields instead of them or in addition: " +
-                                         joined(offer.may_give));
+           (offer.may_give.empty()
+                ? ""
+                : ". Options can replace these fields or add others: " + joined(offer.may_give));
   if (offer.kind == Kind::step && offer.asks_model)
-    return "It asks the model of a run, which `model` in its table names: { run = \"NAME\" }, "
-           "{ experiment = \"FILE.toml\" } for one that is trained first, or { folder = \"DIR\" } for a "
-           "model of "
-           "Hugging Face";
+    return "It asks the model of a run. The option `model` names the run: { run = \"RUN\" } for a completed "
+           "run, { experiment = \"FILE.toml\" } for a run that is trained first, or { folder = \"DIR\" } for "
+           "a model of Hugging Face";
   if (offer.kind != Kind::task) return "";
   return "It reads the " + fields_of(offer.needs.structure) + " of each record" +
          (offer.needs.truth.empty()

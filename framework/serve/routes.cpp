@@ -24,11 +24,12 @@ const RouteField truncate_field = {"truncate", FieldType::flag, false,
 const RouteField item_field = {"item", FieldType::text, true, "the id of the item"};
 const RouteField reviewer_field = {"reviewer", FieldType::text, true, "the name of the reviewer"};
 constexpr const char* item_answer =
-    "`item`: its `id`, `text` (null if it is not kept), `proposed` label, `confidence`, `scope`, `band`, "
-    "`reason` (`review` or `audit`), `queued` (seconds since 1970), `label` (null until it is decided), "
-    "`holder` and `held_until`, `run` and `digest` of the application; `waiting` and `done`: numbers of "
-    "items; "
-    "`seen`: numbers of requests by band";
+    "`item` (null if none waits): its `id`, `text` (null if it is not kept), `proposed` label, "
+    "`confidence`, `scope` (how probable it is that the request belongs to no class), `band` (what the "
+    "application did with the request: `answer`, `review` or `refuse`), `reason` (`review` or `audit`), "
+    "`queued` (seconds since 1970), `label` (null until it is decided), `holder` and `held_until`, `run` "
+    "and `digest` of the application; `waiting` and `done`: numbers of items; `seen`: numbers of requests "
+    "by band";
 
 /// Makes a member that clients of OpenAI send and that is not supported; only `values` and null, which
 /// request nothing, are accepted.

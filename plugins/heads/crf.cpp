@@ -373,10 +373,13 @@ class CrfHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a label for each token by a linear-chain conditional random field; prediction finds the most probable "
-      "sequence of labels with the Viterbi algorithm (Lafferty et al. 2001)";
+      "sequence of labels with the Viterbi algorithm (Lafferty et al. 2001). The column `labelled` is 0 for "
+      "a token that gets a label, and -1 for other tokens";
   static Schema options() {
-    return Schema().boolean("constrained", true,
-                            {.help = "exclude sequences of labels that BIO forbids, such as O before I-X"});
+    return Schema().boolean(
+        "constrained", true,
+        {.help = "if the labels are tags such as B-X, I-X and O: exclude sequences that BIO forbids, such as "
+                 "O before I-X"});
   }
 
   CrfHead(const Options& options, const HeadContext& context) : classes_(context.classes) {

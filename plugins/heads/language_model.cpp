@@ -65,13 +65,13 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   static Schema options() {
     return Schema()
         .boolean("transform", true,
-                 {.help = "true: h = LayerNorm(gelu(x W^T + c)); false: h = x, which needs a table E as wide "
-                          "as the model"})
+                 {.help = "true: h = LayerNorm(f(x W^T + c)), where f is the activation; false: h = x, which "
+                          "needs a table E as wide as the model"})
         .boolean("bias", true, {.help = "true: add the bias b; false: b = 0, as in GPT-2"})
         .number("epsilon", 1e-12,
                 {.help = "added to the variance in the LayerNorm of transform", .min = 0.0, .max = 1.0})
         .choice("activation", "gelu", {"gelu", "relu", "silu"},
-                {.help = "the activation that transform uses, with the names of feed_forward"})
+                {.help = "the activation f of transform; `feed_forward` explains the names"})
         .boolean(
             "tied", true,
             {.help = "true: E is the table of the embedding; false: E is a matrix of its own, as in T5 1.1"})

@@ -20,8 +20,7 @@ class RegressionHead final : public Head, public HasOnnxOutputs {
   static constexpr const char* summary =
       "a number for each target: x w^T + b, where x is the state of the target, w a learned vector and b a "
       "bias; trained with the mean squared error over the targets whose column `known` is 0 (-1: unknown), "
-      "as "
-      "the task `regress` gives them";
+      "as the task `regress` gives them";
   static Schema options() { return {}; }
 
   RegressionHead(const Options&, const HeadContext& context) {

@@ -17,7 +17,8 @@ class SigmoidHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a probability for each class, independent of the other classes: sigmoid(x W^T + b), where x is the "
-      "state of the position, W a learned matrix and b a bias; trained with binary cross-entropy";
+      "state of the position, W a learned matrix and b a bias; trained with binary cross-entropy over the "
+      "targets whose column `known` is 0 (-1: unknown)";
   static Schema options() {
     return Schema().boolean("pooler", false,
                             {.help = "replace x by tanh(x Wpool^T + bpool) before the projection to the "

@@ -13,8 +13,8 @@ using namespace encore;
 class AlibiAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "like `self_attention`, but each score is lowered by the distance of the two tokens times a slope, "
-      "which is fixed for each head; this replaces position embeddings (ALiBi, Press et al. 2022)";
+      "like `self_attention`, but each score is lowered by the distance of the two tokens times a number "
+      "that is fixed for each head; this replaces position embeddings (ALiBi, Press et al. 2022)";
   AlibiAttention(const Options& options, const LayerContext& context)
       : MultiHeadAttention(options, context, {.alibi = true}) {}
 

@@ -17,7 +17,8 @@ class SlidingWindowAttention final : public encore_multi_head_attention::MultiHe
   static Schema options() {
     return MultiHeadAttention::options().integer(
         "window", 64,
-        {.help = "largest distance, to either side, at which a token attends to another",
+        {.help = "largest distance at which a token attends to another: to either side, or in a causal model "
+                 "to earlier tokens only",
          .unit = "tokens",
          .min = 1,
          .max = 1048576});

@@ -26,12 +26,13 @@ class SparseAttention final : public encore_multi_head_attention::MultiHeadAtten
                    .unit = "tokens",
                    .min = 1,
                    .max = 1048576})
-        .optional("window", OptionType::integer,
-                  {.help = "a token attends to all tokens up to this distance, to either side; default: the "
-                           "value of stride",
-                   .unit = "tokens",
-                   .min = 1,
-                   .max = 1048576});
+        .optional(
+            "window", OptionType::integer,
+            {.help = "a token attends to all tokens up to this distance: to either side, or in a causal "
+                     "model to earlier tokens only; default: the value of stride",
+             .unit = "tokens",
+             .min = 1,
+             .max = 1048576});
   }
 
   SparseAttention(const Options& options, const LayerContext& context)

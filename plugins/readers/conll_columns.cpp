@@ -66,18 +66,18 @@ Schema format_options() {
       .integer("label_column", 0,
                {.help = "column with the label, counted from 1; 0: the last one", .min = 0.0})
       .text("delimiter", "whitespace",
-            {.help = "separator of the columns: \"tab\", a character such as \",\", or \"whitespace\": tabs "
-                     "in lines that have one, blanks in other lines"})
+            {.help = "separator of the columns: \"tab\", one punctuation mark such as \",\", or "
+                     "\"whitespace\": tabs in lines that have one, blanks in other lines"})
       .choice("label_type", "entity", {"entity", "word"},
               {.help = "entity: labels are tags of entities, which are converted to IOB2; word: labels can "
                        "be any word and are kept as they are"})
       .text_list("label_map", {},
                  {.help = "labels to rename, such as [\"PERSON=PER\", \"B-MISC=O\"]; the name of an entity "
                           "type renames all tags of that type"})
-      .text(
-          "comment", "",
-          {.help = "lines that begin with this text are comments, as with \"#\" in CoNLL-U, unless they have "
-                   "the columns of a row, because a token may begin with this text too; \"\": no comments"})
+      .text("comment", "",
+            {.help =
+                 "lines that begin with this text are comments, as with \"#\" in CoNLL-U; \"\": no comments. "
+                 "A line with the columns and the label of a row is a row: a token may begin with this text"})
       .choice("bad_rows", "error", {"error", "skip"},
               {.help = "what to do with invalid rows. error: refuse the run; skip: skip their sentences and "
                        "count them in the log (exp logs RUN)"});

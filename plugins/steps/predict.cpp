@@ -18,8 +18,8 @@ Schema Predict::options() {
   Schema schema;
   schema.boolean(
       "vectors", false,
-      {.help = "also give the vector of each text, which the step \"decide\" uses to find requests out of "
-               "scope"});
+      {.help = "also give the vector of each text, which a step `decide` uses to find requests out of "
+               "scope, that is, requests that belong to no class"});
   return schema;
 }
 

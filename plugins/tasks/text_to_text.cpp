@@ -76,7 +76,8 @@ Schema TextToText::options() {
   return Schema()
       .boolean("decode", true,
                {.help = "true: generate text for the development and the test set and score it; false: only "
-                        "the tokens are scored, and `exp predict` is refused"})
+                        "the tokens are scored, `exp predict` is refused, and train.select must be set, such "
+                        "as \"min dev/perplexity\""})
       .integer("beam", 1,
                {.help = "number of hypotheses of the beam search; 1: take the most probable token each time",
                 .min = 1,

@@ -139,7 +139,10 @@ Schema& AddedTokens::add_option(Schema& schema) {
   return schema.text_list(
       option_name, {},
       {.help = "tokens that are found in a text exactly as written, before the text is split; each entry has "
-               "flags, a blank and the token, such as `plain [E9]` or `lstrip,special <mask>`"});
+               "flags, a blank and the token, such as `plain [E9]` or `lstrip,special <mask>`. Flags: plain "
+               "(none), or some of lstrip and rstrip (white space before or after the token belongs to it), "
+               "single_word (no letter or digit is beside it), normalized (search the normalized text), "
+               "special (omit it in generated text) and outside (no word is cut into it)"});
 }
 
 AddedTokens::AddedTokens(const Options& options) {

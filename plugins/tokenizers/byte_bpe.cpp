@@ -87,7 +87,8 @@ Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedToke
 }  // namespace
 
 Schema ByteBpe::options() {
-  Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that occur at least this often");
+  Schema schema =
+      tokenizers::vocabulary_schema(2, "merge only pairs of tokens that occur at least this often");
   schema.boolean("add_prefix_space", true,
                  {.help = "put a blank in front of a text that does not begin with one, so that its first "
                           "word gets the same tokens as elsewhere"});

@@ -28,8 +28,8 @@ inline constexpr std::string_view merges_header = "#version: 0.2";
 class ByteBpe final : public Tokenizer {
  public:
   static constexpr const char* summary =
-      "byte-level byte pair encoding: every text can be encoded without unknown tokens (Sennrich et al. "
-      "2016, Radford et al. 2019)";
+      "byte-level byte pair encoding: each of the 256 bytes is a token, so every text can be encoded without "
+      "unknown tokens (Sennrich et al. 2016, Radford et al. 2019); vocab_size is at least 260";
   static Schema options();
   /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, or if the size is below
   /// smallest_vocabulary.

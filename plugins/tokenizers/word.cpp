@@ -15,7 +15,8 @@ using namespace encore::tokenizers;
 class Word final : public Tokenizer {
  public:
   static constexpr const char* summary =
-      "one token for each word; words outside the vocabulary become the unknown token";
+      "one token for each word; a word is everything between white space or control characters, with its "
+      "punctuation; words outside the vocabulary become the unknown token";
   static Schema options() {
     return vocabulary_schema(1, "take only words that occur at least this often")
         .boolean("lowercase", false, {.help = "convert letters to lower case first"});

@@ -25,7 +25,8 @@ std::ptrdiff_t count_characters(std::string_view text) {
 }  // namespace
 
 Schema WordPiece::options() {
-  Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that occur at least this often");
+  Schema schema =
+      tokenizers::vocabulary_schema(2, "merge only pairs of tokens that occur at least this often");
   schema.boolean(
       "lowercase", false,
       {.help = "convert letters to lower case and drop accents, as uncased BERT vocabularies expect"});

@@ -89,37 +89,41 @@ std::string record_place(std::size_t record) {
 
 Schema Decide::options() {
   Schema schema;
-  schema.text("of", "", {.help = "step whose answers are decided on; \"\" is the step before"})
-      .text("truth", "label", {.help = "field with the true label"})
-      .optional(
-          "error", OptionType::number,
-          share_between("promise: at most this share of the answers that are given automatically is wrong"))
+  schema.text("of", "", {.help = "step whose answers are decided on; \"\": the step before"})
+      .text("truth", "label", {.help = "field of the records with the true label"})
+      .optional("error", OptionType::number,
+                share_between(
+                    "promise: at most this share of the automatic answers is wrong; an answer to a request "
+                    "out of scope counts as wrong; required without costs"))
       .optional("missed", OptionType::number,
                 share_between(
                     "promise: at most this share of the refused requests is in scope; without it no request "
-                    "is refused"))
-      .number("confidence", 0.95, share_between("probability with which a promise holds"))
-      .optional("cost_wrong", OptionType::number,
-                {.help = "cost of a wrong answer, in any unit; the costs replace the promises", .min = 0.0})
-      .optional("cost_review", OptionType::number,
-                {.help = "cost of a request that a person reviews, in the same unit", .min = 0.0})
+                    "is refused; needs error and out_of_scope"))
+      .number("confidence", 0.95, share_between("probability with which each promise holds"))
       .optional(
-          "cost_missed", OptionType::number,
-          {.help = "cost of refusing a request in scope, in the same unit; without it no request is refused",
+          "cost_wrong", OptionType::number,
+          {.help = "cost of a wrong answer, in any unit; needs cost_review and excludes error and missed",
            .min = 0.0})
+      .optional(
+          "cost_review", OptionType::number,
+          {.help = "cost of a request that a person reviews, in the same unit; needs cost_wrong", .min = 0.0})
+      .optional("cost_missed", OptionType::number,
+                {.help = "cost of refusing a request in scope, in the same unit; if costs are given without "
+                         "it, no request is refused; needs the other two costs and out_of_scope",
+                 .min = 0.0})
       .text("out_of_scope", "",
             {.help = "true label of requests that belong to no class; \"\": there are none"})
-      .optional(
-          "out_of_scope_share", OptionType::number,
-          {.help =
-               "share of such requests that is expected in service; without it that of the development set",
-           .min = 0.0,
-           .max = 1.0,
-           .exclusive_max = true})
+      .optional("out_of_scope_share", OptionType::number,
+                {.help = "expected share of requests out of scope in service; without it that of the "
+                         "development set; needs out_of_scope",
+                 .min = 0.0,
+                 .max = 1.0,
+                 .exclusive_max = true})
       .choice(
           "distance", "auto", {"auto", "on", "off"},
-          {.help =
-               "use the distance of the text's vector to the class means; auto: if the step gives vectors"});
+          {.help = "whether the scores of a request also use the distance of its vector to the mean vectors "
+                   "of the classes; this needs vectors = true in the step before. auto: if that step "
+                   "gives vectors; on: always; off: never"});
   return schema;
 }
 

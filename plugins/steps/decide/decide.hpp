@@ -18,9 +18,12 @@ namespace encore::decide {
 class Decide final : public AppStep {
  public:
   static constexpr const char* summary =
-      "answer, review or refuse: temperature and thresholds fitted on the development set so that a promise "
-      "about "
-      "errors holds (Angelopoulos et al. 2021), or so that the cost is lowest";
+      "puts each request into one of three bands: `answer` (automatically), `review` (by a person) or "
+      "`refuse`, because the request is out of scope, that is, belongs to no class. The step before it must "
+      "give a label and the probability of every class, as `predict` does with a classifier. The thresholds "
+      "are fitted on the development set: either promises about errors hold (Angelopoulos et al. 2021), or "
+      "the mean cost is lowest. So give `error`, or `cost_wrong` and `cost_review`; promises and costs "
+      "exclude each other";
   static constexpr const char* select = "max dev/automation";
   static Schema options();
   static std::vector<Measure> measures();

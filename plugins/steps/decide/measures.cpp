@@ -62,8 +62,7 @@ std::vector<Measure> Decide::measures() {
       {.name = "calibration_error",
        .title = "Calibration error",
        .help = "mean difference between confidence and share of right answers in 15 equal bins of the "
-               "confidence, over "
-               "the requests in scope",
+               "confidence, over the requests in scope",
        .fraction = true,
        .better = Better::lower,
        .reducer = Reducer::absolute_difference,

@@ -32,11 +32,13 @@ Schema common_options() {
           "documents", OptionType::path,
           {.help = "the documents: a .jsonl file of objects with \"id\", \"text\" and perhaps \"title\", "
                    "or another file with lines of id, tab, text"})
-      .integer("k", 10, {.help = "documents that an answer names", .min = 1, .max = 1000})
-      .integer("depth", 100,
-               {.help = "documents that words and vectors each find before they are joined",
-                .min = 1,
-                .max = 10000})
+      .integer("k", 10, {.help = "largest number of documents that an answer names", .min = 1, .max = 1000})
+      .integer(
+          "depth", 100,
+          {.help = "number of documents that a search by words or by vectors finds, before both lists are "
+                   "joined; at least k",
+           .min = 1,
+           .max = 10000})
       .boolean("stemming", false, {.help = "words with one stem are equal (Porter's algorithm, for English)"})
       .boolean("stop_words", false, {.help = "ignore frequent English words in requests"});
 }
@@ -75,10 +77,12 @@ std::string text_of(const Fusion& fusion) {
 Schema Search::options() {
   Schema schema = common_options();
   schema
-      .choice("method", "auto", {"auto", "words", "vectors", "ranks", "weighted"},
-              {.help = "auto: choose by nDCG@10 on the development set, and join words and vectors only if "
-                       "this helps beyond chance; words: BM25; vectors: cosine; ranks: reciprocal rank "
-                       "fusion; weighted: the weighted sum of scaled scores"})
+      .choice(
+          "method", "auto", {"auto", "words", "vectors", "ranks", "weighted"},
+          {.help = "how documents are found. auto: choose by nDCG@10 on the development set, whose records "
+                   "then name relevant documents in the field \"labels\", and join words and vectors "
+                   "only if this helps beyond chance; words: BM25; vectors: cosine; ranks: reciprocal rank "
+                   "fusion; weighted: the weighted sum of scaled scores"})
       .number("weight", 0.5,
               {.help = "weight of the vectors if method is weighted; the words have the rest",
                .min = 0.0,
@@ -314,9 +318,10 @@ std::vector<Measure> IndexStep::measures() {
   return {mean_of("ndcg10", "nDCG@10",
                   "normalized discounted cumulative gain of the first 10 documents, a mean over queries that "
                   "have a relevant document"),
-          mean_of("mrr", "MRR", "1 / rank of the first relevant document, 0 if it is not found"),
-          mean_of("recall", "recall", "share of the relevant documents among those that an answer names"),
-          mean_of("map", "MAP", "average precision of the documents that an answer names")};
+          mean_of("mrr", "MRR",
+                  "mean of 1 / rank of the first relevant document, or of 0 if an answer names none"),
+          mean_of("recall", "recall", "share of the relevant documents that an answer names"),
+          mean_of("map", "MAP", "mean of the average precision of the documents that an answer names")};
 }
 
 void IndexStep::measure(const Records& records, const Records& given, Statistics& statistics) const {

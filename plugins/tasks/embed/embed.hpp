@@ -19,7 +19,8 @@ class Embed final : public Task {
  public:
   static constexpr const char* summary =
       "a vector for each text, learned from pairs that belong together (Henderson et al. 2017) or from a "
-      "number for the similarity of each pair (Reimers and Gurevych 2019)";
+      "number for the similarity of each pair (Reimers and Gurevych 2019); with numbers, set `train.select`, "
+      "such as \"max dev/spearman\"";
   static constexpr const char* select = "max dev/mrr";
   static Schema options();
   static TaskFields fields() { return {{"text", "text2"}, {}, {"number"}}; }

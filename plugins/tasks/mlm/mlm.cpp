@@ -78,8 +78,8 @@ std::vector<Measure> Mlm::measures() {
            .columns = {"correct", "masked"}},
           {.name = "next_accuracy",
            .title = "next sentence accuracy",
-           .help = "share of the text pairs for which the model predicts correctly whether the second text "
-                   "follows the first; with next_sentence",
+           .help = "share of the sequences for which the model predicts correctly whether the second part "
+                   "was replaced; with next_sentence",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"next_correct", "pairs"},

@@ -47,7 +47,7 @@ Schema Multilabel::options() {
                .exclusive_max = true})
       .boolean("tune_thresholds", false,
                {.help = "use for each label the threshold with the best F1 on the development set, chosen "
-                        "again at each evaluation; threshold then counts for labels that it lacks"});
+                        "again at each evaluation; labels that the development set lacks keep threshold"});
 }
 
 Multilabel::Multilabel(const Options& options, const TaskContext& context)

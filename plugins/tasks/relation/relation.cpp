@@ -54,8 +54,8 @@ Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans) {
 Schema Relation::options() {
   return tasks::ClassWeights::with_options(std::move(Schema().boolean(
       "signs", true,
-      {.help =
-           "put `$` on both sides of the first span and `#` on both sides of the second (Wu and He 2019)"})));
+      {.help = "put `$` on both sides of the span e1 and `#` on both sides of the span e2, whichever comes "
+               "first (Wu and He 2019)"})));
 }
 
 Relation::Relation(const Options& options, const TaskContext& context)

@@ -104,9 +104,11 @@ TEST(Markdown, ShowsHowAStepIsSelectedAndWhatItAsks) {
       "models). A *step* is one of the parts of an application, through which every request passes in "
       "turn.\n\n## step `sorter`\n"
       "An experiment file selects it with these lines. NAME is a name of your choice, which `app.steps` "
-      "lists:\n\n```toml\n[app.step.NAME]\ntype = \"sorter\"\n```\n\nIt has no options.\n"
-      "\nIt asks the model of a run, which `model` in its table names: { run = \"NAME\" }, { experiment = "
-      "\"FILE.toml\" } for one that is trained first, or { folder = \"DIR\" } for a model of Hugging Face.\n"
+      "lists:\n\n```toml\n[app.step.NAME]\ntype = \"sorter\"\nmodel = { run = \"RUN\" }\n```\n\nIt has no "
+      "options.\n"
+      "\nIt asks the model of a run. The option `model` names the run: { run = \"RUN\" } for a completed "
+      "run, { experiment = \"FILE.toml\" } for a run that is trained first, or { folder = \"DIR\" } for a "
+      "model of Hugging Face.\n"
       "\n| measure | better | meaning |\n|---|---|---|\n| `share` | higher | a share |\n"
       "\nWithout `app.select`, applications are compared by the highest share on the development set, if "
       "this is the last step with such a measure.\n");
@@ -123,12 +125,10 @@ TEST(Markdown, SaysAtTheBeginningOfAPageWhatEachKindOfPartIs) {
   const std::string page = markdown_plugin(manifest);
   EXPECT_TRUE(page.starts_with(
       "# Plugin `two` 1\n\nThis page lists the options of the optimizer `fast`, the optimizer `slow` and the "
-      "reader `rows`. It is for users who write an experiment file, the TOML file that describes a training "
-      "or an application (steps that answer requests with trained models). An *optimizer* is the rule that "
-      "changes the parameters of a model in each training step, using their gradients. A *reader* turns a "
-      "data "
-      "file into *records*: entries with named fields, "
-      "which the task turns into examples.\n\n## optimizer `fast`\n"))
+      "reader `rows`. It is for users who write an experiment file, the TOML file that describes a training. "
+      "An *optimizer* is the rule that changes the parameters of a model in each training step, using their "
+      "gradients. A *reader* turns a data file into *records*: entries with named fields, which the task "
+      "turns into examples.\n\n## optimizer `fast`\n"))
       << page;
 }
 
