@@ -85,6 +85,14 @@ function(encore_add_executable NAME)
   endif()
 endfunction()
 
+# Compiles a target of the tests with LEVEL in place of -O3, which would take most of the time: -O0 for code that
+# runs once, -O1 for code that works through data. Builds with sanitizers have a level of their own.
+function(encore_compile_fast TARGET LEVEL)
+  if(NOT ENCORE_SANITIZE)
+    target_compile_options(${TARGET} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:${LEVEL}>)
+  endif()
+endfunction()
+
 # Adds a GoogleTest program build/bin/tests/NAME; CTest knows each test as NAME.suite.test. DEVICE links a
 # main that keeps Kokkos initialized during all tests, and adds the program to the target device_tests;
 # otherwise GoogleTest's own main is used. ctest lists the tests when it runs, because a machine that compiles
@@ -106,10 +114,12 @@ function(encore_add_test NAME)
   target_compile_definitions(${NAME} PRIVATE ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES} GTest::gtest)
   encore_apply_common(${NAME} PRIVATE ${arg_KERNELS})
-  # Code of tests runs once, so -O3 gains nothing.
-  target_compile_options(${NAME} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
+  encore_compile_fast(${NAME} -O0)
   if(arg_DEVICE)
     target_link_libraries(${NAME} PRIVATE encore_device_test_main)
+    if(arg_KERNELS AND TARGET precompiled_kokkos)
+      target_precompile_headers(${NAME} REUSE_FROM precompiled_kokkos)
+    endif()
     add_dependencies(device_tests ${NAME})
   else()
     target_link_libraries(${NAME} PRIVATE GTest::gtest_main)
