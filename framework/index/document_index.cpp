@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include <encore/lines.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.hpp"
@@ -145,18 +146,16 @@ class DocumentIndexWriter::Files {
   Files& operator=(const Files&) = delete;
 
   void add(const IndexedDocument& document, std::span<const double> vector) {
-    ENCORE_REQUIRE(count_ == 0 || document.id > last_id_, "documents are added in the order of their ids");
-    if (count_ == 0) start_vectors(vector.size());
-    if (vector.size() != width_)
-      throw Error("document \"" + document.id + "\" has a vector of width " + std::to_string(vector.size()) +
-                  ": expected " + std::to_string(width_) + ", as the documents before it");
-    rows_->add(document);
-    add_text(hash_, document.id);
-    add_text(hash_, document.text);
+    add_row(document, vector.size());
     if (width_ > 0) add_vector(with_length_1(vector));
-    last_id_ = document.id;
-    ++count_;
   }
+
+  void add_stored(const IndexedDocument& document, std::span<const float> vector) {
+    add_row(document, vector.size());
+    if (width_ > 0) add_vector(vector);
+  }
+
+  void record_encoder(const IndexEncoder& encoder) { rows_->record_encoder(encoder); }
 
   std::string commit() {
     rows_->finish();
@@ -171,6 +170,20 @@ class DocumentIndexWriter::Files {
   }
 
  private:
+  /// Adds the document without its vector, whose width is checked.
+  void add_row(const IndexedDocument& document, std::size_t width) {
+    ENCORE_REQUIRE(count_ == 0 || document.id > last_id_, "documents are added in the order of their ids");
+    if (count_ == 0) start_vectors(width);
+    if (width != width_)
+      throw Error("document \"" + document.id + "\" has a vector of width " + std::to_string(width) +
+                  ": expected " + std::to_string(width_) + ", as the documents before it");
+    rows_->add(document);
+    add_text(hash_, document.id);
+    add_text(hash_, document.text);
+    last_id_ = document.id;
+    ++count_;
+  }
+
   void start_vectors(std::size_t width) {
     width_ = width;
     if (width > index::most_width)
@@ -181,14 +194,14 @@ class DocumentIndexWriter::Files {
     codes_.emplace(aside_ / raw_codes);
   }
 
-  void add_vector(const std::vector<float>& vector) {
+  void add_vector(std::span<const float> vector) {
     std::vector<std::int8_t> codes(width_);
     const index::RowQuantization row = index::quantize(vector, codes);
-    values_->write(std::as_bytes(std::span(vector)));
+    values_->write(std::as_bytes(vector));
     codes_->write(std::as_bytes(std::span(codes)));
     scales_.push_back(row.scale);
     residuals_.push_back(row.residual);
-    hash_.add(std::as_bytes(std::span(vector)));
+    hash_.add(std::as_bytes(vector));
   }
 
   void save_vectors(index::IndexDescription& description) {
@@ -230,6 +243,14 @@ DocumentIndexWriter::~DocumentIndexWriter() = default;
 
 void DocumentIndexWriter::add(const IndexedDocument& document, std::span<const double> vector) {
   files_->add(document, vector);
+}
+
+void DocumentIndexWriter::add_stored(const IndexedDocument& document, std::span<const float> vector) {
+  files_->add_stored(document, vector);
+}
+
+void DocumentIndexWriter::record_encoder(const IndexEncoder& encoder) {
+  files_->record_encoder(encoder);
 }
 
 std::string DocumentIndexWriter::commit() {
@@ -349,12 +370,27 @@ const std::string& DocumentIndex::digest() const {
   return parts_->digest;
 }
 
+std::optional<IndexEncoder> DocumentIndex::encoder() const {
+  return parts_->rows.encoder();
+}
+
+std::string DocumentIndex::engine() const {
+  return "SQLite " + parts_->rows.sqlite_version();
+}
+
 std::string DocumentIndex::id(std::size_t position) const {
   return parts_->rows.id(position);
 }
 
 std::string DocumentIndex::text(std::size_t position) const {
   return parts_->rows.text(position);
+}
+
+std::vector<float> DocumentIndex::vector(std::size_t position) const {
+  ENCORE_REQUIRE(position < size(), "the index has the document");
+  std::vector<float> values(width());
+  if (!values.empty()) parts_->vectors.read_row(position, values);
+  return values;
 }
 
 std::vector<IndexHit> DocumentIndex::find_words(std::string_view query, std::size_t depth) const {
@@ -367,6 +403,15 @@ std::vector<IndexHit> DocumentIndex::find_nearest(std::span<const double> vector
     throw Error("the vector of the query has " + std::to_string(vector.size()) + " values: expected " +
                 std::to_string(width()) + "; use the model with which the index was built");
   return index::find_nearest_rows(parts_->vectors, with_length_1(vector), depth, parts_->threads);
+}
+
+std::vector<FusedHit> DocumentIndex::find(std::string_view query, std::span<const double> vector,
+                                          const Fusion& fusion, std::size_t depth, std::size_t count) const {
+  if (trimmed(query).empty()) return {};
+  std::vector<IndexHit> words, vectors;
+  if (fusion.uses_words()) words = find_words(query, depth);
+  if (fusion.uses_vectors()) vectors = find_nearest(vector, depth);
+  return fuse(words, vectors, fusion, count);
 }
 
 }  // namespace encore

@@ -145,6 +145,20 @@ void RowDatabase::execute(const char* sql) {
 
 namespace {
 
+// Names of rows of meta that only some indexes have. Programs that do not know them ignore them.
+constexpr const char* encoder_run = "encoder_run";
+constexpr const char* encoder_weights = "encoder_weights";
+
+void add_meta(RowDatabase& database, const std::map<std::string, std::string>& rows) {
+  RowStatement insert(database.handle(), database.path(), "INSERT INTO meta VALUES (?, ?)");
+  for (const auto& [name, value] : rows) {
+    insert.bind(1, name);
+    insert.bind(2, value);
+    insert.step();
+    insert.reset();
+  }
+}
+
 /// Makes the tables and begins the transaction in which all rows are written.
 void make_tables(RowDatabase& database, const IndexSettings& settings) {
   // The folder is temporary until the index is complete, so a journal would protect nothing.
@@ -152,17 +166,10 @@ void make_tables(RowDatabase& database, const IndexSettings& settings) {
   database.execute(meta_table);
   database.execute(document_table);
   database.execute(settings.stemming ? stemmed_words : plain_words);
-  RowStatement insert(database.handle(), database.path(), "INSERT INTO meta VALUES (?, ?)");
-  for (const auto& [name, value] :
-       std::map<std::string, std::string>{{"format", format_number},
-                                          {"stemming", yes_or_no(settings.stemming)},
-                                          {"stop_words", yes_or_no(settings.stop_words)},
-                                          {"sqlite", sqlite3_libversion()}}) {
-    insert.bind(1, name);
-    insert.bind(2, value);
-    insert.step();
-    insert.reset();
-  }
+  add_meta(database, {{"format", format_number},
+                      {"stemming", yes_or_no(settings.stemming)},
+                      {"stop_words", yes_or_no(settings.stop_words)},
+                      {"sqlite", sqlite3_libversion()}});
 }
 
 RowDatabase& with_tables(RowDatabase& database, const IndexSettings& settings) {
@@ -188,6 +195,10 @@ void RowWriter::add(const IndexedDocument& document) {
   insert_words_.step();
   insert_words_.reset();
   ++next_;
+}
+
+void RowWriter::record_encoder(const IndexEncoder& encoder) {
+  add_meta(database_, {{encoder_run, encoder.run}, {encoder_weights, encoder.weights}});
 }
 
 void RowWriter::finish() {
@@ -219,18 +230,28 @@ RowStore::RowStore(const std::filesystem::path& file)
       id_(with_own_schema(database_), file, "SELECT id FROM document WHERE position = ?"),
       text_(database_.handle(), file, "SELECT text FROM document WHERE position = ?"),
       find_(database_.handle(), file, "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?") {
-  std::map<std::string, std::string> meta;
   for (RowStatement rows(database_.handle(), file, "SELECT name, value FROM meta"); rows.step();)
-    meta[rows.text(0)] = rows.text(1);
-  if (meta["format"] != format_number)
+    meta_[rows.text(0)] = rows.text(1);
+  if (meta_["format"] != format_number)
     throw Error(file.string() + ": expected an index of format " + format_number + ", found format \"" +
-                meta["format"] + "\"; build the index again");
-  settings_ = {.stemming = meta["stemming"] == "yes", .stop_words = meta["stop_words"] == "yes"};
+                meta_["format"] + "\"; build the index again");
+  settings_ = {.stemming = meta_["stemming"] == "yes", .stop_words = meta_["stop_words"] == "yes"};
   RowStatement count(database_.handle(), file, "SELECT count(*), coalesce(max(position), -1) FROM document");
   count.step();
   size_ = static_cast<std::size_t>(count.integer(0));
   if (count.integer(1) + 1 != count.integer(0))
     throw Error(file.string() + " is damaged: its documents are not numbered from 0");
+}
+
+std::optional<IndexEncoder> RowStore::encoder() const {
+  const auto run = meta_.find(encoder_run), weights = meta_.find(encoder_weights);
+  if (run == meta_.end() || weights == meta_.end()) return std::nullopt;
+  return IndexEncoder{.run = run->second, .weights = weights->second};
+}
+
+std::string RowStore::sqlite_version() const {
+  const auto version = meta_.find("sqlite");
+  return version == meta_.end() ? "" : version->second;
 }
 
 std::string RowStore::value(RowStatement& statement, std::size_t position) {

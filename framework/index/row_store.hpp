@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +69,7 @@ class RowWriter {
   RowWriter(const std::filesystem::path& file, const IndexSettings& settings);
   /// Adds the document with the next position.
   void add(const IndexedDocument& document);
+  void record_encoder(const IndexEncoder& encoder);
   /// Completes the file.
   void finish();
 
@@ -83,6 +86,9 @@ class RowStore {
 
   std::size_t size() const { return size_; }
   const IndexSettings& settings() const { return settings_; }
+  std::optional<IndexEncoder> encoder() const;
+  /// Returns the version of SQLite that wrote the file.
+  std::string sqlite_version() const;
   std::string id(std::size_t position);
   std::string text(std::size_t position);
   /// Returns what DocumentIndex::find_words() returns.
@@ -92,6 +98,7 @@ class RowStore {
   std::string value(RowStatement& statement, std::size_t position);
 
   RowDatabase database_;
+  std::map<std::string, std::string> meta_;  ///< the rows of the table of this name
   IndexSettings settings_;
   std::size_t size_ = 0;
   RowStatement id_, text_, find_;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DocumentIndex: a folder with documents that is searched by words (BM25) and by vectors, exactly. Steps of
-// applications call it (plugins/steps/search); framework/index implements it as libencore_index.so, which a
-// plugin links as encore::index. The files of an index are read by later versions, so their format changes
-// only with a new number, and equal documents must give an equal digest.
+// applications (plugins/steps/search) and `exp index` call it; framework/index implements it as
+// libencore_index.so, which a plugin links as encore::index. The files of an index are read by later
+// versions, so their format changes only with a new number, and equal documents must give an equal digest.
+// Plugins that were built before load this library, so declarations may be added but none may change.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +41,14 @@ struct IndexSettings {
   friend bool operator==(const IndexSettings&, const IndexSettings&) = default;
 };
 
+/// The model that made the vectors of an index. It is recorded in the index and does not count in its digest.
+struct IndexEncoder {
+  std::string run;      ///< name of the run
+  std::string weights;  ///< digest of the weights of the run
+
+  friend bool operator==(const IndexEncoder&, const IndexEncoder&) = default;
+};
+
 /// A document that was found, by its place in the order of ids.
 struct IndexHit {
   std::size_t position = 0;
@@ -45,6 +56,41 @@ struct IndexHit {
 
   friend bool operator==(const IndexHit&, const IndexHit&) = default;
 };
+
+/// How one ranking is made of the documents that were found by words and by vectors. words: BM25 alone;
+/// vectors: cosines alone; ranks: the sum of 1 / (60 + rank) over both (reciprocal rank fusion, Cormack et
+/// al. 2009); weighted: the weighted sum of both scores, each scaled so that the best hit of its part has 1
+/// and the last one 0.
+enum class SearchMethod : std::uint8_t { words, vectors, ranks, weighted };
+
+/// Returns the name in options and in stored knowledge.
+const char* name_of(SearchMethod method);
+/// Returns nothing for another text.
+std::optional<SearchMethod> search_method_named(std::string_view name);
+
+struct Fusion {
+  SearchMethod method = SearchMethod::words;
+  double weight = 0.5;  ///< of the vectors, in [0, 1]; only `weighted` uses it
+
+  bool uses_words() const { return method != SearchMethod::vectors; }
+  bool uses_vectors() const { return method != SearchMethod::words; }
+  friend bool operator==(const Fusion&, const Fusion&) = default;
+};
+
+/// A document with its place in each part.
+struct FusedHit {
+  std::size_t position = 0;
+  double score = 0.0;
+  std::size_t word_rank = 0, vector_rank = 0;   ///< from 1; 0: the part did not find it
+  double word_score = 0.0, vector_score = 0.0;  ///< 0 if the part did not find it
+};
+
+/// Returns the best `depth` documents of both parts by falling score; equal scores are in the order of
+/// falling positions, which is that of falling ids. Each part is in the order of falling scores. A part that
+/// the method does not use is not read. Answers of stored runs follow from the formulas, so a change needs a
+/// new version of the step `search`.
+std::vector<FusedHit> fuse(std::span<const IndexHit> words, std::span<const IndexHit> vectors,
+                           const Fusion& fusion, std::size_t depth);
 
 /// Writes an index. The files are written in the folder FOLDER.part, which is renamed at the end: a process
 /// that is killed leaves no half index. Only one process may write to a folder at a time. Not for use by
@@ -62,6 +108,13 @@ class DocumentIndexWriter {
   /// vectors, of equal width, or none has. A vector is stored with length 1, so scores are cosines; a vector
   /// of zeros stays. Throws Error for a number that is not finite, another width, or a full disk.
   void add(const IndexedDocument& document, std::span<const double> vector = {});
+
+  /// Adds a document with a vector that DocumentIndex::vector() returned. It is stored as it is: its length
+  /// is 1 but for rounding, and dividing by this length again would change bits, and so the digest.
+  void add_stored(const IndexedDocument& document, std::span<const float> vector);
+
+  /// Records which model made the vectors. Called at most once, before commit().
+  void record_encoder(const IndexEncoder& encoder);
 
   /// Completes the index and puts it in place of the one in the folder, if there is one. Returns its digest.
   std::string commit();
@@ -90,8 +143,14 @@ class DocumentIndex {
   /// Returns the SHA-256 of settings, documents and vectors. It depends neither on the order in which files
   /// named the documents nor on the version of SQLite.
   const std::string& digest() const;
+  /// Returns nothing if the writer recorded no model.
+  std::optional<IndexEncoder> encoder() const;
+  /// Returns the program that wrote index.db: "SQLite 3.40.1".
+  std::string engine() const;
   std::string id(std::size_t position) const;
   std::string text(std::size_t position) const;
+  /// Returns the stored vector of a document, `width()` values.
+  std::vector<float> vector(std::size_t position) const;
 
   /// Returns the documents with words of the query: the best `depth` by BM25 (k1 = 1.2, b = 0.75), by falling
   /// score. Equal scores are in the order of falling ids. A word counts once, however often the query has
@@ -103,6 +162,12 @@ class DocumentIndex {
   /// bits of the scores depend on the number of threads. Throws Error if the vector has another width than
   /// the index.
   std::vector<IndexHit> find_nearest(std::span<const double> vector, std::size_t depth) const;
+
+  /// Returns the best `count` documents for a query: finds up to `depth` by each part that the method uses,
+  /// and joins them by fuse(). A blank query finds nothing. `vector` is that of the query; it is not read if
+  /// the method uses no vectors.
+  std::vector<FusedHit> find(std::string_view query, std::span<const double> vector, const Fusion& fusion,
+                             std::size_t depth, std::size_t count) const;
 
  private:
   struct Parts;

@@ -78,13 +78,13 @@ Interval interval_of(const Gains& differences, std::uint64_t seed) {
 
 FusionChoice choose_fusion(const std::vector<JudgedQuery>& queries, std::uint64_t seed) {
   ENCORE_REQUIRE(!queries.empty(), "a choice needs queries");
-  const Gains words = gains_of(queries, {.method = Method::words});
-  const Gains vectors = gains_of(queries, {.method = Method::vectors});
-  const Gains ranks = gains_of(queries, {.method = Method::ranks});
+  const Gains words = gains_of(queries, {.method = SearchMethod::words});
+  const Gains vectors = gains_of(queries, {.method = SearchMethod::vectors});
+  const Gains ranks = gains_of(queries, {.method = SearchMethod::ranks});
   std::vector<Gains> weighted;  // by the step of the weight, from 1
   for (int step = 1; step < weight_steps; ++step)
-    weighted.push_back(
-        gains_of(queries, {.method = Method::weighted, .weight = weight_of(static_cast<std::size_t>(step))}));
+    weighted.push_back(gains_of(
+        queries, {.method = SearchMethod::weighted, .weight = weight_of(static_cast<std::size_t>(step))}));
 
   Gains unseen(queries.size());  // each half with the weight that the other half chose
   for (const std::size_t half : {0, 1}) {
@@ -94,12 +94,12 @@ FusionChoice choose_fusion(const std::vector<JudgedQuery>& queries, std::uint64_
   const double weight = weight_of(1 + best_of(weighted, mean));
 
   FusionChoice choice{.words = mean(words), .vectors = mean(vectors)};
-  choice.single = choice.vectors > choice.words ? Method::vectors : Method::words;
+  choice.single = choice.vectors > choice.words ? SearchMethod::vectors : SearchMethod::words;
   const bool takes_weight = mean(unseen) > mean(ranks);
-  choice.joined =
-      takes_weight ? Fusion{.method = Method::weighted, .weight = weight} : Fusion{.method = Method::ranks};
+  choice.joined = takes_weight ? Fusion{.method = SearchMethod::weighted, .weight = weight}
+                               : Fusion{.method = SearchMethod::ranks};
   const Gains& fused = takes_weight ? unseen : ranks;
-  const Gains& single = choice.single == Method::words ? words : vectors;
+  const Gains& single = choice.single == SearchMethod::words ? words : vectors;
   Gains differences;
   for (std::size_t i = 0; i < queries.size(); ++i) differences.push_back(fused[i] - single[i]);
   const Interval interval = interval_of(differences, seed);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fusion.hpp"
+#include <encore/document_index.hpp>
 
 namespace encore::search {
 
@@ -24,11 +24,11 @@ struct JudgedQuery {
 
 struct FusionChoice {
   Fusion fusion = {};
-  Method single = Method::words;             ///< the better of words and vectors
-  double words = 0.0, vectors = 0.0;         ///< the mean nDCG@10 of each part
-  Fusion joined = {};                        ///< the better of `ranks` and `weighted`
-  double fused = 0.0;                        ///< its mean nDCG@10 on queries that did not choose the weight
-  double gain = 0.0, low = 0.0, high = 0.0;  ///< of `fused` over `single`, with its 95 % interval
+  SearchMethod single = SearchMethod::words;  ///< the better of words and vectors
+  double words = 0.0, vectors = 0.0;          ///< the mean nDCG@10 of each part
+  Fusion joined = {};                         ///< the better of `ranks` and `weighted`
+  double fused = 0.0;                         ///< its mean nDCG@10 on queries that did not choose the weight
+  double gain = 0.0, low = 0.0, high = 0.0;   ///< of `fused` over `single`, with its 95 % interval
 };
 
 /// Returns the better part alone, unless joining both is better: there are at least 20 queries, and the lower

@@ -61,8 +61,8 @@ std::string beginning_of(const std::string& text) {
 }
 
 std::string text_of(const Fusion& fusion) {
-  return fusion.method == Method::weighted ? "weighted (weight " + decimal(fusion.weight, "%.2f") + ")"
-                                           : name_of(fusion.method);
+  return fusion.method == SearchMethod::weighted ? "weighted (weight " + decimal(fusion.weight, "%.2f") + ")"
+                                                 : name_of(fusion.method);
 }
 
 [[noreturn]] void refuse_knowledge(const std::string& problem) {
@@ -98,7 +98,7 @@ Search::Search(const Options& options, const StepContext& context)
     : IndexStep(options, context,
                 options.text("method") == "auto"
                     ? std::nullopt
-                    : std::optional(Fusion{.method = *method_named(options.text("method")),
+                    : std::optional(Fusion{.method = *search_method_named(options.text("method")),
                                            .weight = options.number("weight")})) {
   if (context.model == nullptr) return;
   if (const std::string problem = context.model->no_vectors(); !problem.empty())
@@ -107,7 +107,7 @@ Search::Search(const Options& options, const StepContext& context)
 }
 
 KeywordSearch::KeywordSearch(const Options& options, const StepContext& context)
-    : IndexStep(options, context, Fusion{.method = Method::words}) {}
+    : IndexStep(options, context, Fusion{.method = SearchMethod::words}) {}
 
 IndexStep::IndexStep(const Options& options, const StepContext& context, std::optional<Fusion> fusion)
     : name_(context.name),
@@ -234,7 +234,7 @@ void IndexStep::restore(std::string_view knowledge) {
   const auto method = json.find("method"), weight = json.find("weight");
   if (method == json.end() || !method->is_string() || weight == json.end() || !weight->is_number())
     refuse_knowledge("\"method\" or \"weight\" is missing");
-  const std::optional<Method> known = method_named(method->get_ref<const std::string&>());
+  const std::optional<SearchMethod> known = search_method_named(method->get_ref<const std::string&>());
   if (!known) refuse_knowledge("unknown method");
   fusion_ = {.method = *known, .weight = weight->get<double>()};
   index_.emplace(folder_);
@@ -246,11 +246,7 @@ void IndexStep::restore(std::string_view knowledge) {
 // --- answers ---
 
 std::vector<FusedHit> IndexStep::found(const std::string& query, std::span<const double> vector) const {
-  if (trimmed(query).empty()) return {};
-  std::vector<IndexHit> words, vectors;
-  if (fusion_.uses_words()) words = index_->find_words(query, depth_);
-  if (fusion_.uses_vectors()) vectors = index_->find_nearest(vector, depth_);
-  return fuse(words, vectors, fusion_, hits_);
+  return index_->find(query, vector, fusion_, depth_, hits_);
 }
 
 /// The fields of answers, filled record by record.

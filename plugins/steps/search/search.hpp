@@ -2,8 +2,8 @@
 // The steps "search" and "keyword_search": find the documents of a file that answer a request. The first asks
 // a model for vectors and may join them with words (BM25); the second needs no model. search_plugin.cpp
 // registers them; the worker calls them through AppStep (encore/step.hpp). Experiment files have the names of
-// the options and stored runs the knowledge, so these never change. Read next: fusion.hpp,
-// encore/document_index.hpp.
+// the options and stored runs the knowledge, so these never change. Read next: encore/document_index.hpp,
+// fusion_choice.hpp.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,6 @@
 
 #include <encore/document_index.hpp>
 #include <encore/step.hpp>
-
-#include "fusion.hpp"
 
 namespace encore::search {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests how rankings by words and by vectors are joined (search/fusion.hpp) and how the method is chosen
-// (search/fusion_choice.hpp): both parts are joined only if this helps beyond chance.
-#include "search/fusion.hpp"
+// Tests how the step `search` chooses a method (search/fusion_choice.hpp): words and vectors are joined only
+// if this helps beyond chance. Also the grades in labels (search/judged_documents.hpp). It needs no index.
+#include "search/fusion_choice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,61 +9,12 @@
 #include <random>
 #include <vector>
 
-#include "search/fusion_choice.hpp"
 #include "search/judged_documents.hpp"
 
 namespace encore::search {
 namespace {
 
 using HitList = std::vector<IndexHit>;
-
-std::vector<std::size_t> positions_of(const std::vector<FusedHit>& hits) {
-  std::vector<std::size_t> positions;
-  for (const FusedHit& hit : hits) positions.push_back(hit.position);
-  return positions;
-}
-
-using Positions = std::vector<std::size_t>;
-
-const HitList words = {{.position = 1, .score = 8.0},
-                       {.position = 2, .score = 6.0},
-                       {.position = 3, .score = 4.0}},
-              vectors = {{.position = 3, .score = 0.9}, {.position = 4, .score = 0.5}};
-
-TEST(Fusion, TakesOnePartAlone) {
-  EXPECT_EQ(positions_of(fuse(words, vectors, {.method = Method::words}, 10)), (Positions{1, 2, 3}));
-  const std::vector<FusedHit> hits = fuse(words, vectors, {.method = Method::vectors}, 1);
-  EXPECT_EQ(positions_of(hits), Positions{3});
-  EXPECT_EQ(hits.front().vector_rank, 1U);
-  EXPECT_EQ(hits.front().word_rank, 0U) << "words are not read";
-}
-
-TEST(Fusion, AddsReciprocalRanks) {
-  const std::vector<FusedHit> hits = fuse(words, vectors, {.method = Method::ranks}, 10);
-  EXPECT_EQ(positions_of(hits), (Positions{3, 1, 4, 2})) << "4 and 2 have equal scores";
-  EXPECT_DOUBLE_EQ(hits[0].score, 1.0 / 63.0 + 1.0 / 61.0);
-  EXPECT_DOUBLE_EQ(hits[1].score, 1.0 / 61.0);
-  EXPECT_EQ(hits[0].word_rank, 3U);
-  EXPECT_EQ(hits[0].vector_rank, 1U);
-  EXPECT_EQ(hits[0].word_score, 4.0);
-}
-
-TEST(Fusion, WeighsScaledScores) {
-  const std::vector<FusedHit> hits = fuse(words, vectors, {.method = Method::weighted, .weight = 0.25}, 10);
-  EXPECT_EQ(positions_of(hits), (Positions{1, 2, 3, 4}));
-  EXPECT_DOUBLE_EQ(hits[0].score, 0.75);
-  EXPECT_DOUBLE_EQ(hits[1].score, 0.375);
-  EXPECT_DOUBLE_EQ(hits[2].score, 0.25);
-  EXPECT_DOUBLE_EQ(hits[3].score, 0.0);
-  const HitList equal = {{.position = 7, .score = 2.0}, {.position = 5, .score = 2.0}};
-  EXPECT_EQ(positions_of(fuse(equal, {}, {.method = Method::weighted}, 10)), (Positions{7, 5}));
-}
-
-TEST(Fusion, NamesMethods) {
-  for (const Method method : {Method::words, Method::vectors, Method::ranks, Method::weighted})
-    EXPECT_EQ(method_named(name_of(method)), method);
-  EXPECT_FALSE(method_named("auto"));
-}
 
 /// Queries whose relevant document is 0. `word_rank` and `vector_rank` return its rank among 20 documents.
 template <class WordRank, class VectorRank>
@@ -103,13 +54,13 @@ TEST(FusionChoice, TakesTheBetterPartAloneIfTheOtherDoesNotHelp) {
   std::mt19937 draws(3);
   const auto noise = [&](auto) { return 1 + draws() % 20; };
   const FusionChoice choice = choose_fusion(queries_with(60, noise, [](auto) { return 1; }), 1);
-  EXPECT_EQ(choice.fusion, Fusion{.method = Method::vectors});
+  EXPECT_EQ(choice.fusion, Fusion{.method = SearchMethod::vectors});
   EXPECT_LE(choice.low, 0.0);
   EXPECT_EQ(choose_fusion(queries_with(
                               60, [](auto) { return 1; }, noise),
                           1)
                 .fusion.method,
-            Method::words);
+            SearchMethod::words);
 }
 
 TEST(FusionChoice, NeedsTwentyQueries) {

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas of fusion.hpp. A document that only one part found gets nothing from the other one. Read
-// fusion.hpp first.
-#include "fusion.hpp"
+// fuse(): the formulas that join a ranking by words and one by vectors. A document that only one part found
+// gets nothing from the other one. DocumentIndex::find() calls it to answer, the step `search` to choose a
+// method (plugins/steps/search/fusion_choice.cpp). Read encore/document_index.hpp first.
+#include <encore/document_index.hpp>
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
-namespace encore::search {
+namespace encore {
 namespace {
 
 /// The constant of reciprocal rank fusion, as in its source.
 constexpr double rank_offset = 60.0;
 
-constexpr std::array<std::pair<Method, const char*>, 4> names = {{{Method::words, "words"},
-                                                                  {Method::vectors, "vectors"},
-                                                                  {Method::ranks, "ranks"},
-                                                                  {Method::weighted, "weighted"}}};
+constexpr std::array<std::pair<SearchMethod, const char*>, 4> names = {
+    {{SearchMethod::words, "words"},
+     {SearchMethod::vectors, "vectors"},
+     {SearchMethod::ranks, "ranks"},
+     {SearchMethod::weighted, "weighted"}}};
 
 /// Scales the scores of a part to [0, 1]. Equal scores become 1.
 class Scale {
  public:
-  explicit Scale(Hits hits) {
+  explicit Scale(std::span<const IndexHit> hits) {
     if (hits.empty()) return;
     lowest_ = hits.back().score;
     range_ = hits.front().score - lowest_;
@@ -39,19 +41,20 @@ double reciprocal(std::size_t rank) {
 
 }  // namespace
 
-const char* name_of(Method method) {
+const char* name_of(SearchMethod method) {
   for (const auto& [known, name] : names)
     if (known == method) return name;
   return "unknown";
 }
 
-std::optional<Method> method_named(std::string_view name) {
+std::optional<SearchMethod> search_method_named(std::string_view name) {
   for (const auto& [method, known] : names)
     if (name == known) return method;
   return std::nullopt;
 }
 
-std::vector<FusedHit> fuse(Hits words, Hits vectors, const Fusion& fusion, std::size_t depth) {
+std::vector<FusedHit> fuse(std::span<const IndexHit> words, std::span<const IndexHit> vectors,
+                           const Fusion& fusion, std::size_t depth) {
   std::map<std::size_t, FusedHit> by_position;
   if (fusion.uses_words())
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -68,13 +71,13 @@ std::vector<FusedHit> fuse(Hits words, Hits vectors, const Fusion& fusion, std::
   const Scale of_words(words), of_vectors(vectors);
   const auto score_of = [&](const FusedHit& hit) {
     switch (fusion.method) {
-      case Method::words:
+      case SearchMethod::words:
         return hit.word_score;
-      case Method::vectors:
+      case SearchMethod::vectors:
         return hit.vector_score;
-      case Method::ranks:
+      case SearchMethod::ranks:
         return reciprocal(hit.word_rank) + reciprocal(hit.vector_rank);
-      case Method::weighted:
+      case SearchMethod::weighted:
         break;
     }
     const double word = hit.word_rank > 0 ? of_words.of(hit.word_score) : 0.0;
@@ -94,4 +97,4 @@ std::vector<FusedHit> fuse(Hits words, Hits vectors, const Fusion& fusion, std::
   return hits;
 }
 
-}  // namespace encore::search
+}  // namespace encore
