@@ -2,8 +2,9 @@
 // DocumentIndexWriter and DocumentIndex: the files of an index and their digests. An index is a folder with
 // index.db (documents and words), vectors.safetensors, vectors.int8.safetensors (both only with vectors) and
 // index.json, which is written last and has the digest of the content and that of each file. The content's
-// digest does not include the bytes of index.db, because these differ between versions of SQLite. Read
-// encore/document_index.hpp, row_store.hpp and vector_scan.hpp first.
+// digest does not include the bytes of index.db, because these differ between versions of SQLite. Format 1
+// has whole documents, format 2 passages. Read encore/document_index.hpp, row_store.hpp and vector_scan.hpp
+// first.
 #include <encore/document_index.hpp>
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <encore/lines.hpp>
@@ -81,6 +83,7 @@ constexpr const char* vectors_file = "vectors.safetensors";
 constexpr const char* codes_file = "vectors.int8.safetensors";
 constexpr const char* raw_vectors = "vectors.raw";
 constexpr const char* raw_codes = "codes.raw";
+constexpr std::int64_t document_format = 1, passage_format = 2;
 
 std::string text_of(const index::IndexDescription& description) {
   return to_json_object<nlohmann::ordered_json>(description).dump() + "\n";
@@ -124,16 +127,22 @@ void put_in_place(const fs::path& made, const fs::path& folder) {
 
 class DocumentIndexWriter::Files {
  public:
-  Files(fs::path folder, const IndexSettings& settings)
-      : folder_(std::move(folder)), aside_(folder_.string() + std::string(world::aside_suffix)) {
+  Files(fs::path folder, const IndexSettings& settings, const PassageSettings& passages)
+      : has_passages_(passages.words > 0),
+        folder_(std::move(folder)),
+        aside_(folder_.string() + std::string(world::aside_suffix)) {
     world::make_folder(folder_.parent_path());
     std::error_code failure;
     fs::remove_all(aside_, failure);  // of a process that was killed
     world::make_folder(aside_);
-    rows_.emplace(aside_ / rows_file, settings);
+    rows_.emplace(aside_ / rows_file, settings, passages);
     add_text(hash_, "encore index 1");
     add_text(hash_, settings.stemming ? "stemming" : "");
     add_text(hash_, settings.stop_words ? "stop words" : "");
+    if (!has_passages_) return;
+    add_text(hash_, "passages");
+    add_text(hash_, std::to_string(passages.words));
+    add_text(hash_, std::to_string(passages.overlap));
   }
   ~Files() {
     rows_.reset();
@@ -160,7 +169,8 @@ class DocumentIndexWriter::Files {
   std::string commit() {
     rows_->finish();
     rows_.reset();
-    index::IndexDescription description{.content = hash_.hex()};
+    index::IndexDescription description{.format = has_passages_ ? passage_format : document_format,
+                                        .content = hash_.hex()};
     description.files[rows_file] = sha256_of_file(aside_ / rows_file);
     if (width_ > 0) save_vectors(description);
     world::save_file(aside_ / description_file, text_of(description));
@@ -172,7 +182,8 @@ class DocumentIndexWriter::Files {
  private:
   /// Adds the document without its vector, whose width is checked.
   void add_row(const IndexedDocument& document, std::size_t width) {
-    ENCORE_REQUIRE(count_ == 0 || document.id > last_id_, "documents are added in the order of their ids");
+    ENCORE_REQUIRE(count_ == 0 || document.id > last_id_ || (has_passages_ && document.id == last_id_),
+                   "documents are added in the order of their ids");
     if (count_ == 0) start_vectors(width);
     if (width != width_)
       throw Error("document \"" + document.id + "\" has a vector of width " + std::to_string(width) +
@@ -227,6 +238,7 @@ class DocumentIndexWriter::Files {
     fs::remove(codes_->path());
   }
 
+  bool has_passages_;
   fs::path folder_, aside_;
   std::optional<index::RowWriter> rows_;
   std::optional<index::RawFile> values_, codes_;
@@ -237,7 +249,11 @@ class DocumentIndexWriter::Files {
 };
 
 DocumentIndexWriter::DocumentIndexWriter(fs::path folder, const IndexSettings& settings)
-    : files_(std::make_unique<Files>(std::move(folder), settings)) {}
+    : DocumentIndexWriter(std::move(folder), settings, PassageSettings()) {}
+
+DocumentIndexWriter::DocumentIndexWriter(fs::path folder, const IndexSettings& settings,
+                                         const PassageSettings& passages)
+    : files_(std::make_unique<Files>(std::move(folder), settings, passages)) {}
 
 DocumentIndexWriter::~DocumentIndexWriter() = default;
 
@@ -275,8 +291,8 @@ index::IndexDescription checked_description(const fs::path& folder) {
   } catch (const Error& error) {
     throw Error(file.string() + " is damaged: " + error.what() + "; build the index again");
   }
-  if (description.format != 1)
-    throw Error(file.string() + ": expected format 1, found " + std::to_string(description.format) +
+  if (description.format != document_format && description.format != passage_format)
+    throw Error(file.string() + ": expected format 1 or 2, found " + std::to_string(description.format) +
                 "; build the index again");
   if (text != text_of(description) || !description.files.contains(rows_file))
     throw Error(file.string() + " is damaged; build the index again");
@@ -321,6 +337,13 @@ struct DocumentIndex::Parts {
   Parts(std::string of_content, const fs::path& folder)
       : digest(std::move(of_content)), rows(folder / rows_file) {}
 
+  /// Replaces the passages of hits by their documents.
+  std::vector<IndexHit> documents_of(std::vector<IndexHit> hits) const {
+    for (IndexHit& hit : hits) hit.position = rows.document_of(hit.position);
+    return hits;
+  }
+  std::vector<IndexHit> nearest_passages(std::span<const double> vector, std::size_t depth) const;
+
   std::string digest;
   index::RowStore rows;
   std::optional<record::Safetensors> codes = {};
@@ -332,15 +355,17 @@ struct DocumentIndex::Parts {
 DocumentIndex::DocumentIndex(const fs::path& folder) {
   const index::IndexDescription description = checked_description(folder);
   parts_ = std::make_unique<Parts>(description.content, folder);
+  if (parts_->rows.has_passages() != (description.format == passage_format))
+    throw Error(folder.string() + " is damaged: its files have different formats; build the index again");
   if (!description.files.contains(vectors_file)) return;
   record::Safetensors& codes = parts_->codes.emplace(folder / codes_file);
   const std::vector<std::int64_t> shape = shape_of_vectors(folder / vectors_file);
-  const auto rows = static_cast<std::int64_t>(parts_->rows.size());
+  const auto rows = static_cast<std::int64_t>(parts_->rows.passage_count());
   if (shape.size() != 2 || shape[0] != rows || shape[1] < 1 ||
       static_cast<std::size_t>(shape[1]) > index::most_width || codes.tensor("codes").shape != shape ||
       codes.tensor("codes").dtype != record::StoredType(record::StoredType::int8))
     throw Error(folder.string() + " is damaged: its vectors are not those of its " + std::to_string(rows) +
-                " documents; build the index again");
+                (parts_->rows.has_passages() ? " passages" : " documents") + "; build the index again");
   parts_->values = world::open_file(folder / vectors_file, O_RDONLY);
   parts_->vectors = {.width = static_cast<std::size_t>(shape[1]),
                      .codes = values_in<std::int8_t>(codes.tensor("codes")),
@@ -370,6 +395,19 @@ const std::string& DocumentIndex::digest() const {
   return parts_->digest;
 }
 
+const PassageSettings& DocumentIndex::passages() const {
+  return parts_->rows.passages();
+}
+
+std::size_t DocumentIndex::passage_count() const {
+  return parts_->rows.passage_count();
+}
+
+std::size_t DocumentIndex::first_passage(std::size_t position) const {
+  ENCORE_REQUIRE(position <= size(), "the index has the document");
+  return parts_->rows.first_passage(position);
+}
+
 std::optional<IndexEncoder> DocumentIndex::encoder() const {
   return parts_->rows.encoder();
 }
@@ -383,35 +421,61 @@ std::string DocumentIndex::id(std::size_t position) const {
 }
 
 std::string DocumentIndex::text(std::size_t position) const {
-  return parts_->rows.text(position);
+  return parts_->rows.text(first_passage(position));
 }
 
-std::vector<float> DocumentIndex::vector(std::size_t position) const {
-  ENCORE_REQUIRE(position < size(), "the index has the document");
+std::string DocumentIndex::passage_text(std::size_t passage) const {
+  return parts_->rows.text(passage);
+}
+
+std::vector<float> DocumentIndex::vector(std::size_t passage) const {
+  ENCORE_REQUIRE(passage < passage_count(), "the index has the passage");
   std::vector<float> values(width());
-  if (!values.empty()) parts_->vectors.read_row(position, values);
+  if (!values.empty()) parts_->vectors.read_row(passage, values);
   return values;
 }
 
 std::vector<IndexHit> DocumentIndex::find_words(std::string_view query, std::size_t depth) const {
-  return parts_->rows.find(query, depth);
+  return parts_->documents_of(parts_->rows.find(query, depth));
 }
 
 std::vector<IndexHit> DocumentIndex::find_nearest(std::span<const double> vector, std::size_t depth) const {
-  if (width() == 0) throw Error("the index has no vectors: build it with a model that gives them");
-  if (vector.size() != width())
+  return parts_->documents_of(parts_->nearest_passages(vector, depth));
+}
+
+/// Returns the best passages of the nearest `depth` documents. The nearest rows are exact, so as soon as they
+/// belong to `depth` documents, the first row of each is its best one, and every other document is farther.
+std::vector<IndexHit> DocumentIndex::Parts::nearest_passages(std::span<const double> vector,
+                                                             std::size_t depth) const {
+  if (vectors.width == 0) throw Error("the index has no vectors: build it with a model that gives them");
+  if (vector.size() != vectors.width)
     throw Error("the vector of the query has " + std::to_string(vector.size()) + " values: expected " +
-                std::to_string(width()) + "; use the model with which the index was built");
-  return index::find_nearest_rows(parts_->vectors, with_length_1(vector), depth, parts_->threads);
+                std::to_string(vectors.width) + "; use the model with which the index was built");
+  const std::vector<float> query = with_length_1(vector);
+  if (!rows.has_passages()) return index::find_nearest_rows(vectors, query, depth, threads);
+  const std::size_t all = vectors.rows();
+  for (std::size_t asked = depth < all / 2 ? 2 * depth : all;; asked = asked < all / 4 ? 4 * asked : all) {
+    std::set<std::size_t> seen;
+    std::vector<IndexHit> best;
+    for (const IndexHit& hit : index::find_nearest_rows(vectors, query, asked, threads))
+      if (best.size() < depth && seen.insert(rows.document_of(hit.position)).second) best.push_back(hit);
+    if (best.size() == depth || asked == all) return best;
+  }
 }
 
 std::vector<FusedHit> DocumentIndex::find(std::string_view query, std::span<const double> vector,
                                           const Fusion& fusion, std::size_t depth, std::size_t count) const {
   if (trimmed(query).empty()) return {};
-  std::vector<IndexHit> words, vectors;
-  if (fusion.uses_words()) words = find_words(query, depth);
-  if (fusion.uses_vectors()) vectors = find_nearest(vector, depth);
-  return fuse(words, vectors, fusion, count);
+  std::vector<IndexHit> words, vectors;  // passages
+  if (fusion.uses_words()) words = parts_->rows.find(query, depth);
+  if (fusion.uses_vectors()) vectors = parts_->nearest_passages(vector, depth);
+  std::vector<FusedHit> hits =
+      fuse(parts_->documents_of(words), parts_->documents_of(vectors), fusion, count);
+  for (FusedHit& hit : hits) {
+    const bool by_vector = hit.vector_rank > 0 && (hit.word_rank == 0 || hit.vector_rank < hit.word_rank);
+    hit.passage = by_vector ? vectors[hit.vector_rank - 1].position : words[hit.word_rank - 1].position;
+  }
+  return hits;
 }
 
 }  // namespace encore

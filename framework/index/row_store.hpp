@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RowStore: the file index.db of an index, an SQLite database with the documents and the words of their
-// text (FTS5). document_index.cpp writes and opens it. It is a class of its own beside store::Database,
-// because plugins load it: it has no locks, guards or upgrades, as an index is never changed. Files of
-// released versions have its tables, so a change needs a new format number.
+// text (FTS5). In an index of passages it has the documents, their passages, and the words of these.
+// document_index.cpp writes and opens it. It is a class of its own beside store::Database, because plugins
+// load it: it has no locks, guards or upgrades, as an index is never changed. Files of released versions have
+// its tables, so a change needs a new format number.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +67,9 @@ class RowDatabase {
 /// Writes a new index.db.
 class RowWriter {
  public:
-  RowWriter(const std::filesystem::path& file, const IndexSettings& settings);
-  /// Adds the document with the next position.
+  RowWriter(const std::filesystem::path& file, const IndexSettings& settings,
+            const PassageSettings& passages);
+  /// Adds the document with the next position, or the next passage of a document.
   void add(const IndexedDocument& document);
   void record_encoder(const IndexEncoder& encoder);
   /// Completes the file.
@@ -75,8 +77,11 @@ class RowWriter {
 
  private:
   RowDatabase database_;
-  RowStatement insert_, insert_words_;
-  std::int64_t next_ = 0;
+  bool has_passages_;
+  RowStatement insert_document_, insert_words_;
+  std::optional<RowStatement> insert_passage_;
+  std::string last_id_;
+  std::int64_t next_ = 0, documents_ = 0;
 };
 
 /// Reads an index.db. Throws Error if its tables are not those that RowWriter makes.
@@ -84,23 +89,39 @@ class RowStore {
  public:
   explicit RowStore(const std::filesystem::path& file);
 
+  /// Returns the number of documents.
   std::size_t size() const { return size_; }
   const IndexSettings& settings() const { return settings_; }
+  const PassageSettings& passages() const { return passages_; }
+  bool has_passages() const { return has_passages_; }
+  /// Returns the number of passages; that of documents if they are whole.
+  std::size_t passage_count() const { return has_passages_ ? document_of_.size() : size_; }
+  std::size_t document_of(std::size_t passage) const {
+    return has_passages_ ? document_of_[passage] : passage;
+  }
+  std::size_t first_passage(std::size_t position) const {
+    return has_passages_ ? first_passage_[position] : position;
+  }
   std::optional<IndexEncoder> encoder() const;
   /// Returns the version of SQLite that wrote the file.
   std::string sqlite_version() const;
   std::string id(std::size_t position);
-  std::string text(std::size_t position);
-  /// Returns what DocumentIndex::find_words() returns.
+  std::string text(std::size_t passage);
+  /// Returns the hits of DocumentIndex::find_words(), with the best passage of each document as position.
   std::vector<IndexHit> find(std::string_view query, std::size_t depth);
 
  private:
   std::string value(RowStatement& statement, std::size_t position);
+  void read_passages();
 
   RowDatabase database_;
+  bool has_passages_;
   std::map<std::string, std::string> meta_;  ///< the rows of the table of this name
   IndexSettings settings_;
+  PassageSettings passages_;
   std::size_t size_ = 0;
+  std::vector<std::uint32_t> document_of_;  ///< by passage; empty if documents are whole
+  std::vector<std::size_t> first_passage_;  ///< by document
   RowStatement id_, text_, find_;
 };
 

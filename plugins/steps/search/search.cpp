@@ -40,7 +40,17 @@ Schema common_options() {
            .min = 1,
            .max = 10000})
       .boolean("stemming", false, {.help = "words with one stem are equal (Porter's algorithm, for English)"})
-      .boolean("stop_words", false, {.help = "ignore frequent English words in requests"});
+      .boolean("stop_words", false, {.help = "ignore frequent English words in requests"})
+      .integer(
+          "passage_words", 0,
+          {.help = "cut documents of more words into passages of at most this number of words, and count "
+                   "the best passage of each document; 0: documents stay whole",
+           .min = 0,
+           .max = 100000})
+      .integer("passage_overlap", 0,
+               {.help = "consecutive passages share whole sentences of at most this number of words",
+                .min = 0,
+                .max = 100000});
 }
 
 std::string decimal(double value, const char* format = "%.3f") {
@@ -116,6 +126,8 @@ IndexStep::IndexStep(const Options& options, const StepContext& context, std::op
       hits_(static_cast<std::size_t>(options.integer("k"))),
       depth_(static_cast<std::size_t>(options.integer("depth"))),
       settings_({.stemming = options.flag("stemming"), .stop_words = options.flag("stop_words")}),
+      passages_({.words = static_cast<std::size_t>(options.integer("passage_words")),
+                 .overlap = static_cast<std::size_t>(options.integer("passage_overlap"))}),
       seed_(context.seed),
       model_(context.model),
       wanted_(fusion),
@@ -124,6 +136,9 @@ IndexStep::IndexStep(const Options& options, const StepContext& context, std::op
     throw OptionError("depth", "depth = " + std::to_string(depth_) +
                                    " is below k = " + std::to_string(hits_) +
                                    ": expected at least as many documents as an answer names");
+  if (const std::string problem = passage_problem(passages_, "passage_words", "passage_overlap");
+      !problem.empty())
+    throw OptionError("passage_overlap", problem);
 }
 
 StepFields IndexStep::fields() const {
@@ -158,9 +173,9 @@ Records::NumberLists IndexStep::vectors_of(const Records::Texts& inputs) {
 }
 
 void IndexStep::build_index() {
-  const std::vector<IndexedDocument> documents = load_documents(documents_);
+  const std::vector<IndexedDocument> documents = load_passages(documents_, passages_);
   index_.reset();
-  DocumentIndexWriter writer(folder_, settings_);
+  DocumentIndexWriter writer(folder_, settings_, passages_);
   if (needs_vectors()) {
     Records::Texts inputs;
     for (const IndexedDocument& document : documents) inputs.push_back(document.text);
@@ -171,9 +186,11 @@ void IndexStep::build_index() {
   }
   writer.commit();
   index_.emplace(folder_);
-  notes_ = {std::to_string(index_->size()) + " documents are in the index, with digest " +
-            index_->digest().substr(0, 12) + ", made with " + index_engine() +
-            (needs_vectors() ? ", and vectors of width " + std::to_string(index_->width()) : "")};
+  notes_ = {
+      std::to_string(index_->size()) + " documents are in the index, " +
+      (passages_.words > 0 ? "cut into " + std::to_string(index_->passage_count()) + " passages, " : "") +
+      "with digest " + index_->digest().substr(0, 12) + ", made with " + index_engine() +
+      (needs_vectors() ? ", and vectors of width " + std::to_string(index_->width()) : "")};
 }
 
 void IndexStep::choose(const Records& dev) {
@@ -255,7 +272,7 @@ class IndexStep::Answers {
   void add(const DocumentIndex& index, const std::vector<FusedHit>& hits) {
     std::vector<std::string> ids;
     for (const FusedHit& hit : hits) ids.push_back(index.id(hit.position));
-    texts_.push_back(hits.empty() ? "" : index.text(hits.front().position));
+    texts_.push_back(hits.empty() ? "" : index.passage_text(hits.front().passage));
     shown_.push_back(hits.empty() ? "no document was found"
                                   : ids.front() + "  " + decimal(hits.front().score) + "  " +
                                         beginning_of(texts_.back()));

@@ -49,6 +49,7 @@ class IndexStep : public AppStep {
   std::filesystem::path documents_, folder_;
   std::size_t hits_, depth_;
   IndexSettings settings_;
+  PassageSettings passages_;
   std::uint64_t seed_;
   StepModel* model_;
   std::optional<Fusion> wanted_;

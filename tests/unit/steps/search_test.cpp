@@ -170,6 +170,28 @@ TEST_F(SearchSteps, NeedNoModelForWords) {
   EXPECT_EQ(step->notes().size(), 1U);
 }
 
+TEST_F(SearchSteps, CountTheBestPassageOfADocument) {
+  testing::write_bytes(folder_ / "documents.tsv",
+                       "d1\tRain fell. A feline care guide. More rain.\nd2\tcar\nd3\tcake. Cake. Cake.\n");
+  const auto step = search({{"method", "ranks"},
+                            {"passage_words", std::int64_t{4}},
+                            {"passage_overlap", std::int64_t{2}},
+                            {"k", std::int64_t{3}}});
+  step->fit({.dev = queries_of_meaning()});
+  EXPECT_NE(step->notes()[0].find("3 documents are in the index, cut into "), std::string::npos);
+  const Records given = step->apply(asked({"feline care", "rain"}));
+  EXPECT_EQ(given.lists("hits")[0].size(), 3U) << "documents, not passages";
+  EXPECT_EQ(given.lists("hits")[0].front(), "d1");
+  EXPECT_EQ(given.texts("text")[0], "A feline care guide.");
+  const auto words = keywords({{"passage_words", std::int64_t{4}}});
+  words->fit({.dev = judged({{"x", {}}})});
+  EXPECT_EQ(words->apply(asked({"rain"})).lists("hits")[0], std::vector<std::string>{"d1"});
+  EXPECT_EQ(message_of<OptionError>([&] {
+              keywords({{"passage_overlap", std::int64_t{2}}});
+            }),
+            "invalid passage_overlap 2: documents are not cut; also set passage_words");
+}
+
 TEST_F(SearchSteps, KeepTheirKnowledge) {
   const auto step = search();
   const Records dev = queries_of_meaning();
