@@ -73,11 +73,24 @@ Words ask_database(const Words& words, const std::string& sql) {
   });
 }
 
+/// Returns the names of present or removed runs, and of their sweeps.
+Words names_of_runs(store::Sight sight, const Words& words) {
+  const std::string chosen = store::condition_of(sight);
+  return ask_database(
+      words, "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
+                 " ORDER BY number DESC LIMIT 1000) UNION SELECT name FROM sweep WHERE EXISTS "
+                 "(SELECT 1 FROM run WHERE (run.sweep = sweep.number OR run.number IN (SELECT run FROM "
+                 "sweep_run WHERE sweep_run.sweep = sweep.number)) AND " +
+                 chosen + ")");
+}
+
 Words values_of(const app::FormField& option, const Words& words) {
   const std::string name = "--" + option.name;
   if (name == "--backend") return {"openmp", "cuda", "hip"};
   if (name == "--state")
     return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped", "pruned"};
+  if (name == "--method") return {"ranks", "vectors", "weighted", "words"};
+  if (name == "--model") return names_of_runs(store::Sight::present, words);
   if (name == "--tag") return ask_database(words, "SELECT DISTINCT tag FROM tag");
   if (name == "--sweep") return ask_database(words, "SELECT DISTINCT name FROM sweep");
   if (name == "--best")
@@ -91,14 +104,7 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
   if (name == "verb") return names_of(verbs());
   if (name == "shell") return {"bash", "zsh"};
   if (name != "run") return {};
-  const bool removed = verb.name == "undelete";
-  const std::string chosen = store::condition_of(removed ? store::Sight::removed : store::Sight::present);
-  return ask_database(
-      words, "SELECT * FROM (SELECT name FROM run WHERE " + chosen +
-                 " ORDER BY number DESC LIMIT 1000) UNION SELECT name FROM sweep WHERE EXISTS "
-                 "(SELECT 1 FROM run WHERE (run.sweep = sweep.number OR run.number IN (SELECT run FROM "
-                 "sweep_run WHERE sweep_run.sweep = sweep.number)) AND " +
-                 chosen + ")");
+  return names_of_runs(verb.name == "undelete" ? store::Sight::removed : store::Sight::present, words);
 }
 
 /// Completes the last word as an option, as the value of the option before it, or as an argument.

@@ -10,6 +10,7 @@
 #include "app/bench_requests.hpp"
 #include "app/bundle_requests.hpp"
 #include "app/document_requests.hpp"
+#include "app/index_requests.hpp"
 #include "app/review_requests.hpp"
 #include "app/serving_requests.hpp"
 #include "cli/become_worker.hpp"
@@ -145,6 +146,20 @@ Verb review_verb() {
        action("export", "write decisions as records to train with", app::review_export_form),
        action("forget", "remove inputs for good", app::review_forget_form),
        action("trail", "print who did what with an item", app::review_trail_form)});
+}
+
+Verb index_verb() {
+  const auto action = [](const char* name, const char* summary, auto form) {
+    return make_component_verb(name, summary, "exp-index", form, "index ");
+  };
+  return make_verb_of_actions(
+      "index", "find documents by words and vectors, in an index outside of an application",
+      "the index of a collection of documents (docs/guides/find.md)",
+      {action("build", "make an index of the documents in a file", app::index_build_form),
+       action("add", "add documents, or replace them", app::index_add_form),
+       action("remove", "remove documents", app::index_remove_form),
+       action("query", "print the documents that answer a query", app::index_query_form),
+       action("show", "print what an index has", app::index_show_form)});
 }
 
 Verb bench_verb() {

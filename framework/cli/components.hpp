@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The components of exp: the programs exp-report, exp-serve and exp-bench, in the folder of exp, that do
-// some of its verbs. So exp builds without their dependencies, which it must never link; ./exp builds a
-// component at its first call. exp has the forms of these verbs for help, completion and errors, then
+// The components of exp: the programs exp-report, exp-serve, exp-bench and exp-index, in the folder of exp,
+// that do some of its verbs. So exp builds without their dependencies, which it must never link; ./exp builds
+// a component at its first call. exp has the forms of these verbs for help, completion and errors, then
 // become_component() replaces exp by the program (components.cpp). A new verb of a component is named here,
 // in the main() of the component, and in components.cpp.
 #pragma once
@@ -19,10 +19,11 @@ namespace encore::cli {
 std::string component_of(const std::string& verb);
 
 /// These functions return the verbs of each component. Each is linked into one component only
-/// (report_main.cpp, serve_main.cpp, bench_main.cpp).
+/// (report_main.cpp, serve_main.cpp, bench_main.cpp, index_main.cpp).
 std::vector<Verb> verbs_of_serve();
 std::vector<Verb> verbs_of_review();  ///< of exp-serve too
 std::vector<Verb> verbs_of_bench();
+std::vector<Verb> verbs_of_index();
 /// These functions return the verbs of exp-report, which names them in report_main.cpp.
 Verb report_of_component();
 Verb compare_of_component();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_program_of_exp() and run_component_of_exp(): run a verb for the main() of exp and of its components:
 // open the standard streams, print errors, choose the exit code, and let ./exp build a missing component.
-// main.cpp, report_main.cpp, serve_main.cpp and bench_main.cpp call them. Which exception gives which exit
-// code is documented for scripts and never changes. Read next: program.hpp.
+// main.cpp, report_main.cpp, serve_main.cpp, bench_main.cpp and index_main.cpp call them. Which exception
+// gives which exit code is documented for scripts and never changes. Read next: program.hpp.
 #include "cli/program.hpp"
 
 #include <fcntl.h>

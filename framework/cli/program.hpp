@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run_program_of_exp() and run_component_of_exp(): the body of main() of exp (main.cpp) and of the programs
-// that hold components of it: exp-report, exp-serve and exp-bench (report_main.cpp and others). They open the
-// standard streams, run one verb, and turn what it throws into one sentence and an exit code: WorkError 1,
-// other errors of the request 2 (verbs.hpp has all codes, which never change). Read next: verbs.hpp for exp,
-// components.hpp for the components.
+// that hold components of it: exp-report, exp-serve, exp-bench and exp-index (report_main.cpp and others).
+// They open the standard streams, run one verb, and turn what it throws into one sentence and an exit code:
+// WorkError 1, other errors of the request 2 (verbs.hpp has all codes, which never change). Read next:
+// verbs.hpp for exp, components.hpp for the components.
 #pragma once
 
 #include <functional>

@@ -82,6 +82,7 @@ Verb embed_verb();
 Verb serve_verb();
 Verb monitor_verb();
 Verb review_verb();
+Verb index_verb();
 Verb retrain_verb();
 Verb quantize_verb();
 Verb export_verb();

@@ -61,7 +61,7 @@ std::vector<fs::path> plugins() {
 }  // namespace
 
 TEST(Linking, ControlProgramsHaveNeitherKokkosNorKernelsNorPlugins) {
-  for (const char* name : {"exp", "exp-report", "exp-serve", "exp-bench"}) {
+  for (const char* name : {"exp", "exp-report", "exp-serve", "exp-bench", "exp-index"}) {
     const auto program = build() / "bin" / name;
     ASSERT_TRUE(fs::exists(program)) << program;
     const auto linked = all_linked(program);

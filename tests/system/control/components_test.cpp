@@ -58,6 +58,7 @@ TEST(Components, AVerbWhoseComponentIsNotBuiltNamesTheCommandThatBuildsIt) {
                         {"serve x", "exp-serve"},
                         {"monitor x", "exp-serve"},
                         {"review ls x.queue", "exp-serve"},
+                        {"index show x.index", "exp-index"},
                         {"bench", "exp-bench"},
                         {"bench ls", "exp-bench"}};
   for (const auto& [call, name] : calls) {
@@ -121,7 +122,8 @@ TEST(Components, APluginThatIsNotBuiltIsNamedWithAllOthersThatTheFileNeeds) {
 
 TEST(Components, AComponentOfAnotherSchemaVersionRefuses) {
   const Sandbox sandbox;
-  for (const char* component : {"exp-report report", "exp-serve serve", "exp-bench bench"}) {
+  for (const char* component :
+       {"exp-report report", "exp-serve serve", "exp-bench bench", "exp-index 'index show'"}) {
     const runner::ProgramOutput output =
         sandbox.shell(std::string(ENCORE_BUILD_DIR "/bin/") + component + " 3 x");
     EXPECT_EQ(output.end.exit_code, 2);

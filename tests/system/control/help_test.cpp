@@ -226,6 +226,12 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
     EXPECT_EQ(exported.end.exit_code, 0) << exported.errors;
   }
   make_queue(sandbox);
+  sandbox.write("articles.jsonl",
+                "{\"id\": \"refunds\", \"text\": \"How to get a refund .\"}\n"
+                "{\"id\": \"old\", \"text\": \"Anna lives in Lund .\"}\n"
+                "{\"id\": \"returns\", \"text\": \"How to get your money back .\"}\n");
+  sandbox.write("new.jsonl", "{\"id\": \"new\", \"text\": \"Anna sees the mayor .\"}\n");
+  sandbox.write("old.txt", "old\n");
   std::vector<std::string> commands = all_examples(sandbox);
   EXPECT_GE(commands.size(), 50u);
   std::ranges::stable_partition(commands, makes_a_plugin);  // other examples use these plugins

@@ -41,6 +41,8 @@ TEST(Completion, OffersVerbsActionsAndOptions) {
   EXPECT_EQ(completions({"run", "--backend", ""}), (Words{"cuda", "hip", "openmp"}));
   EXPECT_EQ(completions({"ls", "--state", "com"}), Words{"completed"});
   EXPECT_EQ(completions({"help", "undel"}), Words{"undelete"});
+  EXPECT_EQ(completions({"index", ""}), (Words{"add", "build", "query", "remove", "show"}));
+  EXPECT_EQ(completions({"index", "query", "x.index", "--method", "w"}), (Words{"weighted", "words"}));
 }
 
 TEST(Completion, EveryVerbThatTakesRunsTakesTheSameOptions) {
@@ -88,6 +90,8 @@ TEST(Completion, OffersRunsTagsAndSweepsOfTheDatabase) {
   EXPECT_EQ(completions({"ls", "--db", path, "--sort", "crea"}), Words{"created"});
   EXPECT_EQ(completions({"tag", "--db", path, "--where", "model."}), Words{"model.width"});
   EXPECT_EQ(completions({"predict", "--db", path, "--best", ""}), Words{"dev/f1"});
+  EXPECT_EQ(completions({"index", "query", "x.index", "--db", path, "--model", "wide-s"}),
+            (Words{"wide-s1", "wide-s2"}));
 }
 
 }  // namespace

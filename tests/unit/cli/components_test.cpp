@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the verbs that run in separate programs (cli/components.hpp: exp-report, exp-serve, exp-bench): the
-// build knows the component of each verb, and exp itself has their help and options, so that neither needs a
-// component to be built. A new component must be listed in CMake, from which components.txt in the build
-// folder is written.
+// Tests the verbs that run in separate programs (cli/components.hpp: exp-report, exp-serve, exp-bench,
+// exp-index): the build knows the component of each verb, and exp itself has their help and options, so that
+// neither needs a component to be built. A new component must be listed in CMake, from which components.txt
+// in the build folder is written.
 #include "cli/components.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Components, EveryComponentOfAVerbIsOneOfTheBuild) {
   take(verbs());
   for (const Verb& verb : verbs())
     if (!verb.actions.empty()) take(verb.actions);
-  EXPECT_EQ(named, (std::set<std::string>{"exp-bench", "exp-report", "exp-serve"}));
+  EXPECT_EQ(named, (std::set<std::string>{"exp-bench", "exp-index", "exp-report", "exp-serve"}));
   for (const std::string& component : named) EXPECT_TRUE(known.contains(component)) << component;
   EXPECT_EQ(component_of("report"), "exp-report");
   EXPECT_EQ(component_of("bundle show"), "exp-report") << "the list has no action of its own";

@@ -71,10 +71,10 @@ TEST(Verbs, EachWithATableHasCsv) {
     if (has(verb, "csv")) found.insert(name);
   });
   EXPECT_EQ(found, (std::set<std::string>{
-                       "compare",       "db merge",     "diff",     "doctor", "dump",    "embed",
-                       "evaluate",      "explain",      "gc",       "ls",     "monitor", "plan",
-                       "plugin info",   "plugin ls",    "quantize", "query",  "retrain", "review ls",
-                       "review report", "review trail", "show",     "status"}));
+                       "compare",   "db merge",      "diff",         "doctor",      "dump",  "embed",
+                       "evaluate",  "explain",       "gc",           "index query", "ls",    "monitor",
+                       "plan",      "plugin info",   "plugin ls",    "quantize",    "query", "retrain",
+                       "review ls", "review report", "review trail", "show",        "status"}));
 }
 
 TEST(Verbs, NoFormHasANameOrALetterTwice) {
