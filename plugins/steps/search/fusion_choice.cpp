@@ -10,6 +10,8 @@
 
 #include <encore/error.hpp>
 
+#include "ranking/ranking_measures.hpp"
+
 namespace encore::search {
 namespace {
 
@@ -23,7 +25,7 @@ using Gains = std::vector<double>;  ///< nDCG@10 of each query
 Gains gains_of(const std::vector<JudgedQuery>& queries, const Fusion& fusion) {
   Gains gains;
   for (const JudgedQuery& query : queries)
-    gains.push_back(query.gain(fuse(query.words, query.vectors, fusion, measured_depth)));
+    gains.push_back(query.gain(fuse(query.words, query.vectors, fusion, ranking::measured_depth)));
   return gains;
 }
 

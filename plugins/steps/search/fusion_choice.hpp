@@ -13,9 +13,6 @@
 
 namespace encore::search {
 
-/// The documents that nDCG counts.
-inline constexpr std::size_t measured_depth = 10;
-
 /// What both parts found for one query, and the grade of a document by its position.
 struct JudgedQuery {
   std::vector<IndexHit> words, vectors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps "search" and "keyword_search": their options, the index that they build, answers and measures.
+// The steps "search" and "keyword_search": their options, the index that they build, and answers.
 // The worker calls them through AppStep (encore/step.hpp). A released default never changes, because runs are
 // identified without values that equal their default. Read search.hpp first.
 #include "search.hpp"
@@ -14,8 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include "fusion_choice.hpp"
-#include "judged_documents.hpp"
-#include "ranking_measures.hpp"
+#include "ranking/hit_line.hpp"
+#include "ranking/judged_documents.hpp"
+#include "ranking/ranking_measures.hpp"
 
 namespace encore::search {
 namespace {
@@ -24,7 +25,6 @@ using Json = nlohmann::json;
 
 constexpr int knowledge_version = 1;
 constexpr std::size_t inputs_at_once = 1024;
-constexpr std::size_t shown_bytes = 80;
 
 Schema common_options() {
   return Schema()
@@ -57,17 +57,6 @@ std::string decimal(double value, const char* format = "%.3f") {
   char text[32];
   std::snprintf(text, sizeof text, format, value);
   return text;
-}
-
-/// Returns one line of at most `shown_bytes` bytes, cut between characters.
-std::string beginning_of(const std::string& text) {
-  std::string line = text;
-  for (char& letter : line)
-    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
-  if (line.size() <= shown_bytes) return line;
-  std::size_t end = shown_bytes;
-  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-  return line.substr(0, end) + "...";
 }
 
 std::string text_of(const Fusion& fusion) {
@@ -144,7 +133,8 @@ IndexStep::IndexStep(const Options& options, const StepContext& context, std::op
 StepFields IndexStep::fields() const {
   return {.reads = {"text"},
           .truth = {"labels"},
-          .gives = {"hits", "scores", "text", "word_ranks", "word_scores", "vector_ranks", "vector_scores"}};
+          .gives = {"hits", "scores", "text", "texts", "word_ranks", "word_scores", "vector_ranks",
+                    "vector_scores"}};
 }
 
 // --- what the data decide ---
@@ -196,10 +186,10 @@ void IndexStep::build_index() {
 void IndexStep::choose(const Records& dev) {
   const Records::Texts& queries = dev.texts("text");
   std::vector<std::size_t> judged;
-  std::vector<Grades> grades;
+  std::vector<ranking::Grades> grades;
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    Grades of_query = grades_in(dev.lists("labels")[i]);
-    if (count_relevant(of_query) == 0) continue;
+    ranking::Grades of_query = ranking::grades_in(dev.lists("labels")[i]);
+    if (ranking::count_relevant(of_query) == 0) continue;
     judged.push_back(i);
     grades.push_back(std::move(of_query));
   }
@@ -215,10 +205,9 @@ void IndexStep::choose(const Records& dev) {
     all.push_back({.words = index_->find_words(asked[i], depth_),
                    .vectors = index_->find_nearest(vectors[i], depth_),
                    .gain = [this, &grades, i](const std::vector<FusedHit>& hits) {
-                     std::vector<RankedDocument> ranking;
-                     for (const FusedHit& hit : hits)
-                       ranking.push_back({.id = index_->id(hit.position), .score = hit.score});
-                     return ndcg(ranking, grades[i], measured_depth);
+                     std::vector<std::string> ids;
+                     for (const FusedHit& hit : hits) ids.push_back(index_->id(hit.position));
+                     return ranking::ndcg(ids, grades[i], ranking::measured_depth);
                    }});
   const FusionChoice choice = choose_fusion(all, seed_);
   fusion_ = choice.fusion;
@@ -270,13 +259,16 @@ std::vector<FusedHit> IndexStep::found(const std::string& query, std::span<const
 class IndexStep::Answers {
  public:
   void add(const DocumentIndex& index, const std::vector<FusedHit>& hits) {
-    std::vector<std::string> ids;
-    for (const FusedHit& hit : hits) ids.push_back(index.id(hit.position));
-    texts_.push_back(hits.empty() ? "" : index.passage_text(hits.front().passage));
-    shown_.push_back(hits.empty() ? "no document was found"
-                                  : ids.front() + "  " + decimal(hits.front().score) + "  " +
-                                        beginning_of(texts_.back()));
+    std::vector<std::string> ids, documents;
+    for (const FusedHit& hit : hits) {
+      ids.push_back(index.id(hit.position));
+      documents.push_back(index.passage_text(hit.passage));
+    }
+    best_.push_back(hits.empty() ? "" : documents.front());
+    shown_.push_back(hits.empty() ? ranking::no_hit_line
+                                  : ranking::hit_line(ids.front(), hits.front().score, best_.back()));
     ids_.push_back(std::move(ids));
+    documents_.push_back(std::move(documents));
     add(numbers_["scores"], hits, [](const FusedHit& hit) { return hit.score; });
     add(numbers_["word_ranks"], hits, [](const FusedHit& hit) { return static_cast<double>(hit.word_rank); });
     add(numbers_["word_scores"], hits, [](const FusedHit& hit) { return hit.word_score; });
@@ -288,7 +280,8 @@ class IndexStep::Answers {
   Records records() && {
     Records given;
     given.add("hits", std::move(ids_));
-    given.add("text", std::move(texts_));
+    given.add("text", std::move(best_));
+    given.add("texts", std::move(documents_));
     for (auto& [name, values] : numbers_) given.add(name, std::move(values));
     given.add("shown", std::move(shown_));
     return given;
@@ -301,8 +294,8 @@ class IndexStep::Answers {
     for (const FusedHit& hit : hits) list.push_back(take(hit));
   }
 
-  Records::TextLists ids_;
-  Records::Texts texts_, shown_;
+  Records::TextLists ids_, documents_;
+  Records::Texts best_, shown_;
   std::map<std::string, Records::NumberLists> numbers_;
 };
 
@@ -314,46 +307,6 @@ Records IndexStep::apply(const Records& records) {
   Answers answers;
   for (std::size_t i = 0; i < queries.size(); ++i) answers.add(*index_, found(queries[i], vectors[i]));
   return std::move(answers).records();
-}
-
-// --- measures ---
-
-std::vector<Measure> IndexStep::measures() {
-  const auto mean_of = [](std::string name, std::string title, std::string help) {
-    std::string column = name;
-    return Measure{.name = std::move(name),
-                   .title = std::move(title),
-                   .help = std::move(help),
-                   .fraction = true,
-                   .reducer = Reducer::ratio,
-                   .columns = {std::move(column), "queries"}};
-  };
-  return {mean_of("ndcg10", "nDCG@10",
-                  "normalized discounted cumulative gain of the first 10 documents, a mean over queries that "
-                  "have a relevant document"),
-          mean_of("mrr", "MRR",
-                  "mean of 1 / rank of the first relevant document, or of 0 if an answer names none"),
-          mean_of("recall", "recall", "share of the relevant documents that an answer names"),
-          mean_of("map", "MAP", "mean of the average precision of the documents that an answer names")};
-}
-
-void IndexStep::measure(const Records& records, const Records& given, Statistics& statistics) const {
-  const Records::TextLists& hits = given.lists("hits");
-  const Records::NumberLists& scores = given.vectors("scores");
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    statistics.begin_example();
-    const Grades grades = grades_in(records.lists("labels")[i]);
-    if (count_relevant(grades) == 0) continue;
-    std::vector<RankedDocument> ranking;
-    for (std::size_t rank = 0; rank < hits[i].size(); ++rank)
-      ranking.push_back({.id = hits[i][rank], .score = scores[i][rank]});
-    sort_as_trec_eval(ranking);
-    statistics.add("queries", 1.0);
-    statistics.add("ndcg10", ndcg(ranking, grades, measured_depth));
-    statistics.add("mrr", reciprocal_rank(ranking, grades));
-    statistics.add("recall", recall(ranking, grades, ranking.size()));
-    statistics.add("map", average_precision(ranking, grades));
-  }
 }
 
 }  // namespace encore::search

@@ -14,13 +14,16 @@
 #include <encore/document_index.hpp>
 #include <encore/step.hpp>
 
+#include "ranking/hit_measures.hpp"
+
 namespace encore::search {
 
 /// What both steps have in common: the index that fit() builds in the folder of the step, answers, measures.
 class IndexStep : public AppStep {
  public:
-  static constexpr const char* select = "max dev/ndcg10";
-  static std::vector<Measure> measures();
+  static constexpr int version = 2;  // 1 gave no `texts`
+  static constexpr const char* select = ranking::usual_select;
+  static std::vector<Measure> measures() { return ranking::hit_measures(); }
 
   StepFields fields() const override;
   bool is_fitted() const override { return true; }
@@ -29,7 +32,9 @@ class IndexStep : public AppStep {
   void restore(std::string_view knowledge) override;
   std::vector<std::string> notes() const override { return notes_; }
   Records apply(const Records& records) override;
-  void measure(const Records& records, const Records& given, Statistics& statistics) const override;
+  void measure(const Records& records, const Records& given, Statistics& statistics) const override {
+    ranking::measure_hits(records.lists("labels"), given.lists("hits"), statistics);
+  }
 
  protected:
   /// `fusion`: how words and vectors are joined; empty: fit() chooses.

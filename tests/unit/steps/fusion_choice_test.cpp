@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests how the step `search` chooses a method (search/fusion_choice.hpp): words and vectors are joined only
-// if this helps beyond chance. Also the grades in labels (search/judged_documents.hpp). It needs no index.
+// if this helps beyond chance. Also the grades in labels (ranking/judged_documents.hpp). It needs no index.
 #include "search/fusion_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "search/judged_documents.hpp"
+#include "ranking/judged_documents.hpp"
 
 namespace encore::search {
 namespace {
@@ -82,11 +82,11 @@ TEST(FusionChoice, IsTheSameForEqualQueries) {
 }
 
 TEST(JudgedDocuments, HaveGrades) {
-  EXPECT_EQ(grades_in({"a", "b=3", "c=0"}), (Grades{{"a", 1}, {"b", 3}, {"c", 0}}));
-  EXPECT_EQ(grades_in({"a=b", "=2", "x=1=4", "y=", "z=1.5"}),
-            (Grades{{"a=b", 1}, {"=2", 1}, {"x=1", 4}, {"y=", 1}, {"z=1.5", 1}}));
-  EXPECT_EQ(grades_in({"a=2", "a", "a=1"}), (Grades{{"a", 2}}));
-  EXPECT_TRUE(grades_in({}).empty());
+  EXPECT_EQ(ranking::grades_in({"a", "b=3", "c=0"}), (ranking::Grades{{"a", 1}, {"b", 3}, {"c", 0}}));
+  EXPECT_EQ(ranking::grades_in({"a=b", "=2", "x=1=4", "y=", "z=1.5"}),
+            (ranking::Grades{{"a=b", 1}, {"=2", 1}, {"x=1", 4}, {"y=", 1}, {"z=1.5", 1}}));
+  EXPECT_EQ(ranking::grades_in({"a=2", "a", "a=1"}), (ranking::Grades{{"a", 2}}));
+  EXPECT_TRUE(ranking::grades_in({}).empty());
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the measures of rankings (plugins/steps/search/ranking_measures.hpp) against ir-measures on 1,000
+// Tests the measures of rankings (plugins/steps/ranking/ranking_measures.hpp) against ir-measures on 1,000
 // drawn rankings with many ties. The values are in ranking_measures.json, which make_ranking_measures.py
 // writes with the same draws; run the script instead of editing the file.
-#include "search/ranking_measures.hpp"
+#include "ranking/ranking_measures.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -17,7 +18,7 @@
 
 #include "support/places.hpp"
 
-namespace encore::search {
+namespace encore::ranking {
 namespace {
 
 /// The generator of make_ranking_measures.py.
@@ -31,6 +32,11 @@ class ScriptDraws {
 
  private:
   std::uint64_t state_;
+};
+
+struct RankedDocument {
+  std::string id;
+  double score = 0.0;
 };
 
 struct DrawnRanking {
@@ -71,10 +77,18 @@ DrawnRanking drawn(std::uint64_t number) {
   return ranking;
 }
 
+/// Sorts by falling score, and equal scores by falling id, as trec_eval does.
+void sort_as_trec_eval(std::vector<RankedDocument>& documents) {
+  std::ranges::sort(documents, [](const RankedDocument& a, const RankedDocument& b) {
+    return a.score != b.score ? a.score > b.score : a.id > b.id;
+  });
+}
+
 std::vector<double> measured(const DrawnRanking& ranking) {
-  return {ndcg(ranking.documents, ranking.grades, 10), ndcg(ranking.documents, ranking.grades, 3),
-          reciprocal_rank(ranking.documents, ranking.grades), recall(ranking.documents, ranking.grades, 5),
-          average_precision(ranking.documents, ranking.grades)};
+  std::vector<std::string> ids;
+  for (const RankedDocument& document : ranking.documents) ids.push_back(document.id);
+  return {ndcg(ids, ranking.grades, 10), ndcg(ids, ranking.grades, 3), reciprocal_rank(ids, ranking.grades),
+          recall(ids, ranking.grades, 5), average_precision(ids, ranking.grades)};
 }
 
 nlohmann::json expected_values() {
@@ -113,7 +127,7 @@ TEST(RankingMeasures, TiesOrderedByRisingIdGiveOtherValues) {
 }
 
 TEST(RankingMeasures, WithoutRelevantDocumentsAreZero) {
-  const std::vector<RankedDocument> ranking = {{.id = "a", .score = 1.0}};
+  const std::vector<std::string> ranking = {"a"};
   for (const Grades& grades : {Grades{}, Grades{{"a", 0}}, Grades{{"a", -1}}}) {
     EXPECT_EQ(count_relevant(grades), 0U);
     EXPECT_EQ(ndcg(ranking, grades, 10), 0.0);
@@ -127,12 +141,11 @@ TEST(RankingMeasures, WithoutRelevantDocumentsAreZero) {
 
 TEST(RankingMeasures, GradesWeighInTheGain) {
   const Grades grades = {{"a", 1}, {"b", 3}};
-  const std::vector<RankedDocument> worse = {{.id = "a", .score = 2.0}, {.id = "b", .score = 1.0}},
-                                    best = {{.id = "b", .score = 2.0}, {.id = "a", .score = 1.0}};
+  const std::vector<std::string> worse = {"a", "b"}, best = {"b", "a"};
   EXPECT_DOUBLE_EQ(ndcg(best, grades, 10), 1.0);
   const double discount = 1.0 / std::log2(3.0);
   EXPECT_DOUBLE_EQ(ndcg(worse, grades, 10), (1.0 + 3.0 * discount) / (3.0 + discount));
 }
 
 }  // namespace
-}  // namespace encore::search
+}  // namespace encore::ranking

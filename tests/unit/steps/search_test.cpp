@@ -126,6 +126,8 @@ TEST_F(SearchSteps, ChooseVectorsForQueriesInOtherWords) {
   EXPECT_EQ(given.lists("hits")[0].front(), "d1");
   EXPECT_EQ(given.lists("hits")[1].front(), "d3");
   EXPECT_EQ(given.texts("text")[0], "feline care");
+  ASSERT_EQ(given.lists("texts")[0].size(), given.lists("hits")[0].size());
+  EXPECT_EQ(given.lists("texts")[1].front(), "shower tomorrow");
   EXPECT_EQ(given.vectors("vector_ranks")[0].front(), 1.0);
   EXPECT_EQ(given.vectors("word_ranks")[0].front(), 0.0);
   EXPECT_EQ(given.texts("shown")[0].substr(0, 4), "d1  ");
@@ -261,7 +263,8 @@ TEST_F(SearchSteps, MeasureQueriesWithRelevantDocuments) {
   step->measure(records, step->apply(records), statistics);
   EXPECT_EQ(statistics.examples(), 4U);
   std::map<std::string, double> values;
-  for (const auto& [name, value] : measure_values(IndexStep::measures(), statistics)) values[name] = value;
+  for (const auto& [name, value] : measure_values(KeywordSearch::measures(), statistics))
+    values[name] = value;
   // The second query finds d4, d2 and d1 with equal scores: the relevant one has rank 3.
   const double discount = 1.0 / std::log2(3.0);
   EXPECT_NEAR(values.at("ndcg10"), (1.0 + 2.0 * 0.5 / (2.0 + discount)) / 3.0, 1e-12);

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <functional>
 
-namespace encore::search {
+namespace encore::ranking {
 namespace {
 
 int grade_of(const Grades& grades, const std::string& id) {
@@ -23,18 +23,12 @@ double discounted(int grade, std::size_t index) {
 
 }  // namespace
 
-void sort_as_trec_eval(std::vector<RankedDocument>& documents) {
-  std::ranges::sort(documents, [](const RankedDocument& a, const RankedDocument& b) {
-    return a.score != b.score ? a.score > b.score : a.id > b.id;
-  });
-}
-
 std::size_t count_relevant(const Grades& grades) {
   return static_cast<std::size_t>(
       std::ranges::count_if(grades, [](const auto& judged) { return judged.second > 0; }));
 }
 
-double ndcg(std::span<const RankedDocument> ranking, const Grades& grades, std::size_t depth) {
+double ndcg(Ranking ranking, const Grades& grades, std::size_t depth) {
   std::vector<int> best;
   for (const auto& [id, grade] : grades)
     if (grade > 0) best.push_back(grade);
@@ -42,34 +36,34 @@ double ndcg(std::span<const RankedDocument> ranking, const Grades& grades, std::
   double ideal = 0.0, sum = 0.0;
   for (std::size_t i = 0; i < std::min(depth, best.size()); ++i) ideal += discounted(best[i], i);
   for (std::size_t i = 0; i < std::min(depth, ranking.size()); ++i)
-    sum += discounted(grade_of(grades, ranking[i].id), i);
+    sum += discounted(grade_of(grades, ranking[i]), i);
   return ideal > 0.0 ? sum / ideal : 0.0;
 }
 
-double reciprocal_rank(std::span<const RankedDocument> ranking, const Grades& grades) {
+double reciprocal_rank(Ranking ranking, const Grades& grades) {
   for (std::size_t i = 0; i < ranking.size(); ++i)
-    if (grade_of(grades, ranking[i].id) > 0) return 1.0 / static_cast<double>(i + 1);
+    if (grade_of(grades, ranking[i]) > 0) return 1.0 / static_cast<double>(i + 1);
   return 0.0;
 }
 
-double recall(std::span<const RankedDocument> ranking, const Grades& grades, std::size_t depth) {
+double recall(Ranking ranking, const Grades& grades, std::size_t depth) {
   const std::size_t relevant = count_relevant(grades);
   std::size_t found = 0;
   for (std::size_t i = 0; i < std::min(depth, ranking.size()); ++i)
-    found += grade_of(grades, ranking[i].id) > 0 ? 1 : 0;
+    found += grade_of(grades, ranking[i]) > 0 ? 1 : 0;
   return relevant > 0 ? static_cast<double>(found) / static_cast<double>(relevant) : 0.0;
 }
 
-double average_precision(std::span<const RankedDocument> ranking, const Grades& grades) {
+double average_precision(Ranking ranking, const Grades& grades) {
   const std::size_t relevant = count_relevant(grades);
   std::size_t found = 0;
   double sum = 0.0;
   for (std::size_t i = 0; i < ranking.size(); ++i) {
-    if (grade_of(grades, ranking[i].id) == 0) continue;
+    if (grade_of(grades, ranking[i]) == 0) continue;
     ++found;
     sum += static_cast<double>(found) / static_cast<double>(i + 1);
   }
   return relevant > 0 ? sum / static_cast<double>(relevant) : 0.0;
 }
 
-}  // namespace encore::search
+}  // namespace encore::ranking

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace encore::search {
+namespace encore::ranking {
 
 Grades grades_in(const std::vector<std::string>& labels) {
   Grades grades;
@@ -27,4 +27,4 @@ Grades grades_in(const std::vector<std::string>& labels) {
   return grades;
 }
 
-}  // namespace encore::search
+}  // namespace encore::ranking

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of a ranking of documents: nDCG, reciprocal rank, recall and average precision, as trec_eval
-// and ir-measures compute them. The fit and the measures of the step `search` call these pure functions.
-// Stored runs have the values, so a change needs a new version of the step.
+// and ir-measures compute them. The fit of the step `search` and hit_measures.cpp call these pure functions.
+// Stored runs have the values, so a change needs a new version of the steps.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,17 @@
 #include <string>
 #include <vector>
 
-namespace encore::search {
+namespace encore::ranking {
 
-/// A document with the score that a search gave it.
-struct RankedDocument {
-  std::string id;
-  double score = 0.0;
+/// The number of documents over which `ndcg10` is computed.
+inline constexpr std::size_t measured_depth = 10;
 
-  friend bool operator==(const RankedDocument&, const RankedDocument&) = default;
-};
+/// The ids of documents, the best first. trec_eval orders documents of equal score by falling id (by bytes).
+using Ranking = std::span<const std::string>;
 
 /// The grades of the documents that were judged for one query. A document without a grade counts as grade 0,
 /// and grades below 1 as not relevant.
 using Grades = std::map<std::string, int>;
-
-/// Sorts by falling score. Documents of equal score are sorted by falling id (by bytes), as trec_eval does,
-/// so that the order in which a search found them has no influence.
-void sort_as_trec_eval(std::vector<RankedDocument>& documents);
 
 /// Returns the number of relevant documents.
 std::size_t count_relevant(const Grades& grades);
@@ -34,16 +28,16 @@ std::size_t count_relevant(const Grades& grades);
 /// Returns the normalized discounted cumulative gain of the first `depth` documents (Jarvelin and Kekalainen
 /// 2002): the sum of grade / log2(rank + 1), divided by that of the best possible ranking. Returns 0 if no
 /// document is relevant.
-double ndcg(std::span<const RankedDocument> ranking, const Grades& grades, std::size_t depth);
+double ndcg(Ranking ranking, const Grades& grades, std::size_t depth);
 
 /// Returns 1 / rank of the first relevant document, or 0 if the ranking has none.
-double reciprocal_rank(std::span<const RankedDocument> ranking, const Grades& grades);
+double reciprocal_rank(Ranking ranking, const Grades& grades);
 
 /// Returns the share of the relevant documents that are among the first `depth`.
-double recall(std::span<const RankedDocument> ranking, const Grades& grades, std::size_t depth);
+double recall(Ranking ranking, const Grades& grades, std::size_t depth);
 
 /// Returns the mean, over all relevant documents, of the precision at the rank of each; a relevant document
 /// that is not in the ranking adds 0.
-double average_precision(std::span<const RankedDocument> ranking, const Grades& grades);
+double average_precision(Ranking ranking, const Grades& grades);
 
-}  // namespace encore::search
+}  // namespace encore::ranking
