@@ -28,6 +28,9 @@ namespace {
 
 using nlohmann::json;
 
+/// The name of a field with the documents that a step found. Answers leave it out if a later step reads it.
+constexpr const char* documents_field = "texts";
+
 constexpr std::size_t records_at_once = 1024;
 constexpr int knowledge_version = 1;
 
@@ -187,7 +190,7 @@ Application::Application(record::Specification specification, const std::filesys
       if (step_of(name).empty()) add_once(fields_.truth, name);
   }
   for (const Part& part : parts_)
-    if (part.model)
+    if (asks_about_records(part))
       for (const std::string& name : part.model->fields().optional)
         if (std::ranges::find(fields_.structure, name) == fields_.structure.end())
           add_once(fields_.optional, name);
@@ -202,6 +205,20 @@ Application Application::open(const std::filesystem::path& run_folder,
   const std::string text = load_text(file, "knowledge of the application's steps");
   tasks::with_file(file, [&] { application.restore(text); });
   return application;
+}
+
+bool Application::asks_about_records(const Part& part) {
+  return part.model && std::ranges::all_of(part.fields.reads,
+                                           [](const std::string& name) { return step_of(name).empty(); });
+}
+
+bool Application::is_answered(std::size_t part, const std::string& name) const {
+  if (name == vector_field) return false;
+  if (name != documents_field) return true;
+  return std::ranges::none_of(std::span(parts_).subspan(part + 1), [&](const Part& later) {
+    return std::ranges::find(later.fields.reads, full_name(parts_[part].table.name, name)) !=
+           later.fields.reads.end();
+  });
 }
 
 std::vector<std::pair<std::string, const AskedRun*>> Application::models() const {
@@ -220,6 +237,17 @@ BandFields Application::band_fields() const {
             .proposal = proposal == part->fields.reads.end() ? "" : *proposal};
   }
   return {};
+}
+
+std::vector<std::string> Application::labels() const {
+  const std::string proposal = band_fields().proposal;
+  std::vector<std::string> labels;
+  for (const Part& part : parts_) {
+    if (!asks_about_records(part)) continue;
+    if (full_name(part.table.name, "label") == proposal) return part.model->labels();
+    if (labels.empty()) labels = part.model->labels();
+  }
+  return labels;
 }
 
 bool Application::learns() const {
@@ -334,14 +362,16 @@ Applied Application::apply(const Records& records, const ApplyWatch& watch) {
   Applied applied;
   if (records.size() == 0) return applied;
   Records known = part_of(records, 0, records.size());
-  for (Part& part : parts_) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    const std::string prefix = full_name(part.table.name, "");
     const auto start = std::chrono::steady_clock::now();
     Applied of_step = apply_to(part, known, watch);
     applied.seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     add_fields(known, of_step.given);
     for (const Records::Field& field : of_step.given.fields())
-      if (field.name != full_name(part.table.name, vector_field)) applied.given.add(field.name, field.values);
+      if (is_answered(i, field.name.substr(prefix.size()))) applied.given.add(field.name, field.values);
     if (!of_step.shown.fields().empty()) applied.shown = std::move(of_step.shown);
   }
   return applied;
@@ -376,7 +406,7 @@ Records Application::before_last(const Records& records, const ApplyWatch& watch
 std::vector<std::string> Application::left_out(const Records& records) const {
   std::vector<std::string> parts(records.size());
   for (const Part& part : parts_) {
-    if (!part.model) continue;
+    if (!asks_about_records(part)) continue;
     const std::vector<std::string> of_model = part.model->left_out(records);
     for (std::size_t i = 0; i < of_model.size(); ++i)
       if (parts[i].empty()) parts[i] = of_model[i];
@@ -436,7 +466,7 @@ Statistics Application::measure(const Records& records, const Records& given) co
 
 Records Application::from_text(std::span<const std::string> lines) const {
   for (const Part& part : parts_)
-    if (part.model) return part.model->engine().task().from_text(lines);
+    if (asks_about_records(part)) return part.model->engine().task().from_text(lines);
   Records records;
   records.add("text", Records::Texts(lines.begin(), lines.end()));
   return records;

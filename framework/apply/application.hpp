@@ -29,7 +29,10 @@ inline constexpr const char* steps_folder = "steps";
 
 /// What the steps gave for some records.
 struct Applied {
-  Records given;  ///< the fields of every step but vectors, with the step's name in front
+  /// The fields of every step, with the step's name in front. Vectors are left out, and so is a field `texts`
+  /// that a later step reads: a search passes the documents that it found in it to the steps after it, and
+  /// the last of these gives those that it keeps.
+  Records given;
   Records shown;  ///< the field `shown` of the last step that gives one, a line for people; or no field
   std::vector<double> seconds = {};  ///< the time of each step for all records
 };
@@ -75,6 +78,9 @@ class Application {
   std::vector<std::pair<std::string, const AskedRun*>> models() const;
   /// Returns the fields of the last step that gives a band. The proposal is the first label that it reads.
   BandFields band_fields() const;
+  /// Returns the classes of the model that gave the proposal or, without one, of the first model with classes
+  /// that reads the records themselves: those of a model of pairs are not about a request.
+  std::vector<std::string> labels() const;
   /// Returns whether a step learns from the training set.
   bool learns() const;
   bool is_fitted() const;
@@ -96,12 +102,13 @@ class Application {
   /// Returns the records as the last step reads them: with all fields that the steps before it give, vectors
   /// too.
   Records before_last(const Records& records, const ApplyWatch& watch = {});
-  /// Returns for each record what its models did not read because it is too long (Task::left_out), or "".
+  /// Returns for each record what its models did not read because it is too long (Task::left_out), or "". A
+  /// model whose input the step makes from fields of earlier steps has no part in this.
   std::vector<std::string> left_out(const Records& records) const;
   /// Returns what each record, which has its truth, contributes to the measures.
   Statistics measure(const Records& records, const Records& given) const;
-  /// Returns one record per line that a user typed: as the first model reads it or, without a model, in the
-  /// field "text". Throws Error if that model takes no lines.
+  /// Returns one record per line that a user typed: as the first model reads it that gets records as they are
+  /// or, without such a model, in the field "text". Throws Error if that model takes no lines.
   Records from_text(std::span<const std::string> lines) const;
 
  private:
@@ -112,6 +119,11 @@ class Application {
     StepFields fields;
   };
 
+  /// Returns whether the model of the part reads the records themselves. A step that reads a field of an
+  /// earlier step, such as the documents of a search, makes the input of its model from both.
+  static bool asks_about_records(const Part& part);
+  /// Returns whether answers have a field that a part gives; `name` is without the step's name.
+  bool is_answered(std::size_t part, const std::string& name) const;
   Applied apply_to(Part& part, const Records& records, const ApplyWatch& watch);
 
   record::Specification specification_;

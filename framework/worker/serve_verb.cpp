@@ -370,13 +370,12 @@ record::ServeModel message_of(const apply::Application& application) {
   const apply::BandFields bands = application.band_fields();
   message.band = bands.band;
   message.proposal = bands.proposal;
+  message.labels = application.labels();
   std::string digests = application.knowledge();
   for (const auto& [step, model] : application.models()) {
-    if (step + ".label" == bands.proposal) message.labels = model->labels();
     digests += step + " " + model->engine().digest() + "\n";
     for (const std::string& note : model->engine().notes())
       message.notes.push_back("step " + step + ": " + note);
-    if (message.labels.empty()) message.labels = model->labels();
   }
   message.digest = sha256(digests);
   return message;
