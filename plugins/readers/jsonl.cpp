@@ -112,6 +112,7 @@ void require_pair_options(const Options& options) {
   const char* other = !options.text("text2_key").empty()     ? "text2_key"
                       : options.text("label_type") != "text" ? "label_type"
                       : options.flag("marked_spans")         ? "marked_spans"
+                      : !options.text("answers_key").empty() ? "answers_key"
                                                              : nullptr;
   if (other != nullptr)
     throw OptionError(other,
@@ -128,7 +129,7 @@ void require_pair_options(const Options& options) {
 /// The records read so far, and what is wrong with lines.
 struct JsonlReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
-  Records::SpanLists spans = {};
+  Records::SpanLists spans = {}, answers = {};
   Records::TextLists lists = {};
   Records::Numbers numbers = {};
   RowProblems problems = {};
@@ -153,6 +154,9 @@ Schema JsonlReader::options() {
       .choice("label_type", "text", {"text", "list", "number"},
               {.help = "text: one label, the field \"label\"; list: several labels, the field \"labels\" "
                        "instead; number: a number, the field \"number\" instead"})
+      .text("answers_key", "",
+            {.help = "key of a list with the true answers to the text, which is a question, the field "
+                     "\"answers\"; an empty list: it has no answer; \"\": no answers"})
       .boolean("marked_spans", false,
                {.help = "each text marks two spans with `<e1>...</e1>` and `<e2>...</e2>`: remove the marks "
                         "and give the spans as the field \"spans\""})
@@ -165,6 +169,7 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
     : text_key_(options.text("text_key")),
       second_key_(options.text("text2_key")),
       label_key_(options.text("label_key")),
+      answers_key_(options.text("answers_key")),
       type_(options.text("label_type") == "list"     ? LabelType::list
             : options.text("label_type") == "number" ? LabelType::number
                                                      : LabelType::text),
@@ -184,6 +189,10 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
                       "text2_key = " + key_text(second_key_) + " is also the key of the first text");
   if (label_key_ == text_key_ || (!label_key_.empty() && label_key_ == second_key_))
     throw OptionError("label_key", "label_key = " + key_text(label_key_) + " is also the key of a text");
+  if (!answers_key_.empty() &&
+      (answers_key_ == text_key_ || answers_key_ == second_key_ || answers_key_ == label_key_))
+    throw OptionError("answers_key",
+                      "answers_key = " + key_text(answers_key_) + " is also the key of a text or the label");
 }
 
 // --- reading ---
@@ -219,12 +228,16 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
     if (std::string problem = take_marked(texts.front(), marked); !problem.empty()) return problem;
     texts.front() = marked.text;
   }
+  std::vector<TextSpan> answers;
+  if (!answers_key_.empty() && sight == Sight::everything)
+    if (std::string problem = take_answers(object, answers); !problem.empty()) return problem;
   if (!label_key_.empty() && sight == Sight::everything) {
     const Json* found = member_of(object, label_key_);
     if (found == nullptr) return "this object lacks the key " + key_text(label_key_);
     if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
   }
   taken.texts.push_back(std::move(texts.front()));
+  taken.answers.push_back(std::move(answers));
   if (marked_) taken.spans.push_back(std::move(marked.spans));
   if (texts.size() > 1) taken.second_texts.push_back(std::move(texts.back()));
   return "";
@@ -253,6 +266,21 @@ std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
     list.push_back(std::move(*name));
   }
   taken.lists.push_back(std::move(list));
+  return "";
+}
+
+/// Reads the answers to a question. Returns what is wrong with them, or "". Their places in a document are
+/// not known, so the spans have the places 0.
+std::string JsonlReader::take_answers(const Json& object, std::vector<TextSpan>& answers) const {
+  const Json* found = member_of(object, answers_key_);
+  if (found == nullptr) return "this object lacks the key " + key_text(answers_key_);
+  if (!found->is_array())
+    return key_text(answers_key_) + " is " + found->type_name() + ", not a list of answers";
+  for (const Json& entry : *found) {
+    if (!entry.is_string() || is_blank(entry.get_ref<const std::string&>()))
+      return "the list of " + key_text(answers_key_) + " holds " + entry.dump() + ", which is not an answer";
+    answers.push_back({.label = {}, .text = entry.get<std::string>()});
+  }
   return "";
 }
 
@@ -286,6 +314,7 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
     if (type_ == LabelType::list) records.add("labels", std::move(taken.lists));
     if (type_ == LabelType::number) records.add("number", std::move(taken.numbers));
   }
+  if (!answers_key_.empty()) records.add("answers", std::move(taken.answers));
   if (problems.count() > 0) records.notes.push_back(problems.skipped(taken.rows));
   return records;
 }
@@ -339,6 +368,10 @@ std::string JsonlReader::write(const Records& records, FilePart) const {
       if (type_ == LabelType::text) object[label_key_] = records.texts("label")[i];
       if (type_ == LabelType::list) object[label_key_] = records.lists("labels")[i];
       if (type_ == LabelType::number) object[label_key_] = records.numbers("number")[i];
+    }
+    if (!answers_key_.empty()) {
+      object[answers_key_] = Json::array();
+      for (const TextSpan& answer : records.spans("answers")[i]) object[answers_key_].push_back(answer.text);
     }
     if (!is_blank(plain)) text += dumped(object);
     text += '\n';

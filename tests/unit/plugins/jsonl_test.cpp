@@ -19,7 +19,7 @@ using Texts = std::vector<std::string>;
 struct Settings {
   std::string text = "text", text2 = "", label = "label", type = "text", bad_rows = "error";
   bool marked_spans = false;
-  std::string source = "", target = "";
+  std::string source = "", target = "", answers = "";
 };
 
 JsonlReader make(const Settings& settings) {
@@ -32,6 +32,7 @@ JsonlReader make(const Settings& settings) {
   options.set("marked_spans", settings.marked_spans);
   options.set("source_key", settings.source);
   options.set("target_key", settings.target);
+  options.set("answers_key", settings.answers);
   return {options, {}};
 }
 
@@ -98,6 +99,38 @@ TEST(Jsonl, ReadsPairsListsAndNumbers) {
           .lists("labels"),
       (Records::TextLists{{"joy", "3"}, {}}));
   EXPECT_EQ(read("{\"text\": \"a\"}\n", {.label = ""}).fields().size(), 1U);
+}
+
+TEST(Jsonl, ReadsTheAnswersToAQuestion) {
+  const Settings settings = {.label = "documents", .type = "list", .answers = "answers"};
+  const Records records = read(
+      "{\"text\": \"who?\", \"documents\": [\"d1\"], \"answers\": [\"Ada\", \"Ada Berg\"]}\n"
+      "{\"answers\": [], \"text\": \"why?\", \"documents\": []}\n",
+      settings);
+  EXPECT_EQ(records.lists("labels").front(), Texts{"d1"});
+  const Records::SpanLists& answers = records.spans("answers");
+  ASSERT_EQ(answers.size(), 2U);
+  ASSERT_EQ(answers[0].size(), 2U);
+  EXPECT_EQ(answers[0][1], (TextSpan{.label = {}, .text = "Ada Berg"}));
+  EXPECT_TRUE(answers[1].empty());
+  const std::string written = make(settings).write(records, FilePart::first);
+  EXPECT_EQ(read(written, settings).spans("answers"), answers) << written;
+
+  const Settings alone = {.label = "", .answers = "answers"};
+  const auto said = [&](const std::string& value) {
+    return refusal("{\"text\": \"a\"" + value + "}\n", alone);
+  };
+  EXPECT_NE(said("").find("train.jsonl:1: this object lacks the key \"answers\""), std::string::npos)
+      << said("");
+  EXPECT_NE(said(", \"answers\": \"b\"").find("\"answers\" is string, not a list of answers"),
+            std::string::npos);
+  EXPECT_NE(said(", \"answers\": [3]").find("holds 3, which is not an answer"), std::string::npos);
+  EXPECT_NE(message_of<OptionError>([&] { make({.answers = "text"}); }).find("is also the key"),
+            std::string::npos);
+  EXPECT_NE(message_of<OptionError>([&] {
+              make({.label = "", .source = "a", .target = "b", .answers = "c"});
+            }).find("answers_key is for a text"),
+            std::string::npos);
 }
 
 TEST(Jsonl, NamesWhatIsWrongWithALine) {
