@@ -231,11 +231,7 @@ class StepCheck {
     try {
       trial.fitted()->apply(trial.asked());
     } catch (const Error& error) {
-      if (offer_.asks_model && is_default)
-        throw NotChecked(
-            "it cannot work with the model of the suite, which reads \"text\" and gives "
-            "\"label\", \"score\" and \"scores\": " +
-            std::string(error.what()) + "; a test of your own can pass another StepModel");
+      if (offer_.asks_model && is_default) throw NotChecked(refused_models(error.what()));
       throw Refusal(
           std::string(error.what()) +
           "; if it needs other records than those of the suite, name a file of its own: --data FILE "

@@ -7,7 +7,9 @@
 #include <cstdlib>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -21,6 +23,7 @@ namespace {
 
 constexpr const char* step_name = "checked";
 constexpr const char* step_before = "before";
+constexpr const char* model_option = "model";
 constexpr std::size_t vector_width = 8;
 /// How often the suite's samples stand in a set, so that a step has enough of them to fit.
 constexpr int sample_repeats = 8;
@@ -98,16 +101,35 @@ std::string behind_step(const std::string& field) {
   return point == std::string::npos ? "" : field.substr(point + 1);
 }
 
+struct SampleHit {
+  const char *id, *document;
+};
+
+/// What a search may find: up to four documents, of which some are relevant by the sample labels.
+constexpr SampleHit sample_hits[] = {{"long", "Anna lives in Lund. Ola does not."},
+                                     {"person", "Bo met Ola Berg in Oslo"},
+                                     {"place", "naïve plans for Zürich"},
+                                     {"weather", "rain"}};
+
+/// Returns the ids or the documents of the hits of a record: 0 to 4 of them.
+std::vector<std::string> hits_of(std::size_t record, const char* SampleHit::*member) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < record % 5; ++i)
+    values.emplace_back(sample_hits[(record + i) % std::size(sample_hits)].*member);
+  return values;
+}
+
 /// Returns the values of a shared field (encore/records.hpp), as another step may give them.
 Records::Values shared_values(const std::string& field, const std::string& name, std::size_t count) {
   Records samples;
   try {
     samples = sample_records({name}, SampleSet::train);
   } catch (const Error&) {
-    throw NotChecked("it reads the field \"" + field +
-                     "\" of another step, for which the suite has no samples: the suite knows label, score, "
-                     "scores, vector, band, confidence, scope and the shared fields of encore/records.hpp; a "
-                     "test of your own can pass such records to apply()");
+    throw NotChecked(
+        "it reads the field \"" + field +
+        "\" of another step, for which the suite has no samples: the suite knows the fields of a "
+        "classifier, of decide and of a search, and the shared fields of encore/records.hpp; a test of your "
+        "own can pass such records to apply()");
   }
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(i % samples.size());
@@ -124,6 +146,10 @@ Records::Values values_of(const std::string& field, const std::vector<Answer>& a
     return each_of(answers, [](const Answer& each, std::size_t) { return 1.0 - each.score; });
   if (name == vector_field)
     return each_of(answers, [](const Answer& each, std::size_t) { return each.vector; });
+  if (name == "hits")
+    return each_of(answers, [](const Answer&, std::size_t i) { return hits_of(i, &SampleHit::id); });
+  if (name == "texts")
+    return each_of(answers, [](const Answer&, std::size_t i) { return hits_of(i, &SampleHit::document); });
   if (name == "band")
     return each_of(answers, [](const Answer&, std::size_t i) {
       return std::string(i % 5 == 4 ? "refuse" : i % 5 == 3 ? "review" : "answer");
@@ -192,9 +218,45 @@ TrialFolder::~TrialFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+SampleModel::SampleModel(SampleTask task, std::vector<std::string> labels)
+    : task_(task), labels_(std::move(labels)) {
+  fields_ = {.structure = {"text"}, .truth = {"label"}};
+  if (task == SampleTask::classify_pairs) fields_.optional = {"text2"};
+  if (task == SampleTask::answer) {
+    fields_ = {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
+    labels_.clear();
+  }
+}
+
 Records SampleModel::answer(const Records& questions) {
+  if (task_ == SampleTask::classify) return classes_of(questions.texts("text"));
+  const bool answers = task_ == SampleTask::answer;
+  const Records::Texts &first = questions.texts(answers ? "question" : "text"),
+                       &second = questions.texts(answers ? "context" : "text2");
+  Records::Texts both;
+  for (std::size_t i = 0; i < first.size(); ++i) both.push_back(first[i] + "\t" + second[i]);
+  if (!answers) return classes_of(both);
+  Records::SpanLists spans;
+  Records::Numbers scores;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    Draws draws(both[i]);
+    scores.push_back(draws.next());
+    spans.emplace_back();
+    if (second[i].empty() || draws.below(4) == 0) continue;  // no answer
+    const std::string word = second[i].substr(0, second[i].find(' '));
+    const auto points = std::ranges::count_if(word, [](char byte) { return (byte & 0xC0) != 0x80; });
+    spans.back().push_back({.label = {}, .text = word, .start = 0, .end = points, .score = scores.back()});
+  }
+  Records given;
+  given.add("answers", std::move(spans));
+  given.add("score", std::move(scores));
+  given.add("shown", both);
+  return given;
+}
+
+Records SampleModel::classes_of(const Records::Texts& inputs) const {
   std::vector<Answer> answers;
-  for (const std::string& text : questions.texts("text")) {
+  for (const std::string& text : inputs) {
     Draws draws(text);
     const std::size_t number = draws.below(labels_.size());
     answers.push_back(answer_with(labels_, number, draws));
@@ -223,8 +285,7 @@ StepTrial::StepTrial(const Offer& offer, const CheckData& data, const Options& o
   const auto read = [&](SampleSet set) { return read_records(offer, data, fields, set); };
   if (offer.asks_model) {
     const Records records = read(SampleSet::train);
-    model_ = std::make_unique<SampleModel>(labels_in(truths_in(records, fields, 0)));
-    fields = make()->fields();
+    fields = fields_with_model(labels_in(truths_in(records, fields, 0)));
   }
   fields_ = fields;
   const Records train = read(SampleSet::train), asked = read(SampleSet::other);
@@ -263,6 +324,20 @@ std::unique_ptr<AppStep> StepTrial::make(const std::string& folder) const {
                                               .folder = this->folder(folder)});
 }
 
+/// Gives the trial the first sample model that the step takes, and returns the fields of the step with it. If
+/// it takes none, throws what it throws for the first one, or NotChecked if it refuses the model itself.
+StepFields StepTrial::fields_with_model(const std::vector<std::string>& labels) {
+  std::optional<OptionError> refusal;
+  for (const SampleTask task : {SampleTask::classify, SampleTask::classify_pairs, SampleTask::answer}) try {
+      model_ = std::make_unique<SampleModel>(task, labels);
+      return make()->fields();
+    } catch (const OptionError& error) {
+      if (!refusal || refusal->option() == model_option) refusal = error;
+    }
+  if (refusal->option() == model_option) throw NotChecked(refused_models(refusal->what()));
+  throw OptionError(*refusal);
+}
+
 void StepTrial::fit(AppStep& step) const {
   step.fit({.train = step.learns() ? &train_ : nullptr, .dev = dev_});
 }
@@ -275,6 +350,13 @@ std::unique_ptr<AppStep> StepTrial::fitted(const std::string& folder) const {
 
 std::unique_ptr<AppStep> make_only_checked(const Offer& offer, const Options& options) {
   return plugin_host::make_offer<Kind::step>(offer, options, {.name = step_name, .before = step_before});
+}
+
+std::string refused_models(const std::string& why) {
+  return "it cannot work with the models of the suite, which give \"label\", \"score\" and \"scores\" of "
+         "\"text\" or "
+         "of \"text\" and \"text2\", or answers to \"question\" and \"context\": " +
+         why + "; a test of your own can pass another StepModel";
 }
 
 std::vector<OptionsVariant> step_variants(const Offer& offer) {

@@ -30,11 +30,18 @@ class TrialFolder {
   std::filesystem::path path_;
 };
 
-/// A model that classifies the field "text". Probabilities and vectors (of width 8) follow from a hash of the
-/// text, so the answer to a record depends on this record alone.
+/// What a SampleModel reads and answers. A step gets the first model that it takes.
+enum class SampleTask : std::uint8_t {
+  classify,        ///< the field "text"; gives label, score and scores
+  classify_pairs,  ///< the same for "text" and "text2", both of which it needs
+  answer,          ///< "question" and "context"; gives answers and score
+};
+
+/// A model whose answers and vectors (of width 8) follow from a hash of its input, so the answer to a record
+/// depends on this record alone.
 class SampleModel final : public StepModel {
  public:
-  explicit SampleModel(std::vector<std::string> labels) : labels_(std::move(labels)) {}
+  SampleModel(SampleTask task, std::vector<std::string> labels);
   const TaskFields& fields() const override { return fields_; }
   std::vector<std::string> labels() const override { return labels_; }
   std::string no_scores() const override { return {}; }
@@ -43,7 +50,10 @@ class SampleModel final : public StepModel {
   Records::NumberLists vectors(const Records::Texts& texts) override;
 
  private:
-  TaskFields fields_ = {.structure = {"text"}, .truth = {"label"}};
+  Records classes_of(const Records::Texts& inputs) const;
+
+  SampleTask task_;
+  TaskFields fields_;
   std::vector<std::string> labels_;
 };
 
@@ -76,6 +86,8 @@ class StepTrial {
   const Records& asked() const { return asked_; }
 
  private:
+  StepFields fields_with_model(const std::vector<std::string>& labels);
+
   const Offer& offer_;
   Options options_;
   TrialFolder folder_;
@@ -91,6 +103,9 @@ std::unique_ptr<AppStep> make_only_checked(const Offer& offer, const Options& op
 /// option without a default has no value, as in a step that needs one of several options, that option gets
 /// the middle of its range.
 std::vector<OptionsVariant> step_variants(const Offer& offer);
+
+/// Returns why a step is not checked that takes none of the sample models. `why` is its message.
+std::string refused_models(const std::string& why);
 
 /// Returns the records with these numbers, in this order.
 Records records_at(const Records& records, const std::vector<std::size_t>& numbers);

@@ -4,6 +4,7 @@
 // steps that ship pass. A new check gets a mistake here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -332,12 +333,16 @@ TEST(StepSuite, ChecksAStepThatAsksAModel) {
   expect_said(said_of<Asking<true>>(), "asked alone, gets another value in \"score\"");
 }
 
-/// Reads the answer of a model that reads other fields than that of the suite.
+/// Reads the answer of a model that reads other fields than those of the suite. With `early` its constructor
+/// refuses them.
+template <bool early>
 class AskingForSpans final : public AppStep {
  public:
   static constexpr bool asks_model = true;
   static Schema options() { return {}; }
-  AskingForSpans(const Options&, const StepContext& context) : model_(context.model) {}
+  AskingForSpans(const Options&, const StepContext& context) : model_(context.model) {
+    if (early && model_ != nullptr) throw OptionError("model", "the model gives no spans");
+  }
   StepFields fields() const override { return {.reads = {"text"}, .truth = {}}; }
   Records apply(const Records& records) override {
     Records given;
@@ -349,13 +354,60 @@ class AskingForSpans final : public AppStep {
   StepModel* model_;
 };
 
-TEST(StepSuite, SaysThatItCannotCheckAStepForAnotherModel) {
+template <class T>
+void expect_unchecked() {
   Registrar registrar;
-  registrar.add<Kind::step, AskingForSpans>("asking");
+  registrar.add<Kind::step, T>("asking");
   const std::vector<contract::Finding> findings = findings_of(registrar.offers().front());
   EXPECT_EQ(failures(findings), "");
   EXPECT_TRUE(findings.back().unchecked);
-  expect_said(findings.back().detail, "it cannot work with the model of the suite, which reads \"text\"");
+  expect_said(findings.back().detail, "it cannot work with the models of the suite, which give \"label\"");
+}
+
+TEST(StepSuite, SaysThatItCannotCheckAStepForAnotherModel) {
+  expect_unchecked<AskingForSpans<false>>();
+  expect_unchecked<AskingForSpans<true>>();
+}
+
+/// Reads the answers of a model of pairs, or of one that answers questions.
+template <bool questions>
+class AskingAboutTwo final : public AppStep {
+ public:
+  static constexpr bool asks_model = true;
+  static Schema options() { return {}; }
+  AskingAboutTwo(const Options&, const StepContext& context) : model_(context.model) {
+    if (model_ == nullptr) return;
+    const TaskFields& read = model_->fields();
+    const std::vector<std::string>& fields = questions ? read.structure : read.optional;
+    if (std::ranges::find(fields, second) == fields.end()) throw OptionError("model", "it reads one text");
+  }
+  StepFields fields() const override {
+    return {.reads = {"before.hits", "before.texts"}, .truth = {}, .gives = {"best"}};
+  }
+  Records apply(const Records& records) override {
+    Records::Numbers best;
+    for (const std::vector<std::string>& documents : records.lists("before.texts")) {
+      best.push_back(0.0);
+      if (documents.empty()) continue;
+      Records asked;
+      asked.add(questions ? "question" : "text", documents);
+      asked.add(second, documents);
+      const Records answers = model_->answer(asked);
+      best.back() = std::ranges::max(answers.numbers("score"));
+    }
+    Records given;
+    given.add("best", std::move(best));
+    return given;
+  }
+
+ private:
+  static constexpr const char* second = questions ? "context" : "text2";
+  StepModel* model_;
+};
+
+TEST(StepSuite, GivesAStepTheModelThatItTakes) {
+  EXPECT_EQ(said_of<AskingAboutTwo<false>>(), "");
+  EXPECT_EQ(said_of<AskingAboutTwo<true>>(), "");
 }
 
 /// Needs one of two options, neither of which has a default.
