@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the corpus of experiments/help.toml and of its application, experiments/apps/find.toml: articles.jsonl, pairs.tsv,
-dev.jsonl and test.jsonl beside this file, or in the folder that is named.
+"""Writes the corpus of experiments/help.toml, experiments/help_rank.toml and their applications, experiments/apps/find.toml and
+find_and_rank.toml: articles.jsonl, pairs.tsv, judged.tsv, dev.jsonl and test.jsonl beside this file, or in the folder that is named.
 
     python3 experiments/help_corpus/generate.py [FOLDER]
 
 Articles of an invented help page: 15 things, and for each of them 14 articles about what a user may want to do. Questions name the
 thing and the action either in the words of the article or in other words, so that a search by words finds only some of the
-articles. pairs.tsv has questions with the title of their article, from which a model learns which words mean the same. A pair of
-thing and action that occurs in dev.jsonl or test.jsonl does not occur in pairs.tsv. The label of a question is the id of its
-article.
+articles. pairs.tsv has questions with the title of their article, from which a model learns which words mean the same. judged.tsv has
+questions with a title and a label: relevant, or other, where most titles share the thing or the action with the question. A pair of
+thing and action that occurs in dev.jsonl or test.jsonl occurs in neither of them. The label of a question in these two files is the id
+of its article.
 
 It writes the same bytes on every machine: it has its own generator of integers and does not use Python's random numbers.
 """
@@ -17,8 +18,8 @@ import json
 import pathlib
 import sys
 
-SEED = 71
-PAIRS, QUESTIONS = 2400, 300
+SEED, SEED_OF_JUDGED = 71, 72
+PAIRS, JUDGED, QUESTIONS = 2400, 3000, 300
 
 # The word of the articles first, then other words for the same.
 THINGS = [("router", "wifi box"), ("printer", "inkjet"), ("invoice", "bill"), ("password", "secret code"), ("screen", "display"),
@@ -73,6 +74,27 @@ def question(numbers, thing, action):
     return numbers.one_of(QUESTION).format(thing=numbers.one_of(thing), action=numbers.one_of(action))
 
 
+def other_topic(numbers, topic, learned):
+    """Returns a learned topic that is not this one: two in three share its thing or its action."""
+    while True:
+        other = numbers.one_of(learned)
+        if numbers.below(3):
+            other = (topic[0], other[1]) if numbers.below(2) else (other[0], topic[1])
+        if other != topic and other in learned:
+            return other
+
+
+def judged(numbers, learned):
+    lines = []
+    for _ in range(JUDGED):
+        topic = numbers.one_of(learned)
+        asked = question(numbers, *topic)
+        is_relevant = numbers.below(2) == 0
+        about = topic if is_relevant else other_topic(numbers, topic, learned)
+        lines.append(f"{asked}\t{title(*about)}\t{'relevant' if is_relevant else 'other'}")
+    return lines
+
+
 def write(path, lines):
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
 
@@ -89,6 +111,7 @@ def main():
         topic = numbers.one_of(learned)
         pairs.append(f"{question(numbers, *topic)}\t{title(*topic)}")
     write(folder / "pairs.tsv", pairs)
+    write(folder / "judged.tsv", judged(Numbers(SEED_OF_JUDGED), learned))
     asked, seen = sorted(held_out), set()
     for name in ("dev", "test"):
         lines = []

@@ -25,14 +25,15 @@ namespace {
 
 class Shipped : public ::testing::TestWithParam<Kind> {};
 
-/// Returns the types of this kind. A step that searches gets documents in the folder, as an author gives them
-/// with -S.
+/// Returns the types of this kind. A step that searches gets documents in the folder, and one that orders
+/// hits a class of the suite's model, as an author gives them with -S.
 std::vector<Offer> shipped(const plugin_host::Registry& registry, Kind kind, const TemporaryFolder& folder) {
   std::vector<Offer> offers = registry.all(kind);
   if (kind != Kind::step) return offers;
   const std::filesystem::path file = folder / "documents.tsv";
   std::ofstream(file) << "d1\thow to pay\nd2\twhere a parcel is\nd3\ta question about an order\n";
-  return contract::with_settings(std::move(offers), {"step.documents=\"" + file.string() + "\""});
+  return contract::with_settings(std::move(offers),
+                                 {"step.documents=\"" + file.string() + "\"", "step.label=\"b\""});
 }
 
 TEST_P(Shipped, PassesTheSuite) {
