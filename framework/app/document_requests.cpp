@@ -188,7 +188,8 @@ Form<ExportRequest> export_form() {
                     "for exp serve quickstart-model on another machine, or for a C program"}}})
       .option("output,o", &R::output, "DIR", "the folder to write; it must be new or empty")
       .option("format", &R::format, "FORMAT",
-              "huggingface: a BERT, RoBERTa or GPT-2 as transformers saves it; other models are refused; "
+              "huggingface: a folder as transformers saves it, of a BERT, RoBERTa, GPT-2, BART, T5 or "
+              "MarianMT; other models are refused; "
               "onnx: a graph of ONNX, opset 17, of any model without a decoder; encore: for exp serve DIR "
               "elsewhere, and programs that embed the model with libencore_infer.so")
       .option("dtype", &R::dtype, "TYPE",

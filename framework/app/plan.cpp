@@ -199,8 +199,8 @@ Form<PlanVerbRequest> plan_form() {
   const Form<S> size =
       Form<S>()
           .flag("size", &S::size,
-                "show parameters, operations and memory of each distinct model, part by part; the data may "
-                "be there")
+                "show parameters, operations and memory of each distinct model, part by part; the data need "
+                "not be there")
           .option("length", &S::length, "T", "with --size: tokens of a sequence (default: data.max_length)")
           .option("batch", &S::batch, "B",
                   "with --size: sequences in a batch (default: train.batch_size, or the number that fits "

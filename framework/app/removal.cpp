@@ -100,7 +100,7 @@ Form<RmRequest> rm_form() {
                         {{"exp rm \"quick*\" -y",
                           "hide all runs whose names begin with quick; ls --removed still lists them"}}})
       .flag("purge", &R::purge, "remove the runs for good, with their folders; also hidden runs")
-      .flag("force", &R::force, "also remove runs that other runs start from ([model] from)")
+      .flag("force", &R::force, "also remove runs that other runs start from, learn from or ask")
       .flag("yes,y", &R::yes, "do not ask")
       .flag("json", &R::json, "as JSON")
       .include(&R::selection, run_arguments());

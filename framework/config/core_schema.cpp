@@ -75,7 +75,7 @@ const Schema& data_schema() {
                     {.help = "folder to which the other paths of this table are relative; default: the "
                              "folder of the file that names them"})
           .required("train", OptionType::path_list,
-                    {.help = "training examples: a file, or a list of files in their order"})
+                    {.help = "training examples: a file, a folder, or a list of files in their order"})
           .optional("dev", OptionType::path_list,
                     {.help = "examples that choose the best checkpoint; required without `split`"})
           .optional("test", OptionType::path_list, {.help = "examples that are scored once, at the end"})

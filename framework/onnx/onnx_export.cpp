@@ -113,7 +113,7 @@ std::string use_of(const infer::Engine& engine, const onnx_graph::OnnxModel& gra
   }
   if (!plain)
     text +=
-        "# Of each text first and last row of the one span, then of the other.\n"
+        "# The first and last token of the span e1 of each text, then of e2.\n"
         "encoded[\"spans\"] = numpy.array([[1, 1, 2, 2]] * len(encoded[\"" +
         std::string(onnx_graph::ids_input) + "\"]))\n";
   return text +

@@ -17,7 +17,7 @@ namespace {
 constexpr RunField fields[] = {
     {"name", "the run's name", "run.name"},
     {"id", "ten hexadecimal digits", "run.id"},
-    {"state", "pending, running, completed, failed, interrupted, lost or stopped", nullptr},
+    {"state", "pending, running, completed, pruned, failed, interrupted, lost or stopped", nullptr},
     {"reason", "why it failed, or is interrupted, lost or stopped; else empty", "run.reason"},
     {"sweep", "`name` in its experiment file, the first with this run",
      "(SELECT name FROM sweep WHERE sweep.number = run.sweep)"},

@@ -248,7 +248,7 @@ int train_verb(const TrainArguments& arguments) {
     end_others(ranks, ending);
     return exit_code(ending);
   } catch (const std::exception& error) {
-    end(observer, record::Ending::failed, error, std::nullopt);
+    report_end(observer, record::Ending::failed, error, std::nullopt);
     if (ranks.size() > 1) print_error(ranks, error);
     end_others(ranks, record::Ending::failed);
     throw;

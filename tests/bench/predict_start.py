@@ -7,7 +7,7 @@ resident memory.
         --json samples.json
     python3 tests/bench/predict_start.py --exp NEW/bin/exp --exp OLD/bin/exp --db encore.db --run seed_ner
 
-Called by hand; docs/internals/performance.md has its results. If several --exp are given, they take turns, so
+Called by hand. If several --exp are given, they take turns, so
 that all see the same machine, and must give one answer. One round before the first is thrown away: files are
 in the page cache. `exp` becomes the worker, so the times and the peak are those of both. Prints the medians;
 --json writes every sample too. It is not a test: a machine's speed is not the code's correctness.

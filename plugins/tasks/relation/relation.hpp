@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "relation": the relation between two marked spans of a text, one label per text, scored by
-// accuracy. The text gets a sign on both sides of each span, as in R-BERT (Wu and He 2019). The flow is:
+// macro F1. The text gets a sign on both sides of each span, as in R-BERT (Wu and He 2019). The flow is:
 // records with `text` and `spans` (and `label`, the truth) -> ids, rows of the spans, a target -> the class
 // (head "span_pair") -> labels, counts per text. Trainer and inference call it through Task; runs store
 // knowledge() and the names of measures, so these must not change. Read next: marked_spans.hpp,

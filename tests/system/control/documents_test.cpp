@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/small_squad.hpp"
-#include "system/control/real_worker.hpp"
+#include "system/control/serving.hpp"
 
 namespace encore::system_test {
 namespace {
@@ -47,7 +47,7 @@ dev = "dev.jsonl"
 test = "test.jsonl"
 )";
 
-class Documents : public RealWorkerTest {
+class Documents : public Serve {
  protected:
   Documents() {
     std::string documents, questions;
@@ -82,6 +82,28 @@ class Documents : public RealWorkerTest {
     replace_all(pairs, "test = \"test.conll\"\n", "");
     sandbox_.write("pairs.toml", pairs);
     sandbox_.write("desk.toml", search_and_rank);
+  }
+  void SetUp() override { RealWorkerTest::SetUp(); }  // without the run that Serve trains
+
+  /// Writes the application with a step that answers questions; `settings` are lines of its table.
+  void write_answers(const std::string& settings = "") const {
+    sandbox_.write("train.json", testing::small_squad(0, 80));
+    sandbox_.write("dev.json", testing::small_squad(80, 20));
+    std::string journeys = tiny_experiment("journeys");
+    replace_all(journeys, "\"ner\"", "\"qa\"\nstride = 3\nmax_question = 8");
+    replace_all(journeys, "\"conll\"", "\"squad\"");
+    replace_all(journeys, "train.conll", "train.json");
+    replace_all(journeys, "dev.conll", "dev.json");
+    replace_all(journeys, "test = \"test.conll\"\n", "");
+    replace_all(journeys, "\"linear\"", "\"span\"");
+    sandbox_.write("journeys.toml", journeys);
+    std::string application = search_and_rank;
+    replace_all(application, "\"find\", \"rank\"", "\"find\", \"rank\", \"answer\"");
+    replace_all(application, "[data]",
+                "[app.step.answer]\ntype = \"answer\"\nmodel = { experiment = \"journeys.toml\" }\n" +
+                    settings + "[data]");
+    replace_all(application, "label_type", "answers_key = \"answers\"\nlabel_type");
+    sandbox_.write("answers.toml", application);
   }
 };
 
@@ -128,22 +150,7 @@ TEST_F(Documents, AreInTheAnswersOfASearchAlone) {
 }
 
 TEST_F(Documents, AnswerQuestions) {
-  sandbox_.write("train.json", testing::small_squad(0, 80));
-  sandbox_.write("dev.json", testing::small_squad(80, 20));
-  std::string journeys = tiny_experiment("journeys");
-  replace_all(journeys, "\"ner\"", "\"qa\"\nstride = 3\nmax_question = 8");
-  replace_all(journeys, "\"conll\"", "\"squad\"");
-  replace_all(journeys, "train.conll", "train.json");
-  replace_all(journeys, "dev.conll", "dev.json");
-  replace_all(journeys, "test = \"test.conll\"\n", "");
-  replace_all(journeys, "\"linear\"", "\"span\"");
-  sandbox_.write("journeys.toml", journeys);
-  std::string application = search_and_rank;
-  replace_all(application, "\"find\", \"rank\"", "\"find\", \"rank\", \"answer\"");
-  replace_all(application, "[data]",
-              "[app.step.answer]\ntype = \"answer\"\nmodel = { experiment = \"journeys.toml\" }\n[data]");
-  replace_all(application, "label_type", "answers_key = \"answers\"\nlabel_type");
-  sandbox_.write("answers.toml", application);
+  write_answers();
   output_of({"run", "answers.toml", "-q"});
   EXPECT_NE(output_of({"logs", "desk"}).find("answer: the threshold "), std::string::npos);
 
@@ -166,6 +173,29 @@ TEST_F(Documents, AnswerQuestions) {
                            std::string(name) + "'"),
               "1")
         << name;
+}
+
+TEST_F(Documents, LeaveDoubtfulQuestionsToPeople) {
+  write_answers("threshold = 1.0\n");
+  output_of({"run", "answers.toml", "-q"});
+  output_of({"review", "new", "desk.queue", "--app", "desk", "--keep-texts", "1", "--label", "unknown"});
+  serve({"--review", "desk.queue"}, "desk");
+  const HttpResponse answered = predict({"zebra", "who went to rome , dan ?"});
+  ASSERT_EQ(answered.status, 200) << answered.body;
+  const json results = json::parse(answered.body).at("results");
+  const json list = json::parse(output_of({"review", "ls", "desk.queue", "--json"})).at("items");
+  std::size_t left = 0;
+  for (const json& result : results) {
+    EXPECT_EQ(result.at("answer.text") == "", result.at("answer.band") == "review") << result;
+    left += result.at("answer.band") == "review" ? 1 : 0;
+  }
+  EXPECT_EQ(list.size(), left) << "each question that was not answered is in the queue: " << list;
+  ASSERT_GE(left, 1U);
+  const auto zebra = std::ranges::find_if(list, [](const json& item) { return item.at("text") == "zebra"; });
+  ASSERT_NE(zebra, list.end()) << list;
+  EXPECT_EQ(zebra->at("confidence"), 0.0);
+  const json status = json::parse(ask(http_get("/v1/review/status")).body);
+  EXPECT_EQ(status.at("labels"), json::array({"unknown"})) << "the classes of pairs are not offered";
 }
 
 TEST_F(Documents, RefuseAModelThatDoesNotReadPairs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests the promises of every task with one small run of each case (promise_cases.hpp; Trainer,
+// Tests the promises of ten tasks with one small run of each case (promise_cases.hpp; Trainer,
 // train/trainer.hpp): it learns; a stopped run ends with the bits of an unbroken one; threads change no bit,
 // nor does recomputation in the backward pass; gradient shards are accepted, or rejected if a loss couples
 // the sequences of a batch. The tests below Promises check what single tasks promise besides: tuned
