@@ -145,7 +145,7 @@ bool agree(double whole, double passes, DType type) {
   return std::abs(whole - passes) <= tolerance * (1.0 + std::abs(whole));
 }
 
-/// Two values that differ in their last bit have different texts.
+/// Returns a number with all digits: two values that differ in their last bit look different.
 std::string all_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.17g", value);

@@ -235,7 +235,7 @@ std::string check_loading(const Offer& offer) {
   return "a loaded vocabulary encodes as the trained one; broken ones are refused";
 }
 
-/// Returns distinct texts, so that a table of known ones grows while other threads read it.
+/// Returns distinct inputs, so that a table of known ones grows while other threads read it.
 std::vector<std::string> many_texts() {
   std::vector<std::string> texts = odd_texts();
   for (const auto& [word, count] : small_text()) texts.push_back(word);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program wordpiece_speed: measures the seconds that WordPiece (plugins/tokenizers/wordpiece.cpp) needs
 // for all lines of standard input, once per repetition, on one thread; reading and printing are not counted.
-// Prints a JSON object with the raw samples and the number of tokens ("pieces"). against_tokenizers.py starts
+// Prints a JSON object with the raw samples and the number of tokens. against_tokenizers.py starts
 // it and reads this JSON.
 //   wordpiece_speed VOCAB cased|uncased REPETITIONS < text
 #include <chrono>

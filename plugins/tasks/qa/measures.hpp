@@ -22,8 +22,8 @@ struct AnswerScore {
 };
 
 /// Scores an answer by the rules of evaluate-v1.1.py or, with `no_answer`, of evaluate-v2.0.py: exact match
-/// and F1 of words, the best over the true answers. A missing truth or prediction is the empty text. Two
-/// empty texts match exactly in both versions; their F1 is 1 in 2.0 and 0 in 1.1.
+/// and F1 of words, the best over the true answers. A missing truth or prediction is the empty text. It
+/// matches itself exactly in both versions; the F1 is then 1 in 2.0 and 0 in 1.1.
 AnswerScore score_answer(std::string_view predicted, std::span<const std::string> truths, bool no_answer);
 
 /// Adds the next example to `statistics`. `key` separates questions with and without an answer.
