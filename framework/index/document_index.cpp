@@ -16,7 +16,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <encore/lines.hpp>
@@ -371,6 +370,7 @@ DocumentIndex::DocumentIndex(const fs::path& folder) {
                      .codes = values_in<std::int8_t>(codes.tensor("codes")),
                      .scales = values_in<float>(codes.tensor("scales", DType::float32, {rows})),
                      .residuals = values_in<float>(codes.tensor("residuals", DType::float32, {rows})),
+                     .documents = parts_->rows.documents(),
                      .read_row = row_reader(parts_->values.get(), folder / vectors_file, shape)};
   parts_->threads = world::default_threads(world::usable_cores(), world::openmp_wishes());
 }
@@ -443,24 +443,14 @@ std::vector<IndexHit> DocumentIndex::find_nearest(std::span<const double> vector
   return parts_->documents_of(parts_->nearest_passages(vector, depth));
 }
 
-/// Returns the best passages of the nearest `depth` documents. The nearest rows are exact, so as soon as they
-/// belong to `depth` documents, the first row of each is its best one, and every other document is farther.
+/// Returns the best passages of the nearest `depth` documents.
 std::vector<IndexHit> DocumentIndex::Parts::nearest_passages(std::span<const double> vector,
                                                              std::size_t depth) const {
   if (vectors.width == 0) throw Error("the index has no vectors: build it with a model that gives them");
   if (vector.size() != vectors.width)
     throw Error("the vector of the query has " + std::to_string(vector.size()) + " values: expected " +
                 std::to_string(vectors.width) + "; use the model with which the index was built");
-  const std::vector<float> query = with_length_1(vector);
-  if (!rows.has_passages()) return index::find_nearest_rows(vectors, query, depth, threads);
-  const std::size_t all = vectors.rows();
-  for (std::size_t asked = depth < all / 2 ? 2 * depth : all;; asked = asked < all / 4 ? 4 * asked : all) {
-    std::set<std::size_t> seen;
-    std::vector<IndexHit> best;
-    for (const IndexHit& hit : index::find_nearest_rows(vectors, query, asked, threads))
-      if (best.size() < depth && seen.insert(rows.document_of(hit.position)).second) best.push_back(hit);
-    if (best.size() == depth || asked == all) return best;
-  }
+  return index::find_nearest_rows(vectors, with_length_1(vector), depth, threads);
 }
 
 std::vector<FusedHit> DocumentIndex::find(std::string_view query, std::span<const double> vector,

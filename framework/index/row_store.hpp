@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,8 @@ class RowStore {
   std::size_t document_of(std::size_t passage) const {
     return has_passages_ ? document_of_[passage] : passage;
   }
+  /// Returns the document of each passage; nothing if documents are whole.
+  std::span<const std::uint32_t> documents() const { return document_of_; }
   std::size_t first_passage(std::size_t position) const {
     return has_passages_ ? first_passage_[position] : position;
   }

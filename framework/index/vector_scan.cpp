@@ -6,7 +6,8 @@
 // c. The integer product d . c is exact, and by the inequality of Cauchy and Schwarz
 //   |q . v - q' . v'| = |(q - q') . v + q' . (v - v')| <= |q - q'| |v| + |q'| |v - v'|.
 // With a bound for each row, the k-th largest lower end is at most the k-th largest product, so a row whose
-// upper end lies below it does not belong to the k nearest. Products of two floats are exact in double, so a
+// upper end lies below it does not belong to the k nearest. For documents of several rows the same holds with
+// the largest lower end of each document. Products of two floats are exact in double, so a
 // fused multiply-add gives the same bits as two operations. Read vector_scan.hpp first.
 #include "index/vector_scan.hpp"
 
@@ -16,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <unordered_set>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -163,6 +165,24 @@ class Largest {
   std::vector<double> numbers_;
 };
 
+/// Adds the largest lower end of each document.
+void add_documents(std::span<const std::uint32_t> documents, const std::vector<std::int32_t>& products,
+                   const Bounds& bounds, Largest& lower_ends) {
+  for (std::size_t row = 0; row < documents.size();) {
+    const std::uint32_t document = documents[row];
+    double largest = -std::numeric_limits<double>::infinity();
+    for (; row < documents.size() && documents[row] == document; ++row)
+      largest = std::max(largest, bounds.lower(row, products[row]));
+    lower_ends.add(largest);
+  }
+}
+
+/// Keeps the first hit of each document.
+void keep_first_rows(std::span<const std::uint32_t> documents, std::vector<IndexHit>& hits) {
+  std::unordered_set<std::uint32_t> seen;
+  std::erase_if(hits, [&](const IndexHit& hit) { return !seen.insert(documents[hit.position]).second; });
+}
+
 }  // namespace
 
 RowQuantization quantize(std::span<const float> vector, std::span<std::int8_t> codes) {
@@ -197,17 +217,21 @@ std::vector<IndexHit> find_nearest_rows(const ScannedVectors& vectors, std::span
   const auto end_of = [&](std::size_t first) { return std::min(rows, first + rows_at_once); };
 
   std::vector<std::int32_t> products(rows);
+  const bool has_documents = !vectors.documents.empty();
   std::vector<Largest> of_parts(static_cast<std::size_t>(parts), Largest(depth));
   run_parts(parts, threads, [&](std::int64_t part) {
     const std::size_t first = static_cast<std::size_t>(part) * rows_at_once, end = end_of(first);
     compute(vectors.codes.data() + first * width, coded_query.codes.data(), end - first, width,
             products.data() + first);
+    if (has_documents) return;
     Largest& largest = of_parts[static_cast<std::size_t>(part)];
     for (std::size_t row = first; row < end; ++row) largest.add(bounds.lower(row, products[row]));
   });
   Largest lower_ends(depth);
   for (const Largest& of_part : of_parts)
     for (const double number : of_part.numbers()) lower_ends.add(number);
+  // Not in parts, because rows of one document may lie in two of them.
+  if (has_documents) add_documents(vectors.documents, products, bounds, lower_ends);
   const double threshold = lower_ends.smallest();
 
   std::vector<std::vector<IndexHit>> hits_of_parts(static_cast<std::size_t>(parts));
@@ -231,6 +255,7 @@ std::vector<IndexHit> find_nearest_rows(const ScannedVectors& vectors, std::span
   std::ranges::sort(hits, [](const IndexHit& a, const IndexHit& b) {
     return a.score != b.score ? a.score > b.score : a.position > b.position;
   });
+  if (has_documents) keep_first_rows(vectors.documents, hits);
   hits.resize(std::min(depth, hits.size()));
   return hits;
 }

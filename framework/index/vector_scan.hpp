@@ -23,6 +23,8 @@ struct ScannedVectors {
   std::span<const std::int8_t> codes = {};  ///< (rows, width)
   std::span<const float> scales = {};       ///< one for each row
   std::span<const float> residuals = {};    ///< one for each row
+  /// The document of each row, never falling; empty: each row is a document.
+  std::span<const std::uint32_t> documents = {};
   /// Reads the values of a row, of length 1 or 0 but for rounding. Several threads call it at once. It is a
   /// function, because few rows are read, and pages of a mapped file would stay in memory.
   std::function<void(std::size_t row, std::span<float> values)> read_row = {};
@@ -42,9 +44,10 @@ RowQuantization quantize(std::span<const float> vector, std::span<std::int8_t> c
 inline constexpr std::size_t most_width = 65536;
 
 /// Returns the `depth` rows (or all) with the largest products with the query, by falling score; equal scores
-/// are in the order of falling rows. A score is the sum in the order of the values, in double. `threads`: at
-/// most this number of threads work; results do not depend on it. `bound_factor` is 1 but in tests, which
-/// show with smaller bounds that rows are then missed.
+/// are in the order of falling rows. If documents have several rows, returns the first of these rows for each
+/// of the `depth` documents. A score is the sum in the order of the values, in double. `threads`: at most
+/// this number of threads work; results do not depend on it. `bound_factor` is 1 but in tests, which show
+/// with smaller bounds that rows are then missed.
 std::vector<IndexHit> find_nearest_rows(const ScannedVectors& vectors, std::span<const float> query,
                                         std::size_t depth, int threads, double bound_factor = 1.0);
 

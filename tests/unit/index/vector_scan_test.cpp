@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 namespace encore::index {
 namespace {
@@ -113,6 +114,34 @@ TEST(VectorScan, FindsWhatScoringOfAllRowsFinds) {
       EXPECT_EQ(find_nearest_rows(rows.view(), query, depth, 1), brute_force(rows, query, depth))
           << "seed " << seed << ", kind " << kind;
     }
+}
+
+/// Draws documents of 1 to 4 rows. Some of them lie in two parts of the scan, which have 16,384 rows each.
+std::vector<std::uint32_t> drawn_documents(std::size_t rows, Draw& draw) {
+  std::vector<std::uint32_t> documents;
+  for (std::uint32_t document = 0; documents.size() < rows; ++document)
+    documents.resize(std::min(rows, documents.size() + 1 + draw.below(4)), document);
+  return documents;
+}
+
+TEST(VectorScan, FindsTheFirstRowOfEachDocument) {
+  for (int round = 0; round < 60; ++round) {
+    Draw draw(static_cast<std::uint64_t>(round));
+    const bool is_large = round % 20 == 0;
+    const int kind = round % kinds;
+    const CodedRows rows = drawn_rows(kind, is_large ? 40'000 : 1 + draw.below(300), 5, draw);
+    const std::vector<std::uint32_t> documents = drawn_documents(rows.scales.size(), draw);
+    const std::vector<float> query = drawn_query(rows, kind, draw);
+    const std::size_t depth = 1 + draw.below(40);
+    std::vector<IndexHit> expected;
+    std::set<std::uint32_t> seen;
+    for (const IndexHit& hit : brute_force(rows, query, rows.scales.size()))
+      if (expected.size() < depth && seen.insert(documents[hit.position]).second) expected.push_back(hit);
+    ScannedVectors view = rows.view();
+    view.documents = documents;
+    for (const int threads : {1, 3})
+      EXPECT_EQ(find_nearest_rows(view, query, depth, threads), expected) << round;
+  }
 }
 
 TEST(VectorScan, GivesEqualBitsForAnyNumberOfThreads) {
