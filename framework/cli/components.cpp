@@ -154,7 +154,7 @@ Verb index_verb() {
   };
   return make_verb_of_actions(
       "index", "find documents by words and vectors, in an index outside of an application",
-      "the index of a collection of documents (docs/guides/find.md)",
+      "the index of a collection of documents (docs/guides/index_documents.md)",
       {action("build", "make an index of the documents in a file", app::index_build_form),
        action("add", "add documents, or replace them", app::index_add_form),
        action("remove", "remove documents", app::index_remove_form),
