@@ -166,14 +166,12 @@ LsResult list_runs(const LsRequest& request, store::Store& store) {
   std::vector<store::RunRow> runs = std::move(selected.runs);
   std::sort(runs.begin(), runs.end(),
             [](const store::RunRow& a, const store::RunRow& b) { return a.number > b.number; });
-  if (request.sort)
-    sort_by(named_column(store, runs, "--sort", *request.sort), request.reverse, runs);
-  else if (request.reverse)
-    std::reverse(runs.begin(), runs.end());
+  if (request.sort) sort_by(named_column(store, runs, "--sort", *request.sort), request.reverse, runs);
 
   LsResult result;
   result.complete = limit == 0 || runs.size() <= limit;
   if (!result.complete) runs.resize(limit);
+  if (!request.sort && request.reverse) std::reverse(runs.begin(), runs.end());  // of the newest runs
   RunList& list = result.list;
   list.runs = std::move(runs);
   list.scores = store::scores_of(store, list.runs);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures an index of many vectors (encore/document_index.hpp): documents added per second, the time to open
 // it, the time of queries by vectors and by words, and the memory that stays resident. Its results are in
-// docs/guides/index_documents.md; index_scale_faiss.py measures faiss on vectors that are drawn in the same way. The
-// vectors are drawn: near to one of 1,000 centers, as those of real text are near to one another.
-// An index that is in the folder already is measured without being built.
+// docs/guides/index_documents.md; index_scale_faiss.py measures faiss on vectors that are drawn in the same
+// way. The vectors are drawn: near to one of 1,000 centers, as those of real text are near to one another. An
+// index that is in the folder already is measured without being built.
 //   index_scale FOLDER [--rows N] [--width N] [--queries N]
 #include <algorithm>
 #include <chrono>
