@@ -2,8 +2,9 @@
 // Head "embedding": a vector for each sequence: the mean of its rows or its first row, optionally scaled to
 // length 1. It has no parameters. It learns from pairs: the two sequences of an example (columns "first" and
 // "second"). With the column "similarity", the loss is (cos(u, v) - number)^2; otherwise each first sequence
-// must find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017). Task:
-// plugins/tasks/embed. The model calls it through Head (encore/head.hpp).
+// must find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017), also among the
+// negatives: sequences with the column "second" that no first one precedes. Task: plugins/tasks/embed. The
+// model calls it through Head (encore/head.hpp).
 #include <string>
 
 #include <encore/head.hpp>
@@ -34,8 +35,12 @@ void normalize_rows(const Device& device, Tensor pooled, Tensor units, Tensor in
       });
 }
 
-/// Finds the other sequence of each pair: partners (B) of the first ones, owners (B) of the second ones, -1:
-/// none. Only sequences of padding may lie between the two.
+/// What `owners` has in place of a sequence.
+enum : std::int32_t { no_candidate = -1, negative = -2 };
+
+/// Finds the other sequence of each pair: partners (B) of the first ones (-1: none) and owners (B) of the
+/// second ones. A sequence with the column "second" that does not follow a first one is a negative. Only
+/// sequences of padding may lie between the two of a pair.
 void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor partners, Tensor owners) {
   const std::int64_t count = firsts.extent(0);
   const auto *first = elements<std::int32_t>(firsts), *second = elements<std::int32_t>(seconds);
@@ -49,7 +54,9 @@ void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor part
         const bool has_owner = second[row.index] >= 0 && before >= 0 && first[before] >= 0;
         row.once([&] {
           partner[row.index] = has_partner ? static_cast<std::int32_t>(behind) : -1;
-          owner[row.index] = has_owner ? static_cast<std::int32_t>(before) : -1;
+          owner[row.index] = has_owner                ? static_cast<std::int32_t>(before)
+                             : second[row.index] >= 0 ? negative
+                                                      : no_candidate;
         });
       });
 }
@@ -75,10 +82,10 @@ struct Pairs {
   }
 };
 
-/// losses (B): for a first sequence u, -log softmax over all second sequences v of the batch of cos(u, v) /
-/// temperature, at its own second one; 0 for other sequences. log_sums (B): the log of the sum over the
-/// second sequences. The backward pass uses log_sums and computes the cosines again. So no buffer has the
-/// size of all pairs, and a batch may have any number of them.
+/// losses (B): for a first sequence u, -log softmax over all second sequences and negatives v of the batch of
+/// cos(u, v) / temperature, at its own second one; 0 for other sequences. log_sums (B): the log of the sum
+/// over the second sequences. The backward pass uses log_sums and computes the cosines again. So no buffer
+/// has the size of all pairs, and a batch may have any number of them.
 template <class S>
 void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temperature, Tensor log_sums,
                       Tensor losses) {
@@ -91,7 +98,7 @@ void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temper
         S largest = S(0), sum = S(0), score_of_own = S(0);
         bool any = false;
         for (std::int64_t j = 0; own >= 0 && j < p.count; ++j) {
-          if (p.owners[j] < 0) continue;
+          if (p.owners[j] == no_candidate) continue;
           const S score = factor * p.cosine(row, row.index, j);
           if (j == own) score_of_own = score;
           if (!any || score > largest) {
@@ -150,8 +157,8 @@ void contrastive_backward(const Device& device, const Pairs<S>& pairs, double te
         S* g = gradients + me * p.width;
         row.each(p.width, [&](std::int64_t c) { g[c] = S(0); });
         for (std::int64_t other = 0; other < p.count; ++other) {
-          const bool seeks = p.partners[me] >= 0 && p.owners[other] >= 0;
-          const bool is_sought = p.owners[me] >= 0 && p.partners[other] >= 0;
+          const bool seeks = p.partners[me] >= 0 && p.owners[other] != no_candidate;
+          const bool is_sought = p.owners[me] != no_candidate && p.partners[other] >= 0;
           if (!seeks && !is_sought) continue;
           const S score = inverse_temperature * p.cosine(row, me, other);
           S weight = S(0);

@@ -109,11 +109,12 @@ void require_pair_options(const Options& options) {
       throw OptionError(option, std::string(option) +
                                     " is missing: a source and its target need both source_key and "
                                     "target_key");
-  const char* other = !options.text("text2_key").empty()     ? "text2_key"
-                      : options.text("label_type") != "text" ? "label_type"
-                      : options.flag("marked_spans")         ? "marked_spans"
-                      : !options.text("answers_key").empty() ? "answers_key"
-                                                             : nullptr;
+  const char* other = !options.text("text2_key").empty()       ? "text2_key"
+                      : options.text("label_type") != "text"   ? "label_type"
+                      : options.flag("marked_spans")           ? "marked_spans"
+                      : !options.text("answers_key").empty()   ? "answers_key"
+                      : !options.text("negatives_key").empty() ? "negatives_key"
+                                                               : nullptr;
   if (other != nullptr)
     throw OptionError(other,
                       std::string(other) +
@@ -130,7 +131,7 @@ void require_pair_options(const Options& options) {
 struct JsonlReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
   Records::SpanLists spans = {}, answers = {};
-  Records::TextLists lists = {};
+  Records::TextLists lists = {}, negatives = {};
   Records::Numbers numbers = {};
   RowProblems problems = {};
   std::int64_t rows = 0;
@@ -157,6 +158,9 @@ Schema JsonlReader::options() {
       .text("answers_key", "",
             {.help = "key of a list with the true answers to the text, which is a question, the field "
                      "\"answers\"; an empty list: it has no answer; \"\": no answers"})
+      .text("negatives_key", "",
+            {.help = "key of a list with texts that do not belong to the text, in contrast to that of "
+                     "text2_key, the field \"negatives\" of the task `embed`; needs text2_key; \"\": none"})
       .boolean("marked_spans", false,
                {.help = "each text marks two spans with `<e1>...</e1>` and `<e2>...</e2>`: remove the marks "
                         "and give the spans as the field \"spans\""})
@@ -170,6 +174,7 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
       second_key_(options.text("text2_key")),
       label_key_(options.text("label_key")),
       answers_key_(options.text("answers_key")),
+      negatives_key_(options.text("negatives_key")),
       type_(options.text("label_type") == "list"     ? LabelType::list
             : options.text("label_type") == "number" ? LabelType::number
                                                      : LabelType::text),
@@ -193,6 +198,15 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
       (answers_key_ == text_key_ || answers_key_ == second_key_ || answers_key_ == label_key_))
     throw OptionError("answers_key",
                       "answers_key = " + key_text(answers_key_) + " is also the key of a text or the label");
+  if (negatives_key_.empty()) return;
+  if (second_key_.empty())
+    throw OptionError("negatives_key",
+                      "text2_key is missing: expected the key of the text that belongs to the first one, "
+                      "beside negatives_key for those that do not");
+  for (const std::string* other : {&text_key_, &second_key_, &label_key_, &answers_key_})
+    if (negatives_key_ == *other)
+      throw OptionError("negatives_key",
+                        "negatives_key = " + key_text(negatives_key_) + " is also the key of another field");
 }
 
 // --- reading ---
@@ -228,16 +242,23 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
     if (std::string problem = take_marked(texts.front(), marked); !problem.empty()) return problem;
     texts.front() = marked.text;
   }
-  std::vector<TextSpan> answers;
-  if (!answers_key_.empty() && sight == Sight::everything)
-    if (std::string problem = take_answers(object, answers); !problem.empty()) return problem;
+  std::vector<std::string> answers, negatives;
+  if (sight == Sight::everything) {
+    if (std::string problem = take_list(object, answers_key_, "an answer", answers); !problem.empty())
+      return problem;
+    if (std::string problem = take_list(object, negatives_key_, "a text", negatives); !problem.empty())
+      return problem;
+  }
   if (!label_key_.empty() && sight == Sight::everything) {
     const Json* found = member_of(object, label_key_);
     if (found == nullptr) return "this object lacks the key " + key_text(label_key_);
     if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
   }
   taken.texts.push_back(std::move(texts.front()));
-  taken.answers.push_back(std::move(answers));
+  taken.answers.emplace_back();  // their places in a document are not known, so the spans have the places 0
+  for (std::string& answer : answers)
+    taken.answers.back().push_back({.label = {}, .text = std::move(answer)});
+  taken.negatives.push_back(std::move(negatives));
   if (marked_) taken.spans.push_back(std::move(marked.spans));
   if (texts.size() > 1) taken.second_texts.push_back(std::move(texts.back()));
   return "";
@@ -269,17 +290,18 @@ std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
   return "";
 }
 
-/// Reads the answers to a question. Returns what is wrong with them, or "". Their places in a document are
-/// not known, so the spans have the places 0.
-std::string JsonlReader::take_answers(const Json& object, std::vector<TextSpan>& answers) const {
-  const Json* found = member_of(object, answers_key_);
-  if (found == nullptr) return "this object lacks the key " + key_text(answers_key_);
-  if (!found->is_array())
-    return key_text(answers_key_) + " is " + found->type_name() + ", not a list of answers";
-  for (const Json& entry : *found) {
-    if (!entry.is_string() || is_blank(entry.get_ref<const std::string&>()))
-      return "the list of " + key_text(answers_key_) + " holds " + entry.dump() + ", which is not an answer";
-    answers.push_back({.label = {}, .text = entry.get<std::string>()});
+/// Reads the texts of a list; without a key there is none. `entry` says what each is. Returns what is wrong
+/// with the list, or "".
+std::string JsonlReader::take_list(const Json& object, const std::string& key, const char* entry,
+                                   std::vector<std::string>& texts) {
+  if (key.empty()) return "";
+  const Json* found = member_of(object, key);
+  if (found == nullptr) return "this object lacks the key " + key_text(key);
+  if (!found->is_array()) return key_text(key) + " is " + found->type_name() + ", not a list";
+  for (const Json& value : *found) {
+    if (!value.is_string() || is_blank(value.get_ref<const std::string&>()))
+      return "the list of " + key_text(key) + " holds " + value.dump() + ", which is not " + entry;
+    texts.push_back(value.get<std::string>());
   }
   return "";
 }
@@ -315,6 +337,7 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
     if (type_ == LabelType::number) records.add("number", std::move(taken.numbers));
   }
   if (!answers_key_.empty()) records.add("answers", std::move(taken.answers));
+  if (!negatives_key_.empty()) records.add("negatives", std::move(taken.negatives));
   if (problems.count() > 0) records.notes.push_back(problems.skipped(taken.rows));
   return records;
 }
@@ -373,6 +396,7 @@ std::string JsonlReader::write(const Records& records, FilePart) const {
       object[answers_key_] = Json::array();
       for (const TextSpan& answer : records.spans("answers")[i]) object[answers_key_].push_back(answer.text);
     }
+    if (!negatives_key_.empty()) object[negatives_key_] = records.lists("negatives")[i];
     if (!is_blank(plain)) text += dumped(object);
     text += '\n';
   }

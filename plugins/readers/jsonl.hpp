@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "jsonl": one JSON object per line, of which some keys are read: a text, perhaps a second text, a
-// label, a list of labels or a number, and perhaps a list of answers; or a source and its target. The flow
-// is: text of a file -> Records, of which a task makes examples. The worker calls it through Reader
-// (encore/reader.hpp). Equal files must give equal records, or runs do not repeat. Read next: tsv.hpp, which
-// makes the same fields.
+// label, a list of labels or a number, and perhaps a list of answers or of texts that do not belong to the
+// first one; or a source and its target. The flow is: text of a file -> Records, of which a task makes
+// examples. The worker calls it through Reader (encore/reader.hpp). Equal files must give equal records, or
+// runs do not repeat. Read next: tsv.hpp, which makes the same fields.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class JsonlReader final : public Reader {
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() {
-    return {"text2", "labels", "number", "spans", "answers", "source", "target"};
+    return {"text2", "labels", "number", "spans", "answers", "negatives", "source", "target"};
   }
 
   /// Longer lines are refused.
@@ -67,9 +67,10 @@ class JsonlReader final : public Reader {
   const char* text_field() const { return pairs_ ? "source" : "text"; }
   const char* second_field() const { return pairs_ ? "target" : "text2"; }
   std::string take_label(const nlohmann::json& value, Taken& taken) const;
-  std::string take_answers(const nlohmann::json& object, std::vector<TextSpan>& answers) const;
+  static std::string take_list(const nlohmann::json& object, const std::string& key, const char* entry,
+                               std::vector<std::string>& texts);
 
-  std::string text_key_, second_key_, label_key_, answers_key_;
+  std::string text_key_, second_key_, label_key_, answers_key_, negatives_key_;
   LabelType type_;
   bool skips_, marked_;
   bool pairs_;  ///< records are a source and its target

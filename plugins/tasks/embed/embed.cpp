@@ -19,7 +19,7 @@ namespace {
 /// The columns of an example, in the order of Embed::columns().
 enum : std::size_t { first, second, cut_tokens, bits, scaled };
 
-constexpr const char* number_field = "number";
+constexpr const char *number_field = "number", *negatives_field = "negatives";
 constexpr const char* embedding_output = "embedding";
 /// The first line of a run's knowledge: what it learned from; with numbers, their scale follows.
 constexpr std::string_view pairs_text = "pairs\n", numbers_text = "numbers ";
@@ -51,13 +51,14 @@ std::string shown_vector(std::span<const float> vector) {
   return text + (vector.size() > most ? " ...] (" + std::to_string(vector.size()) + ")" : "]");
 }
 
+/// Returns whether an example has a second text. Negatives may follow it.
 bool is_pair(const ExampleSet& set, std::size_t example) {
-  return set.sequences(example).count == 2;
+  return set.sequences(example).count >= 2;
 }
 
 double cosine_of_pair(const ExampleSet& set, const Vectors& vectors, std::size_t example) {
-  const Run of = set.sequences(example);
-  return of.count == 2 ? vectors.cosine(of.first, of.first + 1) : std::numeric_limits<double>::quiet_NaN();
+  const std::size_t first = set.sequences(example).first;
+  return is_pair(set, example) ? vectors.cosine(first, first + 1) : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Returns the rank, from 1: the number of second inputs of the group that are at least as near as the right
@@ -75,17 +76,26 @@ std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t e
 }  // namespace
 
 Schema Embed::options() {
-  return Schema().integer("candidates", 100,
-                          {.help = "for pairs without numbers: largest size of a group of consecutive pairs; "
-                                   "each first text must find its own second text among those of its group",
-                           .unit = "texts",
-                           .min = 2,
-                           .max = 1048576});
+  return Schema()
+      .integer("candidates", 100,
+               {.help = "for pairs without numbers: largest size of a group of consecutive pairs; "
+                        "each first text must find its own second text among those of its group",
+                .unit = "texts",
+                .min = 2,
+                .max = 1048576})
+      .integer("mined_negatives", 0,
+               {.help = "for pairs without numbers: hard negatives of each pair of the training set, which "
+                        "the loss adds to the second texts of the batch: second texts of other pairs with "
+                        "the most words of the first text (BM25)",
+                .unit = "texts",
+                .min = 0,
+                .max = 32});
 }
 
 Embed::Embed(const Options& options, const TaskContext& context)
     : max_length_(static_cast<std::size_t>(context.max_length)),
-      candidates_(static_cast<std::size_t>(options.integer("candidates"))) {
+      candidates_(static_cast<std::size_t>(options.integer("candidates"))),
+      mined_(static_cast<std::size_t>(options.integer("mined_negatives"))) {
   ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the markers");
 }
 
@@ -127,13 +137,27 @@ std::vector<Measure> Embed::measures() {
 void Embed::prepare(const Records& train) {
   if (train.size() == 0) throw Error("the training set has no pairs to learn from");
   scale_ = {};
-  if (!train.has(number_field)) return;
+  negatives_.clear();
+  if (!train.has(number_field)) {
+    if (mined_ > 0) negatives_ = mine_negatives(train.texts("text"), train.texts("text2"), mined_);
+    return;
+  }
+  require_no_negatives(train);
   for (const double value : train.numbers(number_field)) checked(value);
   const auto [least, most] = std::ranges::minmax(train.numbers(number_field));
   if (least == most)
     throw Error("all pairs of the training set have the number " + written(least) +
                 "; there is nothing to learn");
   scale_ = {.least = least, .most = most};
+}
+
+/// Throws Error if pairs with numbers have negatives, too: their loss looks at one pair only.
+void Embed::require_no_negatives(const Records& train) const {
+  if (mined_ > 0)
+    throw Error("mined_negatives = " + std::to_string(mined_) +
+                " is for pairs without numbers, but the training set has numbers: remove it");
+  if (train.has(negatives_field))
+    throw Error("the training set has both numbers and negatives: expected one of them");
 }
 
 void Embed::extend(const Records& other) {
@@ -145,6 +169,7 @@ void Embed::extend(const Records& other) {
 
 void Embed::adopt(const std::vector<std::string>&) {
   scale_ = {};
+  negatives_.clear();
 }
 
 std::string Embed::knowledge() const {
@@ -153,6 +178,7 @@ std::string Embed::knowledge() const {
 
 void Embed::restore(std::string_view knowledge) {
   scale_ = {};
+  negatives_.clear();
   if (knowledge == pairs_text) return;
   if (knowledge.starts_with(numbers_text) && knowledge.ends_with('\n')) {
     knowledge.remove_prefix(numbers_text.size());
@@ -177,7 +203,7 @@ TextCounts Embed::text_counts(const Records& train) const {
 std::vector<ColumnRule> Embed::columns() const {
   std::vector<ColumnRule> columns = {
       {.name = "first", .space = Space::sequences},   // 0: the first text of a pair
-      {.name = "second", .space = Space::sequences},  // 0: the second text
+      {.name = "second", .space = Space::sequences},  // 0: the second text, or a negative behind it
       {.name = "cut_pieces", .space = Space::sequences},
       tasks::number_bits_rule()};
   if (scale_.is_known())  // the cosine to learn
@@ -200,13 +226,27 @@ void Embed::add_text(const std::string& text, const Tokenizer& tokenizer, Encode
   to.integers(cut_tokens).push_back(static_cast<std::int32_t>(tokens - kept));
 }
 
+/// Returns the texts of a pair, then its negatives; a single text, if the record has no second one.
+std::vector<std::string> Embed::texts_of(const Records& records, std::size_t record) const {
+  std::vector<std::string> texts = {records.texts("text")[record]};
+  const std::string& second = records.texts("text2")[record];
+  if (second.empty()) return texts;
+  texts.push_back(second);
+  const auto add = [&](const std::vector<std::string>& negatives) {
+    texts.insert(texts.end(), negatives.begin(), negatives.end());
+  };
+  if (records.has(negatives_field)) add(records.lists(negatives_field)[record]);
+  if (const auto mined = negatives_.find(texts.front()); mined != negatives_.end()) add(mined->second);
+  return texts;
+}
+
 void Embed::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                    EncodedExample& to) const {
-  const std::string& other = records.texts("text2")[record];
-  for (std::size_t which = 0; which < (other.empty() ? 1U : 2U); ++which) {
-    add_text(which == 0 ? records.texts("text")[record] : other, tokenizer, to);
-    to.integers(first).push_back(!other.empty() && which == 0 ? 0 : no_target);
-    to.integers(second).push_back(which == 1 ? 0 : no_target);
+  const std::vector<std::string> texts = texts_of(records, record);
+  for (std::size_t which = 0; which < texts.size(); ++which) {
+    add_text(texts[which], tokenizer, to);
+    to.integers(first).push_back(texts.size() > 1 && which == 0 ? 0 : no_target);
+    to.integers(second).push_back(which > 0 ? 0 : no_target);
     if (records.has(number_field)) {
       const double value = checked(records.numbers(number_field)[record]);
       tasks::put_number(value, to.integers(bits));
@@ -218,13 +258,16 @@ void Embed::encode(const Records& records, std::size_t record, const Tokenizer& 
 
 SetDescription Embed::describe(const ExampleSet& set) const {
   const std::size_t cuts = set.column("cut_pieces");
-  std::int64_t texts = 0, tokens = 0;
+  std::int64_t texts = 0, tokens = 0, negatives = 0;
+  for (std::size_t i = 0; i < set.size(); ++i)
+    negatives += static_cast<std::int64_t>(std::max<std::size_t>(set.sequences(i).count, 2) - 2);
   for (const std::int32_t here : set.columns()[cuts].integers) {
     texts += here > 0 ? 1 : 0;
     tokens += here;
   }
   SetDescription description;
   description.counts = {{"cut texts", texts}, {"cut pieces", tokens}};
+  if (negatives > 0) description.counts.emplace_back("hard negatives", negatives);
   if (texts > 0)
     description.notes.push_back(std::to_string(texts) + " of " +
                                 counted(static_cast<std::int64_t>(set.sequence_count()), "input", "inputs") +
@@ -301,11 +344,11 @@ Records Embed::answer(const Records& records, const ExampleSet& set, const Outpu
           which < of.count ? vectors.of(of.first + which) : std::span<const float>();
       embeddings[which].emplace_back(vector.begin(), vector.end());
     }
-    any_pair = any_pair || of.count == 2;
+    any_pair = any_pair || is_pair(set, i);
     const std::string& text = records.texts("text")[i];
-    shown.push_back(of.count == 2 ? written(vectors.cosine(of.first, of.first + 1)) + "\t" + text + "\t" +
-                                        records.texts("text2")[i]
-                                  : shown_vector(vectors.of(of.first)) + "\t" + text);
+    shown.push_back(is_pair(set, i) ? written(vectors.cosine(of.first, of.first + 1)) + "\t" + text + "\t" +
+                                          records.texts("text2")[i]
+                                    : shown_vector(vectors.of(of.first)) + "\t" + text);
   }
   Records answers = any_pair ? label(records, set, outputs) : Records();
   answers.add("text", records.texts("text"));

@@ -2,8 +2,9 @@
 // The task "embed": a vector for each text, near those of similar meaning. It learns from pairs: which second
 // text belongs to a first one, or, if pairs have a number, how similar they are. The flow is: records with
 // `text` and `text2` (perhaps `number`, the truth) -> two sequences of one example -> two vectors (head
-// "embedding") -> their cosine. Trainer and inference call it through Task; runs store knowledge() and the
-// names of measures, so these must not change. Read next: similarity.hpp.
+// "embedding") -> their cosine. An example may have further sequences: texts that do not belong to the first
+// one (hard_negatives.hpp, or the field `negatives`). Trainer and inference call the task through Task; runs
+// store knowledge() and the names of measures, so these must not change. Read next: similarity.hpp.
 #pragma once
 
 #include <string>
@@ -11,6 +12,7 @@
 
 #include <encore/task.hpp>
 
+#include "hard_negatives.hpp"
 #include "similarity.hpp"
 
 namespace encore::embed {
@@ -23,7 +25,7 @@ class Embed final : public Task {
       "such as \"max dev/spearman\"";
   static constexpr const char* select = "max dev/mrr";
   static Schema options();
-  static TaskFields fields() { return {{"text", "text2"}, {}, {"number"}}; }
+  static TaskFields fields() { return {{"text", "text2"}, {}, {"number", "negatives"}}; }
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() {
     return {{.architecture = "Model", .head = "embedding", .reader = "tsv"}};
@@ -40,7 +42,8 @@ class Embed final : public Task {
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// Encodes [CLS] text [SEP], and likewise a second text unless it is empty: a typed line may lack it.
+  /// Encodes [CLS] text [SEP], and likewise a second text unless it is empty: a typed line may lack it. Then
+  /// come the negatives of the record, and those that prepare() has found for its first text.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -58,10 +61,13 @@ class Embed final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:
+  void require_no_negatives(const Records& train) const;
+  std::vector<std::string> texts_of(const Records& records, std::size_t record) const;
   void add_text(const std::string& text, const Tokenizer& tokenizer, EncodedExample& to) const;
 
-  std::size_t max_length_, candidates_;
-  NumberScale scale_;  ///< of the numbers of the training set, if it has numbers
+  std::size_t max_length_, candidates_, mined_;
+  HardNegatives negatives_;  ///< of the training set, until the task is restored
+  NumberScale scale_;        ///< of the numbers of the training set, if it has numbers
 };
 
 }  // namespace encore::embed

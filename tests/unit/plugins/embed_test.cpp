@@ -33,9 +33,11 @@ wordpiece::WordPiece make_tokenizer() {
   return tokenizer;
 }
 
-Embed make_task(std::int64_t candidates = 100, std::int64_t max_length = 16) {
+Embed make_task(std::int64_t candidates = 100, std::int64_t max_length = 16,
+                std::int64_t mined_negatives = 0) {
   Options options;
   options.set("candidates", candidates);
+  options.set("mined_negatives", mined_negatives);
   return {options, {max_length}};
 }
 
@@ -90,6 +92,80 @@ TEST(Embed, MakesTwoSequencesOfAPair) {
             Texts{"1 of 4 inputs are longer than max_length = 4: 1 token is cut at the end"});
   EXPECT_EQ(task.left_out(set, 0), "");
   EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of both inputs");
+}
+
+TEST(Embed, MinesTheTextsWithTheMostWordsOfTheFirstOne) {
+  const Texts firsts = {"How do I reset the Password?", "which printer", "how do I reset the password?",
+                        "the"};
+  const Texts seconds = {"Choose a new password.", "A printer of the office; reset it.",
+                         "Write to the office.", "reset password"};
+  HardNegatives found = mine_negatives(firsts, seconds, 2);
+  EXPECT_EQ(found[firsts[0]], (Texts{"reset password", "A printer of the office; reset it."}))
+      << "two words, then one rare and one frequent word; not its own text";
+  EXPECT_EQ(found[firsts[1]], Texts()) << "no other text has its words";
+  EXPECT_EQ(found[firsts[2]].size(), 2U);
+  EXPECT_EQ(found[firsts[3]], (Texts{"Write to the office.", "A printer of the office; reset it."}))
+      << "the shorter text scores higher";
+  EXPECT_EQ(mine_negatives(firsts, seconds, 1)[firsts[0]], Texts{"reset password"});
+}
+
+TEST(Embed, TextsThatBelongToTheSameFirstTextAreNoNegatives) {
+  const Texts firsts = {"red car", "red car", "blue car"}, seconds = {"car one", "car two", "car three"};
+  HardNegatives found = mine_negatives(firsts, seconds, 8);
+  EXPECT_EQ(found["red car"], Texts{"car three"});
+  EXPECT_EQ(found["blue car"], (Texts{"car one", "car two"})) << "equal scores: in the order of the pairs";
+}
+
+TEST(Embed, IgnoresWordsThatAreInMoreThanATenthOfManyTexts) {
+  Texts firsts, seconds;
+  for (int i = 0; i < 1000; ++i) {
+    firsts.push_back("find " + std::to_string(i) + (i < 101 ? " frequent" : "") + (i >= 899 ? " rare" : ""));
+    seconds.push_back("text " + std::to_string(i) + (i < 101 ? " frequent" : "") + (i >= 901 ? " rare" : ""));
+  }
+  HardNegatives found = mine_negatives(firsts, seconds, 1);
+  EXPECT_EQ(found[firsts[5]], Texts()) << "101 texts have the word";
+  EXPECT_EQ(found[firsts[905]], Texts{seconds[901]}) << "99 texts have the word";
+}
+
+TEST(Embed, AddsNegativesBehindThePair) {
+  Records records = records_of({"a", "c", "a b"}, {"c c", "a", "ab"});
+  records.add("negatives", Records::TextLists{{"ab", "c"}, {}, {}});
+  Embed task = make_task(100, 16, 1);
+  task.prepare(records);
+  EXPECT_EQ(task.knowledge(), "pairs\n");
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
+  EXPECT_EQ(set.sequences(0).count, 5U) << "two of the record, one mined";
+  EXPECT_EQ(set.sequences(1).count, 3U) << "mined: c c";
+  EXPECT_EQ(set.sequences(2).count, 3U) << "mined: a";
+  EXPECT_EQ(set.ids(7).size(), 4U) << "[CLS] c c [SEP]";
+  for (const std::size_t behind : {1, 2, 3, 4}) {
+    EXPECT_EQ(set.integers(set.column("first"), behind).front(), no_target);
+    EXPECT_EQ(set.integers(set.column("second"), behind).front(), 0);
+  }
+  const auto counts = task.describe(set).counts;
+  EXPECT_EQ(counts.back(), (std::pair<std::string, std::int64_t>{"hard negatives", 5}));
+  Embed restored = make_task(100, 16, 1);
+  restored.restore(task.knowledge());
+  const ExampleSet later = data::encode_records(restored, records_of({"a"}, {"c c"}), make_tokenizer(), 16);
+  EXPECT_EQ(later.sequences(0).count, 2U) << "negatives are those of the training set";
+}
+
+TEST(Embed, NegativesDoNotCountInTheMeasures) {
+  Records records = records_of({"a", "a"}, {"c", "c"});
+  records.add("negatives", Records::TextLists{{"ab"}, {"ab"}});
+  const Embed task = make_task();
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
+  const auto values = measured(task, set, at_angles(set, {0, 20, 0, 90, 80, 90}));
+  EXPECT_DOUBLE_EQ(values.at("accuracy"), 1.0) << "the negatives are nearer than the second texts";
+}
+
+TEST(Embed, RefusesNegativesOfPairsWithNumbers) {
+  Records records = records_of({"a", "c"}, {"c", "a"}, {1, 2});
+  EXPECT_EQ(message_of<Error>([&] { make_task(100, 16, 3).prepare(records); }),
+            "mined_negatives = 3 is for pairs without numbers, but the training set has numbers: remove it");
+  records.add("negatives", Records::TextLists{{"ab"}, {"ab"}});
+  EXPECT_EQ(message_of<Error>([&] { make_task().prepare(records); }),
+            "the training set has both numbers and negatives: expected one of them");
 }
 
 TEST(Embed, RemembersTheScaleOfNumbers) {

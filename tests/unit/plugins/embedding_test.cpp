@@ -106,8 +106,8 @@ double reference_loss(const EmbeddingCase& one, const Values& states, bool mean,
       continue;
     }
     double sum = 0.0;
-    for (const auto& [k, other] : pairs_of(one))
-      sum += std::exp(cosine(vectors[i], vectors[other]) / temperature);
+    for (std::size_t k = 0; k < vectors.size(); ++k)
+      if (one.second[k] >= 0) sum += std::exp(cosine(vectors[i], vectors[k]) / temperature);
     loss += std::log(sum) - cosine(vectors[i], vectors[j]) / temperature;
   }
   return loss;
@@ -159,6 +159,16 @@ TEST(EmbeddingHead, LearnsWhichSecondTextBelongsToAFirstOne) {
   expect_reference(pairs({{"temperature", 0.5}, {"pooling", std::string("cls")}}), false, 0.5);
   const Values losses = run_embedding(pairs(), contract::normal_values(20 * 5, 11)).losses;
   for (const std::size_t other : {1, 3, 4, 5, 7}) EXPECT_EQ(losses[other], 0.0) << "is not a first text";
+}
+
+TEST(EmbeddingHead, NegativesAreWrongForEveryFirstText) {
+  EmbeddingCase with_negatives = pairs();
+  with_negatives.second[2] = with_negatives.second[5] = 0;  // behind the second texts of two pairs
+  with_negatives.first[2] = none;
+  with_negatives.first[3] = 0;
+  expect_reference(with_negatives, true, 0.05);
+  with_negatives.settings = {{"temperature", 0.5}, {"pooling", std::string("cls")}};
+  expect_reference(with_negatives, false, 0.5);
 }
 
 TEST(EmbeddingHead, LearnsTheSimilarityOfAPair) {

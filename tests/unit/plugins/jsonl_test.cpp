@@ -19,7 +19,7 @@ using Texts = std::vector<std::string>;
 struct Settings {
   std::string text = "text", text2 = "", label = "label", type = "text", bad_rows = "error";
   bool marked_spans = false;
-  std::string source = "", target = "", answers = "";
+  std::string source = "", target = "", answers = "", negatives = "";
 };
 
 JsonlReader make(const Settings& settings) {
@@ -33,6 +33,7 @@ JsonlReader make(const Settings& settings) {
   options.set("source_key", settings.source);
   options.set("target_key", settings.target);
   options.set("answers_key", settings.answers);
+  options.set("negatives_key", settings.negatives);
   return {options, {}};
 }
 
@@ -122,8 +123,7 @@ TEST(Jsonl, ReadsTheAnswersToAQuestion) {
   };
   EXPECT_NE(said("").find("train.jsonl:1: this object lacks the key \"answers\""), std::string::npos)
       << said("");
-  EXPECT_NE(said(", \"answers\": \"b\"").find("\"answers\" is string, not a list of answers"),
-            std::string::npos);
+  EXPECT_NE(said(", \"answers\": \"b\"").find("\"answers\" is string, not a list"), std::string::npos);
   EXPECT_NE(said(", \"answers\": [3]").find("holds 3, which is not an answer"), std::string::npos);
   EXPECT_NE(message_of<OptionError>([&] { make({.answers = "text"}); }).find("is also the key"),
             std::string::npos);
@@ -131,6 +131,20 @@ TEST(Jsonl, ReadsTheAnswersToAQuestion) {
               make({.label = "", .source = "a", .target = "b", .answers = "c"});
             }).find("answers_key is for a text"),
             std::string::npos);
+}
+
+TEST(Jsonl, ReadsTextsThatDoNotBelongToTheFirstOne) {
+  const Settings settings = {.text2 = "right", .label = "", .negatives = "wrong"};
+  const Records records = read("{\"text\": \"a\", \"right\": \"b\", \"wrong\": [\"c\", \"d\"]}\n", settings);
+  EXPECT_EQ(records.lists("negatives"), (Records::TextLists{{"c", "d"}}));
+  const std::string written = make(settings).write(records, FilePart::first);
+  EXPECT_EQ(read(written, settings).lists("negatives"), records.lists("negatives")) << written;
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"right\": \"b\", \"wrong\": [\" \"]}\n", settings),
+            "train.jsonl:1: the list of \"wrong\" holds \" \", which is not a text");
+  const auto message = [](const Settings& wrong) { return message_of<OptionError>([&] { make(wrong); }); };
+  EXPECT_NE(message({.negatives = "wrong"}).find("text2_key is missing"), std::string::npos);
+  EXPECT_EQ(message({.text2 = "right", .negatives = "right"}),
+            "negatives_key = \"right\" is also the key of another field");
 }
 
 TEST(Jsonl, NamesWhatIsWrongWithALine) {
