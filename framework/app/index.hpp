@@ -63,7 +63,7 @@ struct NamedHit {
   std::string text;  ///< of the passage that was found
 };
 struct IndexAnswer {
-  std::string query;
+  std::string query;  ///< a text, or the id of a document
   std::vector<NamedHit> hits;
 };
 struct IndexAnswers {
@@ -75,5 +75,8 @@ struct IndexAnswers {
 /// has other weights than those that made the vectors of the index.
 IndexAnswers query_index(const IndexQueryRequest& request, const std::vector<std::string>& queries,
                          const App& app);
+/// Finds for each id of `request.like` the documents that are most like this one, without itself. It needs no
+/// model. Throws UsageError if the index has no such document.
+IndexAnswers query_like(const IndexQueryRequest& request);
 
 }  // namespace encore::app

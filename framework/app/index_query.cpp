@@ -59,6 +59,25 @@ void check_queries(const std::vector<std::string>& queries, const App& app) {
   }
 }
 
+/// Returns the position of a document. The ids of an index are sorted by bytes.
+std::size_t position_of(const DocumentIndex& index, const std::string& id, const std::string& folder) {
+  std::size_t first = 0, last = index.size();
+  while (first < last) {
+    const std::size_t middle = first + (last - first) / 2;
+    if (index.id(middle) < id)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  if (first == index.size() || index.id(first) != id)
+    throw UsageError(folder + " has no document \"" + id + "\": expected an id of one of its documents");
+  return first;
+}
+
+NamedHit named(const DocumentIndex& index, const FusedHit& hit) {
+  return {.hit = hit, .id = index.id(hit.position), .text = index.passage_text(hit.passage)};
+}
+
 }  // namespace
 
 void require_index(const std::string& folder) {
@@ -112,8 +131,27 @@ IndexAnswers query_index(const IndexQueryRequest& request, const std::vector<std
     for (const FusedHit& hit :
          index.find(queries[i], vector, result.fusion, static_cast<std::size_t>(request.depth),
                     static_cast<std::size_t>(request.count)))
-      answer.hits.push_back(
-          {.hit = hit, .id = index.id(hit.position), .text = index.passage_text(hit.passage)});
+      answer.hits.push_back(named(index, hit));
+  }
+  return result;
+}
+
+IndexAnswers query_like(const IndexQueryRequest& request) {
+  const DocumentIndex index = open_index(request.folder);
+  IndexAnswers result{.digest = index.digest(), .fusion = fusion_of(request, index), .answers = {}};
+  for (const std::string& id : request.like) {
+    const std::size_t own = position_of(index, id, request.folder);
+    std::vector<float> stored;
+    if (result.fusion.uses_vectors()) stored = index.vector(index.first_passage(own));
+    const std::vector<double> vector(stored.begin(), stored.end());
+    // Both parts find the document itself, so each is asked for one more.
+    const std::vector<FusedHit> hits =
+        index.find(index.text(own), vector, result.fusion, static_cast<std::size_t>(request.depth) + 1,
+                   static_cast<std::size_t>(request.count) + 1);
+    IndexAnswer& answer = result.answers.emplace_back(IndexAnswer{.query = id, .hits = {}});
+    for (const FusedHit& hit : hits)
+      if (hit.position != own && answer.hits.size() < static_cast<std::size_t>(request.count))
+        answer.hits.push_back(named(index, hit));
   }
   return result;
 }

@@ -26,6 +26,10 @@ std::string wrong_query(const IndexQueryRequest& request) {
   if (request.method && method != "words" && method != "vectors" && method != "ranks" && method != "weighted")
     return "invalid --method \"" + method + "\": expected words, vectors, ranks or weighted";
   if (request.weight && method != "weighted") return "--weight needs --method weighted";
+  if (!request.like.empty() && !request.text.empty())
+    return "--like and a TEXT exclude each other: a document takes the place of a query";
+  if (!request.like.empty() && request.model)
+    return "--like and --model exclude each other: the index has the vectors of its documents";
   if (request.model && method == "words")
     return "--model and --method words exclude each other: a search by words asks no model";
   if (request.depth < request.count)
@@ -112,11 +116,17 @@ Form<IndexQueryRequest> index_query_form() {
              "index query",
              {"index query FOLDER [TEXT...] [options]",
               "Prints the documents that answer each TEXT, or each line of standard input, the best first. "
-              "All characters of a query are plain text.",
+              "All characters of a query are plain text. With --like, prints the documents that are most "
+              "like one of the index.",
               {{"exp index query articles.index \"how do I get a refund?\" -k 3",
                 "print the best three documents"},
                {"exp index query meaning.index \"my money back\" --method weighted --weight 0.7 --explain",
-                "join vectors and words by a weighted sum, and print what each of them found"}}})
+                "join vectors and words by a weighted sum, and print what each of them found"},
+               {"exp index query articles.index --like refunds",
+                "print more documents like the document refunds"}}})
+      .option("like", &R::like, "ID",
+              "find documents like the document ID, by its text and its stored vector (may be repeated); of "
+              "one that is cut, its first passage counts")
       .option("count,k", &R::count, "N", "print at most N documents for each query")
       .option(
           "method", &R::method, "METHOD",

@@ -42,7 +42,8 @@ struct IndexRemoveRequest {
 
 struct IndexQueryRequest {
   std::string folder;
-  std::vector<std::string> text;      ///< the queries; empty: lines of standard input
+  std::vector<std::string> text;      ///< the queries; empty: lines of standard input, unless `like` is given
+  std::vector<std::string> like;      ///< ids of documents of the index, in place of queries
   int count = 10;                     ///< documents for each query
   int depth = 100;                    ///< documents that each part finds before they are joined
   std::optional<std::string> method;  ///< not given: ranks, or words if the index has no vectors

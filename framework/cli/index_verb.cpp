@@ -219,7 +219,7 @@ void print_json(const app::IndexQueryRequest& request, const app::IndexAnswers& 
   for (const app::IndexAnswer& answer : found.answers) {
     Json hits = Json::array();
     for (const app::NamedHit& hit : answer.hits) hits.push_back(json_of(hit, request.explain));
-    answers.push_back({{"query", answer.query}, {"hits", hits}});
+    answers.push_back({{request.like.empty() ? "query" : "like", answer.query}, {"hits", hits}});
   }
   Json json = {{"version", 1},
                {"index", request.folder},
@@ -233,12 +233,13 @@ void print_json(const app::IndexQueryRequest& request, const app::IndexAnswers& 
 int index_query(const app::IndexQueryRequest& request, app::App& app, Console& console) {
   app::require_index(request.folder);
   std::vector<std::string> queries = request.text;
-  if (queries.empty()) {
+  if (queries.empty() && request.like.empty()) {
     if (::isatty(STDIN_FILENO) != 0)
       console.noticed("reading queries from the terminal, one on each line; end with Ctrl-D");
     queries = lines_of(console.input());
   }
-  const app::IndexAnswers found = app::query_index(request, queries, app);
+  const app::IndexAnswers found =
+      request.like.empty() ? app::query_index(request, queries, app) : app::query_like(request);
   if (request.json)
     print_json(request, found, console);
   else if (request.csv)

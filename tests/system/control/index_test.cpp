@@ -163,6 +163,37 @@ test = "asked.jsonl"
   EXPECT_EQ(index({"query", of_step, "Anna", "--method", "words", "-k", "1"}).at("method"), "words");
 }
 
+TEST_F(IndexVerb, FindsDocumentsLikeOneOfTheIndex) {
+  sandbox_.write(
+      "cars.jsonl",
+      "{\"id\": \"a\", \"text\": \"the red car\"}\n{\"id\": \"b\", \"text\": \"the blue boat\"}\n"
+      "{\"id\": \"c\", \"text\": \"a red car and a red boat\"}\n{\"id\": \"d\", \"text\": \"rain\"}\n");
+  build("cars.index", "cars.jsonl");
+  const json words = index({"query", "cars.index", "--like", "a", "--like", "d", "--method", "words"});
+  ASSERT_EQ(words.at("answers").size(), 2U);
+  const json& like_a = words.at("answers")[0];
+  EXPECT_EQ(like_a.at("like"), "a");
+  ASSERT_EQ(like_a.at("hits").size(), 2U) << "not the document itself, and none without its words";
+  EXPECT_EQ(like_a.at("hits")[0].at("document"), "c");
+  EXPECT_EQ(like_a.at("hits")[0].at("text"), "a red car and a red boat");
+  EXPECT_TRUE(words.at("answers")[1].at("hits").empty());
+  // By vectors every other document is found; the text of a document finds the same ones as its stored
+  // vector.
+  const json like_b =
+      index({"query", "cars.index", "--like", "b", "--method", "vectors", "-k", "3"}).at("answers")[0];
+  const json asked = index({"query", "cars.index", "the blue boat", "--method", "vectors"}).at("answers")[0];
+  ASSERT_EQ(like_b.at("hits").size(), 3U);
+  ASSERT_EQ(asked.at("hits").size(), 4U);
+  EXPECT_EQ(asked.at("hits")[0].at("document"), "b");
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(like_b.at("hits")[i].at("document"), asked.at("hits")[i + 1].at("document"));
+  EXPECT_EQ(index({"query", "cars.index", "--like", "b", "-k", "1"}).at("answers")[0].at("hits").size(), 1U);
+  EXPECT_TRUE(contains(failure({"query", "cars.index", "--like", "e"}), "has no document \"e\""));
+  EXPECT_TRUE(contains(failure({"query", "cars.index", "--like", "a", "car"}), "exclude each other"));
+  EXPECT_TRUE(
+      contains(failure({"query", "cars.index", "--like", "a", "--model", "tiny"}), "exclude each other"));
+}
+
 TEST_F(IndexVerb, ResumesAfterAKillAndAfterCtrlC) {
   sandbox_.write("many.jsonl", documents(0, 12000));
   const std::vector<std::string> command = {"index",      "build",   "many.index", "--documents",
