@@ -83,6 +83,9 @@ Schema AnswerStep::options() {
       .text("from", "", {.help = "step whose hits have the answer; \"\" is the step before"})
       .integer("passages", 5,
                {.help = "hits of each question that the model reads, the best first", .min = 1, .max = 100})
+      .boolean("weigh_hits", false,
+               {.help = "multiply the probability of an answer by the score of its hit, which must be a "
+                        "probability, as a step rerank with a label gives it"})
       .optional("threshold", OptionType::number,
                 {.help = "a question is left to a person if its best answer is less probable; without it the "
                          "threshold with the best F1 on the development set is chosen, in which an empty "
@@ -95,6 +98,7 @@ AnswerStep::AnswerStep(const Options& options, const StepContext& context)
     : name_(context.name),
       from_(options.text("from").empty() ? context.before : options.text("from")),
       passages_(static_cast<std::size_t>(options.integer("passages"))),
+      weighs_hits_(options.flag("weigh_hits")),
       model_(context.model),
       chooses_(!options.has("threshold")),
       threshold_(chooses_ ? 0.0 : options.number("threshold")),
@@ -114,9 +118,11 @@ AnswerStep::AnswerStep(const Options& options, const StepContext& context)
 }
 
 StepFields AnswerStep::fields() const {
-  return {.reads = {"text", from_ + ".hits", from_ + ".texts"},
-          .truth = {answers_field},
-          .gives = {"text", "document", "sentence", "confidence", band_field}};
+  StepFields fields = {.reads = {"text", from_ + ".hits", from_ + ".texts"},
+                       .truth = {answers_field},
+                       .gives = {"text", "document", "sentence", "confidence", band_field}};
+  if (weighs_hits_) fields.reads.push_back(from_ + ".scores");
+  return fields;
 }
 
 // --- what the data decide ---
@@ -170,6 +176,15 @@ void AnswerStep::restore(std::string_view knowledge) {
 
 // --- answers ---
 
+double AnswerStep::weight_of(const Records& records, std::size_t record, std::size_t hit) const {
+  if (!weighs_hits_) return 1.0;
+  const double score = records.vectors(from_ + ".scores")[record].at(hit);
+  if (!(score >= 0.0 && score <= 1.0))
+    throw Error("step \"" + name_ + "\": a hit of step \"" + from_ + "\" has the score " + decimal(score) +
+                ", but weigh_hits needs probabilities, in [0, 1]: expected a step rerank with a label");
+  return score;
+}
+
 std::vector<AnswerStep::Found> AnswerStep::find_all(const Records& records) {
   ENCORE_REQUIRE(model_ != nullptr, "a step that answers has a model");
   const Records::Texts& questions = records.texts("text");
@@ -202,7 +217,7 @@ std::vector<AnswerStep::Found> AnswerStep::find_all(const Records& records) {
       if (spans[i].empty()) continue;
       const TextSpan& span = spans[i].front();
       Found& best = all[part[i].record];
-      const double confidence = span.score.value_or(0.0);
+      const double confidence = span.score.value_or(0.0) * weight_of(records, part[i].record, part[i].hit);
       if (best.is_there && confidence <= best.confidence) continue;  // of equal ones the better hit
       const std::string& document = documents[part[i].record][part[i].hit];
       best = {.text = span.text,

@@ -47,10 +47,14 @@ class AnswerStep final : public AppStep {
   };
 
   std::vector<Found> find_all(const Records& records);
+  /// Returns what the probability of an answer is multiplied by. Throws Error if the score of the hit is not
+  /// a probability.
+  double weight_of(const Records& records, std::size_t record, std::size_t hit) const;
   bool may_answer(const Found& found) const { return found.is_there && found.confidence >= threshold_; }
 
   std::string name_, from_;
   std::size_t passages_;
+  bool weighs_hits_;  ///< by the scores of the step before
   StepModel* model_;
   bool chooses_;  ///< fit() chooses the threshold
   double threshold_;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <map>
 
+#include <encore/testing.hpp>
+
 #include "answer/sentence.hpp"
 #include "base/measures.hpp"
 #include "unit/steps/samples.hpp"
@@ -109,6 +111,23 @@ TEST_F(AnswerTest, TakesTheMostProbableAnswerOfAllDocuments) {
   EXPECT_EQ(given.texts("band"), (Names{"answer", "review", "review", "review", "review"}));
   EXPECT_EQ(given.texts("shown"),
             (Names{"85 (85.0 %)  d2", "no answer (49.0 %)", "no answer", "no answer", "no answer"}));
+}
+
+TEST_F(AnswerTest, WeighsAnAnswerByTheScoreOfItsHit) {
+  AnswerStep answer = step({{"threshold", 0.3}, {"weigh_hits", true}});
+  EXPECT_EQ(answer.fields().reads, (Names{"text", "find.hits", "find.texts", "find.scores"}));
+  const std::vector<Question> questions = {{"how many?", {"It is 60.", "It is 85."}, {}},
+                                           {"why?", {"It is 9."}, {}}};
+  Records records = records_of(questions), wrong = records_of(questions);
+  records.add("find.scores", Records::NumberLists{{0.75, 0.5}, {0.25}});
+  const Records given = answer.apply(records);
+  EXPECT_EQ(given.texts("text"), (Names{"60", ""}));
+  EXPECT_EQ(given.numbers("confidence"), (Records::Numbers{0.6 * 0.75, 0.9 * 0.25}));
+  wrong.add("find.scores", Records::NumberLists{{7.5, 3.25}, {1.0}});
+  EXPECT_EQ(
+      testing::message_of<Error>([&] { answer.apply(wrong); }),
+      "step \"answer\": a hit of step \"find\" has the score 7.500, but weigh_hits needs probabilities, in "
+      "[0, 1]: expected a step rerank with a label");
 }
 
 TEST_F(AnswerTest, ReadsOnlyTheFirstPassages) {
