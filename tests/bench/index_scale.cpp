@@ -2,9 +2,12 @@
 // Measures an index of many vectors (encore/document_index.hpp): documents added per second, the time to open
 // it, the time of queries by vectors and by words, and the memory that stays resident. Its results are in
 // docs/guides/index_documents.md; index_scale_faiss.py measures faiss on vectors that are drawn in the same
-// way. The vectors are drawn: near to one of 1,000 centers, as those of real text are near to one another. An
-// index that is in the folder already is measured without being built.
+// way. The vectors are drawn: near to one of 1,000 centers, as those of real text are near to one another.
+// They are kept in FOLDER/index for the next call.
 //   index_scale FOLDER [--rows N] [--width N] [--queries N]
+// An index that `exp index build` has made is measured as it is. A query then is made of two of its
+// documents, drawn at random: the sum of both vectors, and the first five words of each.
+//   index_scale INDEX [--queries N]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,7 +17,9 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <encore/document_index.hpp>
 
@@ -86,6 +91,31 @@ void build(const std::string& folder, std::size_t rows, Drawing& drawing) {
               seconds + completed, completed, static_cast<double>(rows) / (seconds + completed));
 }
 
+/// Returns the first words of a document.
+std::string words_of(const DocumentIndex& index, std::size_t position, std::size_t count) {
+  std::istringstream text(index.text(position));
+  std::string words;
+  for (std::string word; count > 0 && text >> word; --count) words += word + " ";
+  return words;
+}
+
+struct Query {
+  std::vector<double> vector;
+  std::string words;
+};
+
+/// Returns a query of two documents that are drawn at random.
+Query query_of(const DocumentIndex& index, std::mt19937_64& random) {
+  Query query{.vector = std::vector<double>(index.width()), .words = {}};
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t position = random() % index.size();
+    const std::vector<float> vector = index.vector(index.first_passage(position));
+    for (std::size_t c = 0; c < vector.size(); ++c) query.vector[c] += double{vector[c]};
+    query.words += words_of(index, position, 5);
+  }
+  return query;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -97,27 +127,32 @@ int main(int count, char** arguments) {
     if (std::strcmp(arguments[i], "--width") == 0) width = value;
     if (std::strcmp(arguments[i], "--queries") == 0) queries = value;
   }
-  const std::string folder = std::string(arguments[1]) + "/index";
+  const bool is_index = std::filesystem::exists(std::filesystem::path(arguments[1]) / "index.json");
+  const std::string folder = is_index ? arguments[1] : std::string(arguments[1]) + "/index";
   Drawing drawing(width);
   if (!std::filesystem::exists(folder)) build(folder, rows, drawing);
   const double before = memory("RssFile") + memory("RssAnon");
   auto begin = Clock::now();
   const DocumentIndex index(folder);
-  std::printf("opened     in %.1f s\n", seconds_since(begin));
+  std::printf("opened     %zu documents in %.1f s\n", index.size(), seconds_since(begin));
+  std::mt19937_64 random(1);
   std::vector<double> by_vectors, by_words;
   for (std::size_t i = 0; i < queries; ++i) {
-    const std::vector<double> query = drawing.next();
+    const Query query = is_index ? query_of(index, random)
+                                 : Query{.vector = drawing.next(),
+                                         .words = "w" + std::to_string(i) + " v" + std::to_string(i)};
     begin = Clock::now();
-    const bool found = index.find_nearest(query, neighbours).size() == std::min(rows, neighbours);
+    const bool found =
+        index.find_nearest(query.vector, neighbours).size() == std::min(index.size(), neighbours);
     by_vectors.push_back(seconds_since(begin));
     if (!found) return std::fprintf(stderr, "a query found too few documents\n"), 1;
     begin = Clock::now();
-    index.find_words("w" + std::to_string(i) + " v" + std::to_string(i), neighbours);
+    index.find_words(query.words, neighbours);
     by_words.push_back(seconds_since(begin));
   }
   print("vectors", by_vectors);
   print("words", by_words);
-  const double codes = static_cast<double>(rows * width) / (1024.0 * 1024.0);
+  const double codes = static_cast<double>(index.passage_count() * index.width()) / (1024.0 * 1024.0);
   const double resident = memory("RssFile") + memory("RssAnon") - before;
   std::printf("resident   %.0f MB more than before opening, %.2f times the 8-bit vectors (%.0f MB)\n",
               resident, resident / codes, codes);
