@@ -77,9 +77,10 @@ std::string needed_beside(const ManifestOffer& offer) {
 
 /// Returns the sentence in front of the lines that select a type.
 std::string selected_by(Kind kind) {
-  const std::string list = kind == Kind::layer ? "`model.block` lists, or which `model.norm` names for a norm"
-                           : kind == Kind::step ? "`app.steps` lists"
-                                                : "";
+  const std::string list =
+      kind == Kind::layer  ? "`model.block` or `model.decoder.block` lists (a norm: which `model.norm` names)"
+      : kind == Kind::step ? "`app.steps` lists"
+                           : "";
   if (list.empty()) return "An experiment file selects it with:";
   return "An experiment file selects it with these lines. NAME is a name of your choice, which " + list + ":";
 }

@@ -138,7 +138,7 @@ std::string fields_text(const ManifestOffer& offer) {
            fields_of(offer.gives) +
            (offer.may_give.empty()
                 ? ""
-                : ". Options can replace these fields or add others: " + joined(offer.may_give));
+                : ". Options can replace or remove these fields, or add others: " + joined(offer.may_give));
   if (offer.kind == Kind::step && offer.asks_model)
     return "It asks the model of a run. The option `model` names the run: { run = \"RUN\" } for a completed "
            "run, { experiment = \"FILE.toml\" } for a run that is trained first, or { folder = \"DIR\" } for "

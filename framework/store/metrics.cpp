@@ -27,11 +27,14 @@ Measure measure_or_unknown(const nlohmann::json& json) {
   }
 }
 
-/// Returns a measure with the fields on which both agree. An unknown measure agrees with every other one.
+/// Returns a measure with the fields on which both agree. An unknown measure agrees with every other one, and
+/// the help texts of two versions of one measure count as equal.
 Measure agreement(const Measure& one, const Measure& other) {
   if (one.name.empty()) return other;
   if (other.name.empty() || one == other) return one;
-  Measure both = one;
+  Measure both = one, reworded = other;
+  reworded.help = one.help;
+  if (one == reworded) return one;
   if (one.name != other.name) both.name.clear();
   if (one.title != other.title) both.title.clear();
   if (one.help != other.help) both.help.clear();

@@ -17,8 +17,8 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
   static Schema options() {
     return MultiHeadAttention::options().number(
         "base", 10000.0,
-        {.help = "the channels of a head form D / 2 pairs; pair d, counted from 0, is rotated by base^(-2 d "
-                 "/ D) radians per position",
+        {.help = "base of the angles: the channels d and d + D / 2 of a head form pair d, counted from 0, "
+                 "which is rotated by base^(-2 d / D) radians per position; a run with an odd D is refused",
          .min = 1.0});
   }
 

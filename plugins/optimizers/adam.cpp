@@ -120,7 +120,8 @@ class Adam final : public Optimizer, public SlicedUpdate {
                  .max = 1.0,
                  .exclusive_max = true})
         .number("epsilon", 1e-8,
-                {.help = "added to the square root of the running mean of the squared gradient",
+                {.help = "added to the square root of the running mean of the squared gradient, after the "
+                         "bias correction of this mean",
                  .min = 0.0,
                  .exclusive_min = true})
         .number("weight_decay", Decoupled ? 0.01 : 0.0,

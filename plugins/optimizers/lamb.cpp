@@ -141,13 +141,14 @@ class Lamb final : public Optimizer, public SlicedUpdate {
  public:
   static constexpr const char* summary =
       "Adam with bias correction, whose step is scaled, for each weight tensor, by the norm of the tensor "
-      "divided by the norm of the step (You et al. 2020); biases, parameters of norms, and tensors or steps "
-      "with a norm of 0 are not scaled";
+      "divided by the norm of the step (You et al. 2020); biases, parameters of norms, the transitions of "
+      "the head `crf`, and tensors or steps with a norm of 0 are not scaled";
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,
-                {.help = "norm of a step divided by the norm of the parameter tensor; the schedule "
-                         "multiplies it by its factor",
+                {.help = "factor on the step. For a scaled tensor it is the norm of the step divided by the "
+                         "norm of the tensor, unless max_trust_ratio limits it; the schedule multiplies it "
+                         "by its factor",
                  .min = 0.0,
                  .exclusive_min = true})
         .number("beta1", 0.9,
@@ -161,16 +162,18 @@ class Lamb final : public Optimizer, public SlicedUpdate {
                  .max = 1.0,
                  .exclusive_max = true})
         .number("epsilon", 1e-6,
-                {.help = "added to the square root of the running mean of the squared gradient",
+                {.help = "added to the square root of the running mean of the squared gradient, after the "
+                         "bias correction of this mean",
                  .min = 0.0,
                  .exclusive_min = true})
         .number("weight_decay", 0.01,
                 {.help = "weight_decay * weight is added to the step of a weight before the step is scaled; "
-                         "biases and parameters of norms do not decay",
+                         "biases, parameters of norms and the transitions of the head `crf` do not decay",
                  .min = 0.0})
         .number("max_trust_ratio", 0.0,
-                {.help = "largest factor by which a step is scaled (norm of the tensor divided by norm of "
-                         "the step), also of tensors whose factor is 1; 0: no limit",
+                {.help = "upper limit of the factor by which a step is scaled (norm of the tensor divided by "
+                         "norm of the step); it also holds for tensors that are not scaled, whose factor is "
+                         "1; 0: no limit",
                  .min = 0.0});
   }
 

@@ -66,8 +66,9 @@ std::string text_of(const Records::TextLists& words, const Records::TextLists& t
 class ConllReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one token per line, with its label in another column; blank lines and lines with the token "
-      "-DOCSTART- separate sentences; the tag schemes IOB1, IOB2, BIOES, IOE1 and IOE2 are recognized";
+      "one token per line, with its label in another column; each sentence is a record; blank lines and "
+      "lines that begin with -DOCSTART- separate sentences; the tag schemes IOB1, IOB2, BIOES, IOE1 and IOE2 "
+      "are recognized";
   static Schema options();
   static std::vector<std::string> fields() { return {"words", "tags"}; }
 

@@ -76,11 +76,14 @@ Schema format_options() {
                           "type renames all tags of that type"})
       .text("comment", "",
             {.help =
-                 "lines that begin with this text are comments, as with \"#\" in CoNLL-U; \"\": no comments. "
-                 "A line with the columns and the label of a row is a row: a token may begin with this text"})
+                 "lines that begin with this text are comments, such as \"#\" in CoNLL-U; \"\": no comments. "
+                 "A token may begin with it: a line such as \"#fun O\", with as many columns as the other "
+                 "rows and a valid label, is a row. With label_type = \"word\" and blanks between the "
+                 "columns, a line with \"# \" in front is always a comment"})
       .choice("bad_rows", "error", {"error", "skip"},
               {.help = "what to do with invalid rows. error: refuse the run; skip: skip their sentences and "
-                       "count them in the log (exp logs RUN)"});
+                       "count them in the log (exp logs RUN). `exp predict` always refuses a file with "
+                       "invalid rows"});
 }
 
 Format format_of(const Options& options) {

@@ -144,20 +144,23 @@ Schema JsonlReader::options() {
             {.help = "key of the text; all keys may be paths: \"fields.body\" is the member \"body\" of the "
                      "object \"fields\", unless the line has a key \"fields.body\""})
       .text("label_key", "label",
-            {.help = "key of the label, which is a text, a whole number, true or false; \"\": no label, for "
-                     "example for `lm` and `mlm`"})
+            {.help = "key of the label; label_type says what its value is; \"\": no label, for example for "
+                     "`lm` and `mlm`"})
       .text("text2_key", "",
             {.help = "key of the second text of a pair, the field \"text2\"; \"\": no second text"})
       .text("source_key", "",
-            {.help = "key of a source; source_key and target_key together give the fields \"source\" and "
-                     "\"target\" instead of \"text\" and \"label\""})
+            {.help = "key of a source; needs target_key. Both give the fields \"source\" and \"target\" "
+                     "instead of \"text\" and \"label\""})
       .text("target_key", "", {.help = "key of the target of a source; needs source_key"})
       .choice("label_type", "text", {"text", "list", "number"},
-              {.help = "text: one label, the field \"label\"; list: several labels, the field \"labels\" "
-                       "instead; number: a number, the field \"number\" instead"})
+              {.help = "text: one label (a text, a whole number, true or false), the field \"label\"; list: "
+                       "a JSON array of such labels, the field \"labels\" instead; number: a JSON number, "
+                       "the field \"number\" instead"})
       .text("answers_key", "",
-            {.help = "key of a list with the true answers to the text, which is a question, the field "
-                     "\"answers\"; an empty list: it has no answer; \"\": no answers"})
+            {.help = "key of a list with the true answers to the text, which is a question. The list is "
+                     "the field \"answers\", which the step `answer` of an application reads (the task `qa` "
+                     "needs the reader `squad`). An empty list: the question has no answer; \"\": no "
+                     "answers"})
       .text("negatives_key", "",
             {.help = "key of a list with texts that do not belong to the text, in contrast to that of "
                      "text2_key, the field \"negatives\" of the task `embed`; needs text2_key; \"\": none"})
@@ -166,7 +169,8 @@ Schema JsonlReader::options() {
                         "and give the spans as the field \"spans\""})
       .choice("bad_rows", "error", {"error", "skip"},
               {.help = "what to do with invalid lines, such as one that is not JSON or lacks a key. error: "
-                       "refuse the run; skip: skip them and count them in the log (exp logs RUN)"});
+                       "refuse the run; skip: skip them and count them in the log (exp logs RUN). "
+                       "`exp predict` always refuses a file with invalid lines"});
 }
 
 JsonlReader::JsonlReader(const Options& options, const ReaderContext&)

@@ -333,7 +333,8 @@ Schema SquadReader::options() {
   return Schema().choice("bad_rows", "error", {"error", "skip"},
                          {.help = "what to do with invalid questions, such as one without an id, or with an "
                                   "answer that is not at its place in the context. error: refuse the run; "
-                                  "skip: skip them and count them in the log (exp logs RUN)"});
+                                  "skip: skip them and count them in the log (exp logs RUN). `exp predict` "
+                                  "always refuses a file with invalid questions"});
 }
 
 SquadReader::SquadReader(const Options& options, const ReaderContext&)

@@ -131,8 +131,8 @@ Schema TsvReader::options() {
             {.help = "column with the second text of a pair, the field \"text2\", as a number or name; \"\": "
                      "no second text"})
       .text("source_column", "",
-            {.help = "column with a source, as a number or name; source_column and target_column together "
-                     "give the fields \"source\" and \"target\" instead of \"text\" and \"label\""})
+            {.help = "column with a source, as a number or name; needs target_column. Both give the fields "
+                     "\"source\" and \"target\" instead of \"text\" and \"label\""})
       .text("target_column", "",
             {.help = "column with the target of a source, as a number or name; needs source_column"})
       .choice("label_type", "text", {"text", "list", "number"},
@@ -149,7 +149,8 @@ Schema TsvReader::options() {
                      "are ordinary characters"})
       .choice("bad_rows", "error", {"error", "skip"},
               {.help = "what to do with invalid rows, such as one with a missing column or an empty text. "
-                       "error: refuse the run; skip: skip them and count them in the log (exp logs RUN)"});
+                       "error: refuse the run; skip: skip them and count them in the log (exp logs RUN). "
+                       "`exp predict` always refuses a file with invalid rows"});
 }
 
 TsvReader::TsvReader(const Options& options, const ReaderContext&)

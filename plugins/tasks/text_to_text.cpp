@@ -83,35 +83,42 @@ Schema TextToText::options() {
                 .min = 1,
                 .max = 32})
       .number("length_penalty", 1.0,
-              {.help = "a text of n tokens has the score log p / n^length_penalty; a larger value prefers "
-                       "longer text",
+              {.help = "a text of n tokens has the score log p / n^length_penalty, where n counts the end "
+                       "token and, with target_begins, the token `start`; a larger value prefers longer text",
                .min = 0.0})
       .integer("beyond_source", 50,
-               {.help = "how many more tokens a generated text may have than its source; -1: no limit",
+               {.help = "how many more tokens a generated text may have than its source, whose special "
+                        "tokens count too; -1: no limit",
                 .unit = "tokens",
                 .min = -1})
       .integer("max_pieces", 0,
-               {.help = "largest number of tokens of a generated text; 0: only data.max_length limits it",
+               {.help = "largest number of tokens of a generated text; 0: no such limit. The limits of "
+                        "data.max_length and of beyond_source hold in addition",
                 .unit = "tokens",
                 .min = 0})
-      .boolean("source_start", false, {.help = "begin a source with the token `start`, as BART does"})
+      .boolean("source_start", false,
+               {.help = "begin a source with the token `start` ([CLS] or `<s>`), as BART does"})
       .choice("target_start", "start", {"start", "end", "padding"},
-              {.help = "the token that the decoder reads before it writes its first token; `end` for BART"})
+              {.help = "the role of the token that the decoder reads before it writes its first token: "
+                       "`start` is [CLS] or `<s>`, `end` is [SEP] or `</s>`, and `padding` is [PAD] or "
+                       "`<pad>`; `end` for BART"})
       .boolean("target_begins", false,
-               {.help = "begin each target and each generated text with the token `start`, as BART does"});
+               {.help = "begin each target and each generated text with the token `start` ([CLS] or "
+                        "`<s>`), as BART does"});
 }
 
 std::vector<Measure> TextToText::token_measures() {
   return {{.name = "perplexity",
            .help = "e^(mean loss of the target's tokens and its end token), where each is predicted from the "
-                   "true tokens before it",
+                   "true tokens before it; with task.target_begins the token `start` counts too",
            .better = Better::lower,
            .reducer = Reducer::exponential,
            .columns = {"loss", "pieces"}},
           {.name = "accuracy",
            .title = "token accuracy",
            .help = "share of the target's tokens, with the end token, that the model predicts correctly when "
-                   "it is given the true tokens before them",
+                   "it is given the true tokens before them; with task.target_begins the token `start` "
+                   "counts too",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "pieces"}}};

@@ -81,7 +81,8 @@ class TextToText : public Task {
   virtual void add_scores(std::string_view written, std::string_view reference,
                           Statistics& statistics) const = 0;
 
-  /// Returns the number of rows at the beginning of a target that are not predicted.
+  /// Returns the number of tokens in front of a target's text, which generation is given. The second one is
+  /// `start`: losses and measures count it as predicted.
   std::size_t given() const { return target_begins_ ? 2 : 1; }
 
   std::size_t max_length_;

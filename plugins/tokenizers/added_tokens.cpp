@@ -138,11 +138,14 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
 Schema& AddedTokens::add_option(Schema& schema) {
   return schema.text_list(
       option_name, {},
-      {.help = "tokens that are found in a text exactly as written, before the text is split; each entry has "
-               "flags, a blank and the token, such as `plain [E9]` or `lstrip,special <mask>`. Flags: plain "
-               "(none), or some of lstrip and rstrip (white space before or after the token belongs to it), "
-               "single_word (no letter or digit is beside it), normalized (search the normalized text), "
-               "special (omit it in generated text) and outside (no word is cut into it)"});
+      {.help = "tokens that are found in a text exactly as written, before the text is split; each must "
+               "be in the vocabulary. An entry has flags with commas between them, a blank and the token, "
+               "such as `plain [E9]` or `lstrip,special <mask>`. Flags: plain (none), or some of lstrip "
+               "and rstrip (white space before or after the token belongs to it), single_word (no letter "
+               "or digit is beside it), normalized (search the normalized text; byte_bpe normalizes "
+               "nothing and only searches these tokens after the others, and unigram does not search "
+               "them), special (omit it in generated text) and outside (the token is found only as an "
+               "added token; splitting a word never gives it)"});
 }
 
 AddedTokens::AddedTokens(const Options& options) {

@@ -87,11 +87,15 @@ Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedToke
 }  // namespace
 
 Schema ByteBpe::options() {
-  Schema schema =
-      tokenizers::vocabulary_schema(2, "merge only pairs of tokens that occur at least this often");
+  Schema schema = tokenizers::vocabulary_schema(
+      2, "merge only pairs of tokens that occur at least this often",
+      "one token per line, in the byte alphabet of GPT-2 (\"Ġthe\" is \" the\"). It needs the 256 bytes and "
+      "the special tokens (usually [PAD], [UNK], [CLS] and [SEP]). Merges may follow a line \"#version: "
+      "0.2\", as in merges.txt",
+      "; byte_bpe needs at least 260");
   schema.boolean("add_prefix_space", true,
-                 {.help = "put a blank in front of a text that does not begin with one, so that its first "
-                          "word gets the same tokens as elsewhere"});
+                 {.help = "put a blank in front of a text (and of each part behind an added token) that does "
+                          "not begin with one, so that its first word gets the same tokens as elsewhere"});
   return tokenizers::AddedTokens::add_option(schema);
 }
 

@@ -12,16 +12,16 @@
 
 namespace encore::tokenizers {
 
-Schema vocabulary_schema(std::int64_t min_frequency, std::string help) {
+Schema vocabulary_schema(std::int64_t min_frequency, std::string help, const std::string& file,
+                         const std::string& least) {
   Schema schema;
-  schema.optional(
-      "vocab", OptionType::path,
-      {.help = "vocabulary file: one token per line, with its special tokens (usually [PAD], [UNK], "
-               "[CLS] and [SEP]); either vocab or vocab_size is required"});
+  schema.optional("vocab", OptionType::path,
+                  {.help = "vocabulary file: " + file + "; either vocab or vocab_size is required"});
   schema.optional(
       "vocab_size", OptionType::integer,
       {.help = "instead of vocab: train a vocabulary of at most this size, special tokens included, on "
-               "the training text",
+               "the training text" +
+               least,
        .unit = "tokens",
        .min = 16,
        .max = 1000000});

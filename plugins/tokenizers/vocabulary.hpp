@@ -19,8 +19,14 @@
 
 namespace encore::tokenizers {
 
-/// Returns the options vocab, vocab_size and min_frequency; `help` describes min_frequency.
-Schema vocabulary_schema(std::int64_t min_frequency, std::string help);
+/// This is what the help of the option vocab says about the file of most tokenizers.
+inline constexpr const char* usual_file =
+    "one token per line, with its special tokens (usually [PAD], [UNK], [CLS] and [SEP])";
+
+/// Returns the options vocab, vocab_size and min_frequency. `help` describes min_frequency, `file` a
+/// vocabulary file; `least` ends the help of vocab_size.
+Schema vocabulary_schema(std::int64_t min_frequency, std::string help, const std::string& file = usual_file,
+                         const std::string& least = "");
 
 /// How a vocabulary is trained, from the options.
 struct Training {
