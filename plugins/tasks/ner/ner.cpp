@@ -153,8 +153,9 @@ SetDescription Ner::describe(const ExampleSet& set) const {
   std::int64_t words = 0, entities = 0, unseen_words = 0, cut_sentences = 0, cut = 0, cut_entities = 0;
   std::map<std::string, std::int64_t> unseen;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    words += std::ssize(in.tags(i));
-    for (const std::int32_t tag : in.tags(i)) {
+    const std::vector<std::int32_t> tags = in.tags(i);
+    words += std::ssize(tags);
+    for (const std::int32_t tag : tags) {
       unseen_words += names.is_label(tag) ? 0 : 1;
       if (const char mark = names.name(tag)[0]; mark != 'B' && mark != 'S') continue;
       ++entities;
@@ -163,7 +164,7 @@ SetDescription Ner::describe(const ExampleSet& set) const {
     if (in.cut_words(i) == 0) continue;
     ++cut_sentences;
     cut += in.cut_words(i);
-    cut_entities += count_cut_entities(iob2(words_.true_labels(in, i)), in.first_tokens(i).size());
+    cut_entities += count_cut_entities(iob2(words_.true_labels(in, i)), in.read_words(i));
   }
   SetDescription description;
   description.counts = {{"words", words},
@@ -172,6 +173,8 @@ SetDescription Ner::describe(const ExampleSet& set) const {
                         {"cut words", cut},
                         {"cut entities", cut_entities},
                         {"words with labels not in training", unseen_words}};
+  if (const std::int64_t windowed = in.windowed(); windowed > 0)
+    description.counts.emplace_back("sentences in windows", windowed);
   std::vector<std::string>& notes = description.notes;
   if (entities == 0)
     notes.push_back(

@@ -20,7 +20,7 @@ class Ner final : public Task {
       "entity recognition: one IOB2 label for each word; an entity counts as correct if all its words and "
       "its type are, as in conlleval";
   static constexpr const char* select = "max dev/f1";
-  static Schema options() { return tasks::ClassWeights::with_options({}); }
+  static Schema options() { return tasks::WordLabels::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() {
@@ -55,8 +55,8 @@ class Ner final : public Task {
                         const Outputs& outputs) const override {
     return answers_of(records, set, outputs, true);
   }
-  std::string left_out(const ExampleSet& set, std::size_t sequence) const override {
-    return words_.left_out(set, sequence, "entities are not looked for in");
+  std::string left_out(const ExampleSet& set, std::size_t example) const override {
+    return words_.left_out(set, example, "entities are not looked for in");
   }
 
  private:

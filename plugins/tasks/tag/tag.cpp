@@ -61,7 +61,7 @@ SetDescription Tag::describe(const ExampleSet& set) const {
   std::map<std::int32_t, std::int64_t> words;  // by label; empty if the truth is unknown
   std::int64_t all = 0, cut_sentences = 0, cut = 0, unseen = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    all += std::ssize(in.first_tokens(i)) + in.cut_words(i);
+    all += static_cast<std::int64_t>(in.read_words(i)) + in.cut_words(i);
     for (const std::int32_t label : in.tags(i)) ++words[label];
     cut_sentences += in.cut_words(i) > 0 ? 1 : 0;
     cut += in.cut_words(i);
@@ -74,7 +74,7 @@ SetDescription Tag::describe(const ExampleSet& set) const {
                     std::to_string(most->second) + " of " + counted(all, "word", "words"));
   if (cut > 0)
     notes.push_back(std::to_string(cut_sentences) + " of " +
-                    counted(std::ssize(set.arrays().lengths), "sentence", "sentences") +
+                    counted(static_cast<std::int64_t>(set.size()), "sentence", "sentences") +
                     " are longer than max_length = " + std::to_string(max_length_) + ": " +
                     counted(cut, "word is", "words are") + " cut and counted as wrong");
   for (const auto& [label, count] : words) {
@@ -88,6 +88,8 @@ SetDescription Tag::describe(const ExampleSet& set) const {
                         {"cut sentences", cut_sentences},
                         {"cut words", cut},
                         {"words with labels not in training", unseen}};
+  if (const std::int64_t windowed = in.windowed(); windowed > 0)
+    description.counts.emplace_back("sentences in windows", windowed);
   return description;
 }
 

@@ -21,7 +21,7 @@ class Tag final : public Task {
       "one label for each word, such as its part of speech, predicted from the first token of the word; "
       "scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
-  static Schema options() { return tasks::ClassWeights::with_options({}); }
+  static Schema options() { return tasks::WordLabels::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() {
@@ -53,8 +53,8 @@ class Tag final : public Task {
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule> given) const override { return words_.no_scores(given); }
   Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
-  std::string left_out(const ExampleSet& set, std::size_t sequence) const override {
-    return words_.left_out(set, sequence, "no label is given to");
+  std::string left_out(const ExampleSet& set, std::size_t example) const override {
+    return words_.left_out(set, example, "no label is given to");
   }
 
  private:

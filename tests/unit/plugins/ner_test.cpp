@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <random>
+
 #include <encore/error.hpp>
 #include <encore/testing.hpp>
 
@@ -80,6 +83,89 @@ TEST(Ner, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(message_of<Error>([&] { task.restore(""); }), "a list of labels needs at least one label");
   EXPECT_EQ(message_of<Error>([&] { task.restore("O\nB-X\nO\n"); }), "the list of labels names \"O\" twice");
   EXPECT_THROW(Ner(defaults, {2}), std::logic_error);
+}
+
+TEST(WordWindows, EveryWordHasItsLabelInOneWindow) {
+  std::mt19937 random(1);
+  for (int draw = 0; draw < 500; ++draw) {
+    const std::size_t room = 1 + random() % 12, stride = random() % room, words = random() % 40;
+    std::vector<std::size_t> tokens(words);
+    for (std::size_t& count : tokens) count = std::min<std::size_t>(room, 1 + random() % 5);
+    const std::vector<tasks::WordWindow> windows = tasks::windows_of(tokens, room, stride);
+    const auto used = [&](std::size_t first, std::size_t end) {
+      return std::accumulate(tokens.begin() + static_cast<std::ptrdiff_t>(first),
+                             tokens.begin() + static_cast<std::ptrdiff_t>(end), std::size_t{0});
+    };
+    std::size_t owned = 0, shown = 0;
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const tasks::WordWindow& window = windows[i];
+      ASSERT_EQ(window.own_first, owned) << "draw " << draw;
+      ASSERT_TRUE(window.first <= window.own_first && window.own_end <= window.end) << "draw " << draw;
+      ASSERT_LE(used(window.first, window.end), room) << "draw " << draw;
+      if (i > 0) {
+        ASSERT_LE(used(window.first, shown), stride) << "draw " << draw;
+        ASSERT_GT(window.end, shown) << "each window shows a new word; draw " << draw;
+      }
+      owned = window.own_end;
+      shown = window.end;
+    }
+    ASSERT_EQ(owned, words) << "draw " << draw;
+    if (used(0, words) <= room) {
+      ASSERT_EQ(windows.size(), 1U) << "draw " << draw;
+    }
+  }
+}
+
+TEST(WordWindows, SharedWordsBelongHalfToEachWindow) {
+  const std::vector<std::size_t> tokens(12, 1);
+  EXPECT_EQ(tasks::windows_of(tokens, 8, 4),
+            (std::vector<tasks::WordWindow>{{.first = 0, .end = 8, .own_first = 0, .own_end = 6},
+                                            {.first = 4, .end = 12, .own_first = 6, .own_end = 12}}));
+}
+
+TEST(Ner, ReadsALongSentenceInWindows) {
+  Ner task(options_with<Ner>("stride", std::int64_t{2}), {6});
+  task.restore("O\nB-X\nI-X\n");
+  const Records records =
+      records_of({{"a", "c", "a", "c", "ab", "c", "a"}, {"a", "c", "a", "c"}},
+                 {{"O", "O", "B-X", "I-X", "I-X", "O", "B-X"}, {"O", "O", "B-X", "O"}});
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 6);
+  ASSERT_EQ(set.size(), 2U);
+  // Windows of four tokens: a c a c | a c ab | ab c a. Their labels: the first three words | two | two.
+  ASSERT_EQ(set.sequences(0).count, 3U);
+  EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 6, 4, 6, 3}));
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 6, 4, 5, 3}));
+  EXPECT_EQ(numbers(set.ids(2)), (Values{2, 4, 5, 6, 4, 3}));
+  EXPECT_EQ(column(set, "targets", 0), (Values{-1, 0, 0, 1, -1, -1}));
+  EXPECT_EQ(column(set, "targets", 1), (Values{-1, -1, 2, 2, -1, -1}));
+  EXPECT_EQ(column(set, "targets", 2), (Values{-1, -1, -1, 0, 1, -1}));
+  EXPECT_EQ(column(set, "labelled", 1), (Values{-1, -1, 0, 0, -1, -1}));
+  EXPECT_EQ(task.left_out(set, 0), "");
+  EXPECT_EQ(count(task.describe(set), "cut words"), 0);
+  EXPECT_EQ(count(task.describe(set), "words"), 11);
+  EXPECT_EQ(count(task.describe(set), "sentences in windows"), 1);
+
+  // What the windows say is joined word by word, so an entity may cross their border.
+  const Outputs outputs = outputs_of(set, task.outputs().front(),
+                                     {9, 0, 0, 1, 9, 9, 9, 9, 2, 2, 9, 9, 9, 9, 9, 0, 1, 9, 9, 0, 0, 1, 0, 9});
+  EXPECT_EQ(task.label(records, set, outputs).lists("tags"), records.lists("tags"));
+
+  // A sentence that fits is encoded as without windows.
+  const Records fits = records_of({{"a", "c", "a", "c"}}, {{"O", "O", "B-X", "O"}});
+  const ExampleSet in_windows = data::encode_records(task, fits, make_tokenizer(), 6),
+                   whole = data::encode_records(task_with_labels(6), fits, make_tokenizer(), 6);
+  EXPECT_EQ(numbers(in_windows.ids(0)), numbers(whole.ids(0)));
+  for (const char* name : {"targets", "labelled", "first_pieces", "tags", "cut_words"})
+    EXPECT_EQ(column(in_windows, name, 0), column(whole, name, 0)) << name;
+
+  // A word that is longer than a window keeps its first tokens.
+  const ExampleSet giant =
+      data::encode_records(task, records_of({{"c", "abbbbbbb", "a"}}, {{"O", "B-X", "O"}}), make_tokenizer(), 6);
+  ASSERT_EQ(giant.sequences(0).count, 3U);
+  EXPECT_EQ(numbers(giant.ids(1)), (Values{2, 4, 5, 5, 5, 3}));
+  EXPECT_EQ(message_of<OptionError>([&] { Ner(options_with<Ner>("stride", std::int64_t{4}), {6}); }),
+            "stride = 4, but with data.max_length = 6 a window has 4 tokens of the sentence: expected a smaller "
+            "stride");
 }
 
 TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
