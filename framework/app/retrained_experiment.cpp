@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // retrained_text(): writes the resolved settings of a run as the TOML of an experiment file, for retrain.cpp.
-// held_out_share() and added_files() read what an earlier retraining has put into [data]. JSON and TOML have
-// the same syntax for strings, numbers, booleans and lists of them. The text decides the settings, and so the
-// identity, of the new run: equal wishes must give equal text. Read next: retrained_experiment.hpp.
+// held_out_share() and added_files() read what an earlier retraining has put into [data]. The text decides
+// the settings, and so the identity, of the new run: equal wishes must give equal text. Read next:
+// retrained_experiment.hpp.
 #include "app/retrained_experiment.hpp"
 
-#include <algorithm>
-#include <cctype>
-
 #include <nlohmann/json.hpp>
+
+#include "app/toml_text.hpp"
 
 namespace encore::app {
 
 namespace {
 
 using nlohmann::json;
-
-/// Returns a key of TOML, in quotes if it needs them.
-std::string key_text(const std::string& key) {
-  const bool bare = !key.empty() && std::ranges::all_of(key, [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
-  });
-  return bare ? key : json(key).dump();
-}
-
-/// Returns a value of TOML. An object, such as model.from, becomes an inline table.
-std::string toml_text(const json& value) {
-  if (!value.is_object()) return value.dump();
-  std::string text;
-  for (const auto& [key, inner] : value.items())
-    text += (text.empty() ? "" : ", ") + key_text(key) + " = " + toml_text(inner);
-  return "{ " + text + " }";
-}
 
 /// Writes the tables of a resolved experiment. Options that have their default are left out, except `type`
 /// and the references to a run (names_run), which are always written.
@@ -48,7 +30,7 @@ class Tables {
       if (value.is_object() && !names_run(path, key))
         inner.push_back(key);
       else if (key == "type" || value.is_object() || is_set(path + "." + key))
-        lines += key_text(key) + " = " + toml_text(value) + "\n";
+        lines += toml_key(key) + " = " + toml_text(value) + "\n";
     }
     if (!lines.empty() || inner.empty()) text_ += "\n[" + path + "]\n" + lines;
     for (const std::string& key : inner) write(path + "." + key, table.at(key));

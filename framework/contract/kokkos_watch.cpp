@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // KokkosWatch: registers callbacks with Kokkos Tools, and records the kernels and allocations that a part
 // launches during a check. layer_checks.cpp and optimizer_checks.cpp use it; nothing is stored. Read
-// kokkos_watch.hpp first.
-#include "contract/kokkos_watch.hpp"
+// suite.hpp first.
+#include "contract/suite.hpp"
 
 #include <set>
 

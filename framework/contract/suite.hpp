@@ -18,7 +18,6 @@
 #include <encore/device.hpp>
 #include <encore/plugin.hpp>
 
-#include "contract/kokkos_watch.hpp"
 #include "plugin_host/default_options.hpp"
 
 namespace encore::contract {
@@ -169,6 +168,22 @@ void require(bool condition, const std::string& message);
 /// Throws Error unless a name that becomes part of paths consists of letters, digits, "_", "-" and ".";
 /// `what` describes its owner, as in "a state".
 void require_word(const std::string& name, const std::string& what);
+
+/// Records, through the callbacks of Kokkos Tools, which kernels are launched and which memory is allocated
+/// while it lives (kokkos_watch.cpp). One at a time. Checks watch the passes of a layer and the updates of an
+/// optimizer with it: a pass that allocates, or a kernel without a label, fails a check.
+class KokkosWatch {
+ public:
+  KokkosWatch();
+  ~KokkosWatch();
+  KokkosWatch(const KokkosWatch&) = delete;
+  KokkosWatch& operator=(const KokkosWatch&) = delete;
+
+  /// Returns the labels of the kernels that were launched, each once.
+  std::vector<std::string> kernels() const;
+  /// Returns the labels of the memory that was allocated.
+  std::vector<std::string> allocations() const;
+};
 
 /// Throws Error when a kernel's label is not of the form "namespace::name".
 void require_labels(const KokkosWatch& watch);

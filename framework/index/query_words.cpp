@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The words of a query, and their form for FTS5: each word stands in quotation marks, within which FTS5 knows
 // no operators. The stop words are the 33 words that Lucene's EnglishAnalyzer drops; the list is part of the
-// meaning of an index and must stay. Read query_words.hpp first.
-#include "index/query_words.hpp"
+// meaning of an index and must stay. Read row_store.hpp first.
+#include "index/row_store.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tables of index.db and the queries on them. FTS5 keeps the words only; it reads the text from the table
 // of documents (an external content table). The tokenizer unicode61 removes diacritics; porter before it
-// makes stems. Read row_store.hpp and query_words.hpp first.
+// makes stems. Read row_store.hpp first; query_words.cpp finds the words of a query.
 #include "index/row_store.hpp"
 
 #include <sqlite3.h>
@@ -12,8 +12,6 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
-
-#include "index/query_words.hpp"
 
 namespace encore::index {
 namespace {

@@ -3,7 +3,8 @@
 // text (FTS5). In an index of passages it has the documents, their passages, and the words of these.
 // document_index.cpp writes and opens it. It is a class of its own beside store::Database, because plugins
 // load it: it has no locks, guards or upgrades, as an index is never changed. Files of released versions have
-// its tables, so a change needs a new format number.
+// its tables, so a change needs a new format number. Which words of a query count decides the scores of an
+// index, so the rules of query_words.cpp must stay.
 #pragma once
 
 #include <cstdint>
@@ -127,5 +128,21 @@ class RowStore {
   std::vector<std::size_t> first_passage_;  ///< by document
   RowStatement id_, text_, find_;
 };
+
+// --- the words of a query, as RowStore::find() looks for them (query_words.cpp). A query comes from anyone,
+// so no character of it may reach FTS5 as an operator. ---
+
+/// The most words of a query that count: the time of a query grows with them, and a query of a person has
+/// fewer.
+inline constexpr std::size_t most_query_words = 256;
+
+/// Returns the different words of a query in their order, in lower case where they are ASCII, at most
+/// most_query_words. A word is a sequence of letters and digits of ASCII and of characters beyond ASCII. With
+/// `drops_stop_words`, frequent English words are left out, unless the query has no others.
+std::vector<std::string> words_of_query(std::string_view query, bool drops_stop_words);
+
+/// Returns the query of FTS5, the full-text search of SQLite, that finds documents with any of the words; ""
+/// if there are none.
+std::string match_expression(const std::vector<std::string>& words);
 
 }  // namespace encore::index

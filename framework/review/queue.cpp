@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/nearest.hpp"
-#include "review/queue_file.hpp"
 
 namespace encore::review {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tables of a review queue, and the checks before a file is used as one: application id, version, and
 // exactly these tables. Queue calls it (queue.hpp). Text of requests is in the table `content` alone, so that
-// it can be overwritten (queue_texts.cpp). A change of the tables needs the next version in queue_file.hpp.
-#include "review/queue_file.hpp"
+// it can be overwritten (queue_texts.cpp). A change of the tables needs the next version in queue.hpp.
+#include "review/queue.hpp"
 
 #include <fcntl.h>
 

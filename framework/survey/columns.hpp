@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // columns_of(): the columns of a user's file with facts about their values: how many are empty, how many
-// differ, how long they are. survey.cpp calls it; proposal.hpp chooses the columns of text and label by the
+// differ, how long they are. survey.cpp calls it; proposal.cpp chooses the columns of text and label by the
 // facts. It reads rows by the same SeparatedRows as the reader "tsv", and follows keys into objects like the
 // reader "jsonl". The memory is bounded by the limits below, whatever the file holds.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts over records. Equal records are found by sorting hashes of their text, which takes 16 bytes for each
-// record; a hash table takes several times as much. survey.cpp calls these functions. Read counts.hpp first.
-#include "survey/counts.hpp"
+// record; a hash table takes several times as much. survey.cpp calls these functions. Read survey.hpp first.
+#include "survey/survey.hpp"
 
 #include <algorithm>
 #include <cstdint>

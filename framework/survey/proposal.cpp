@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rules of choose_text() and choose_label(), with the names that columns of text and label usually have.
-// survey.cpp calls them. Rules and names may change. Read proposal.hpp first.
-#include "survey/proposal.hpp"
+// survey.cpp calls them. Rules and names may change. Read survey.hpp first.
+#include "survey/survey.hpp"
 
 #include <algorithm>
 #include <array>

@@ -12,9 +12,7 @@
 #include "base/nearest.hpp"
 #include "base/readable_text.hpp"
 #include "survey/columns.hpp"
-#include "survey/counts.hpp"
 #include "survey/file_form.hpp"
-#include "survey/proposal.hpp"
 
 namespace encore::survey {
 namespace {

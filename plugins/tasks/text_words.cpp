@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // split_words(): splits a line into words by Unicode categories (utf8proc). word_labels.cpp and ner/ner.cpp
-// call it for typed text; predictions depend on it, trained models do not. Read text_words.hpp first.
-#include "text_words.hpp"
+// call it for typed text; predictions depend on it, trained models do not. Read word_labels.hpp first.
+#include "word_labels.hpp"
 
 #include <utf8proc.h>
 

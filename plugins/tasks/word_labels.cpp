@@ -10,7 +10,6 @@
 
 #include "label_scores.hpp"
 #include "line_text.hpp"
-#include "text_words.hpp"
 
 namespace encore::tasks {
 namespace {
@@ -22,10 +21,10 @@ enum : std::size_t { targets, labelled, first_tokens, tags, cut_words, weights }
 
 /// A sentence with its tokens.
 struct WordLabels::Sentence {
-  std::vector<std::int32_t> tokens;                ///< of the words that are read, one after the other
-  std::vector<std::size_t> counts;                 ///< number of tokens of each of these words
-  std::vector<std::size_t> begins;                 ///< first token of each of these words
-  std::size_t words = 0;                           ///< read or cut
+  std::vector<std::int32_t> tokens;                 ///< of the words that are read, one after the other
+  std::vector<std::size_t> counts;                  ///< number of tokens of each of these words
+  std::vector<std::size_t> begins;                  ///< first token of each of these words
+  std::size_t words = 0;                            ///< read or cut
   const std::vector<std::string>* truth = nullptr;  ///< of all words; null: unknown
 
   std::size_t cut() const { return words - counts.size(); }
@@ -65,9 +64,9 @@ WordLabels::WordLabels(const Options& options, const TaskContext& context, std::
       weights_(options) {
   ENCORE_REQUIRE(max_length_ >= 3, "max_length must leave room for the two markers and one token");
   if (static_cast<std::int64_t>(stride_) >= max_length_ - 2)
-    throw OptionError("stride", "stride = " + std::to_string(stride_) + ", but with data.max_length = " +
-                                    std::to_string(max_length_) + " a window has " +
-                                    std::to_string(max_length_ - 2) +
+    throw OptionError("stride", "stride = " + std::to_string(stride_) +
+                                    ", but with data.max_length = " + std::to_string(max_length_) +
+                                    " a window has " + std::to_string(max_length_ - 2) +
                                     " tokens of the sentence: expected a smaller stride");
 }
 

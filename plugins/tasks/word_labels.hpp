@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordLabels: the words of a sentence as the rows of a sequence, [CLS] tokens [SEP], with the label of each
 // word on its first token; and the classes of these rows back to a label per word. A sentence that is too
-// long is cut, or read in windows, each a sequence of the same example. Tasks that label words share it. Place
-// in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows -> labels of
-// words. Runs store knowledge(), so its form must not change.
+// long is cut, or read in windows, each a sequence of the same example. Tasks that label words share it.
+// Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows ->
+// labels of words. Runs store knowledge(), so its form must not change. Text that a user types is first split
+// into words as annotated corpora are (text_words.cpp): predictions for such text depend on the split,
+// trained models do not.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +33,9 @@ struct WordWindow {
 
 /// Returns windows of whole words with at most `room` tokens (a word of more tokens is alone). `tokens`: the
 /// number of tokens of each word. The next window begins with the last words of the one before it: as many as
-/// have at most `stride` tokens and leave room for the word behind them. Of these shared words the first half belongs to the earlier window and the
-/// second half to the later one, so a word has context on both sides. A sentence without words has one empty
-/// window.
+/// have at most `stride` tokens and leave room for the word behind them. Of these shared words the first half
+/// belongs to the earlier window and the second half to the later one, so a word has context on both sides. A
+/// sentence without words has one empty window.
 std::vector<WordWindow> windows_of(std::span<const std::size_t> tokens, std::size_t room, std::size_t stride);
 
 class WordLabels {
@@ -64,9 +66,9 @@ class WordLabels {
   std::vector<ColumnRule> columns() const;
   static OutputRule output() { return {.name = classes_output, .truth = targets_column}; }
   /// Encodes a sentence. Without `stride` it is cut before the word that would exceed max_length - 1 rows, so
-  /// that [SEP] fits. Otherwise a sentence that does not fit becomes several sequences, one for each window of
-  /// windows_of(); each word has its label in one of them. A word without a token (a lone control character)
-  /// becomes [UNK].
+  /// that [SEP] fits. Otherwise a sentence that does not fit becomes several sequences, one for each window
+  /// of windows_of(); each word has its label in one of them. A word without a token (a lone control
+  /// character) becomes [UNK].
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const;
 
@@ -132,5 +134,21 @@ class WordLabels::Columns {
   const ExampleSet& set_;
   std::size_t tags_, first_tokens_, cut_words_;
 };
+
+// --- words of a text (text_words.cpp), for WordLabels::from_text and answers ---
+
+struct TextWord {
+  std::string_view text;  ///< within the line
+  std::size_t start = 0;  ///< in Unicode code points from the start of the line
+  std::size_t end = 0;    ///< one past the last
+};
+
+/// Returns the words of one line without white space: punctuation at the ends of a word is separate, and so
+/// is an English 's. The line must be UTF-8 and outlive the result.
+std::vector<TextWord> split_words(std::string_view line);
+
+/// Writes the words of a record, which stay as they are, into `line`, with a blank between two, and returns
+/// them as parts of it.
+std::vector<TextWord> join_words(const std::vector<std::string>& words, std::string& line);
 
 }  // namespace encore::tasks

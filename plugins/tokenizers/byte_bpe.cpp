@@ -12,7 +12,6 @@
 
 #include <encore/token_cuts.hpp>
 
-#include "byte_text.hpp"
 #include "merge_neighbours.hpp"
 
 namespace encore::byte_bpe {

@@ -7,11 +7,15 @@
 // `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, concatenated,
 // are the text. Of the special tokens only the mask is recognized in text, unless the option added_tokens
 // names more. Trained models depend on the tokens of a text, so they must not change. Read next:
-// merge_neighbours.hpp; training: byte_bpe_trainer.cpp; plugin entry: byte_bpe_plugin.cpp.
+// merge_neighbours.hpp; bytes as text: byte_text.cpp; training: byte_bpe_trainer.cpp; plugin entry:
+// byte_bpe_plugin.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <encore/plugin.hpp>
@@ -74,5 +78,21 @@ inline constexpr std::int64_t smallest_vocabulary = 4 + 256;
 /// words are cut again with merge_neighbours, so the training text is cut as `encode` would cut it. `words`
 /// are words of first_word with their counts.
 std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training);
+
+// --- bytes as text (byte_text.cpp): the printable alphabet in which vocabularies are stored, and the words
+// of a text, both as in GPT-2. Vocabularies depend on both, so neither may change. ---
+
+/// Returns each byte as a printable character: printable characters of Latin-1 stand for themselves; the
+/// other bytes, in their order, become U+0100 onward.
+std::string printable(std::string_view bytes);
+/// Returns the bytes of a token, or nothing if one of its characters stands for no byte.
+std::optional<std::string> bytes_of(std::string_view printable);
+/// Returns all bytes in the order of their printable characters.
+const std::array<unsigned char, 256>& alphabet();
+
+/// Returns the length of the word that `text`, which is not empty, begins with, by the pattern
+///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+/// Bytes that are not UTF-8 are not letters, numbers or white space.
+std::size_t first_word(std::string_view text);
 
 }  // namespace encore::byte_bpe

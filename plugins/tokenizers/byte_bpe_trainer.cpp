@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "byte_text.hpp"
 #include "merge_neighbours.hpp"
 #include "pair_queue.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes as printable text, in two tables, and first_word(), a matcher of GPT-2's regular expression written
-// by hand. byte_bpe.cpp and its trainer call it. Both must stay those of GPT-2. Read byte_text.hpp first.
-#include "byte_text.hpp"
+// by hand. byte_bpe.cpp and its trainer call it. Both must stay those of GPT-2. Read byte_bpe.hpp first.
+#include "byte_bpe.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,7 +8,6 @@
 #include "bounds/linear.hpp"
 #include "bounds/options.hpp"
 #include "byte_bpe.hpp"
-#include "byte_text.hpp"
 #include "wordpiece.hpp"
 
 // The entry points of two plugins, which CMakeLists.txt gives these names.

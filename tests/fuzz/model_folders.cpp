@@ -9,7 +9,7 @@
 
 #include <encore/base64.hpp>
 
-#include "byte_text.hpp"
+#include "byte_bpe.hpp"
 #include "support/places.hpp"
 
 namespace encore::fuzz {

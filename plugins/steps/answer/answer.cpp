@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step "answer": its options, the passages that it asks the model about, the choice of the threshold, and
-// the measures. The worker calls it through AppStep (encore/step.hpp). A released default never changes,
-// because runs are identified without values that equal their default. Exact match and F1 are those of the
-// task `qa`, whose files are compiled in. Read answer.hpp first.
+// The step "answer": its options, the passages that it asks the model about, the choice of the threshold, the
+// sentence around an answer, and the measures. The worker calls it through AppStep (encore/step.hpp). A
+// released default never changes, because runs are identified without values that equal their default. Exact
+// match and F1 are those of the task `qa`, whose files are compiled in. Read answer.hpp first.
 #include "answer.hpp"
 
 #include <algorithm>
@@ -15,7 +15,6 @@
 
 #include "qa/measures.hpp"
 #include "qa/threshold.hpp"
-#include "sentence.hpp"
 #include "text_places.hpp"
 
 namespace encore::answer {
@@ -72,6 +71,28 @@ Measure ratio(const char* name, const char* title, const char* help, Better bett
           .reducer = Reducer::ratio,
           .columns = {part, whole},
           .always = always};
+}
+
+bool is_space(char letter) {
+  return letter == ' ' || letter == '\t' || letter == '\v' || letter == '\f';
+}
+
+bool is_line_end(char letter) {
+  return letter == '\n' || letter == '\r';
+}
+
+bool closes(char letter) {
+  return letter == '"' || letter == '\'' || letter == ')' || letter == ']';
+}
+
+/// Returns whether a sentence ends before this byte.
+bool ends_before(std::string_view document, std::size_t byte) {
+  if (byte == 0 || byte >= document.size()) return true;
+  if (is_line_end(document[byte]) || is_line_end(document[byte - 1])) return true;
+  if (!is_space(document[byte])) return false;
+  std::size_t last = byte;
+  while (last > 0 && closes(document[last - 1])) --last;
+  return last > 0 && std::string_view(".!?").find(document[last - 1]) != std::string_view::npos;
 }
 
 }  // namespace
@@ -183,6 +204,16 @@ double AnswerStep::weight_of(const Records& records, std::size_t record, std::si
     throw Error("step \"" + name_ + "\": a hit of step \"" + from_ + "\" has the score " + decimal(score) +
                 ", but weigh_hits needs probabilities, in [0, 1]: expected a step rerank with a label");
   return score;
+}
+
+// The ends of a sentence are looked for from the answer outwards, so that the rest of a long document is not
+// read.
+std::string sentence_of(std::string_view document, std::size_t begin, std::size_t end) {
+  begin = std::min(begin, document.size());
+  end = std::clamp(end, begin, document.size());
+  while (!ends_before(document, begin)) --begin;
+  while (!ends_before(document, end)) ++end;
+  return std::string(trimmed(document.substr(begin, end - begin)));
 }
 
 std::vector<AnswerStep::Found> AnswerStep::find_all(const Records& records) {

@@ -3,7 +3,8 @@
 // `qa` about each of the best documents, takes the answer with the highest probability, and leaves the
 // question to a person if this probability is below a threshold. answer_plugin.cpp registers it; the worker
 // calls it through AppStep (encore/step.hpp). Experiment files have the names of the options and stored runs
-// the knowledge, so these never change. Read sentence.hpp next.
+// the knowledge, so these never change. Answers of stored runs have sentences of sentence_of(), so a change
+// of its rule needs a new version of the step. Read next: answer.cpp, qa/threshold.hpp.
 #pragma once
 
 #include <cstddef>
@@ -61,5 +62,11 @@ class AnswerStep final : public AppStep {
   bool is_ready_;
   std::vector<std::string> notes_;
 };
+
+/// Returns, for the field `sentence`, the sentence that holds the bytes [begin, end) of a document, without
+/// white space at its ends. A sentence ends at a line end, or behind a ".", "!" or "?" with closing quotation
+/// marks and brackets, where white space follows. An end within the bytes does not count. The rule knows no
+/// abbreviations, so "Mr." ends a sentence too.
+std::string sentence_of(std::string_view document, std::size_t begin, std::size_t end);
 
 }  // namespace encore::answer

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The formulas of ranking_measures.hpp, with the conventions of trec_eval: the gain is the grade, the
 // discount is log2(rank + 1), and the denominator counts all judged documents, found or not. Tests compare
-// the values with those of ir-measures, so a formula may not change. Read ranking_measures.hpp first.
+// the values with those of ir-measures, so a formula may not change. In labels only what stands behind the
+// last "=" can be a grade, and only if it is a whole number; otherwise the sign belongs to the id. Read
+// ranking_measures.hpp first.
 #include "ranking_measures.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace encore::ranking {
 namespace {
@@ -22,6 +26,25 @@ double discounted(int grade, std::size_t index) {
 }
 
 }  // namespace
+
+Grades grades_in(const std::vector<std::string>& labels) {
+  Grades grades;
+  for (const std::string& label : labels) {
+    std::string id = label;
+    int grade = 1;
+    if (const std::size_t sign = label.rfind('='); sign != std::string::npos && sign > 0) {
+      const char *begin = label.data() + sign + 1, *end = label.data() + label.size();
+      const auto [stop, failure] = std::from_chars(begin, end, grade);
+      if (failure == std::errc() && stop == end)
+        id = label.substr(0, sign);
+      else
+        grade = 1;
+    }
+    const auto [known, is_new] = grades.emplace(std::move(id), grade);
+    if (!is_new) known->second = std::max(known->second, grade);
+  }
+  return grades;
+}
 
 std::size_t count_relevant(const Grades& grades) {
   return static_cast<std::size_t>(

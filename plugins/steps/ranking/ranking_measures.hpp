@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The measures of a ranking of documents: nDCG, reciprocal rank, recall and average precision, as trec_eval
-// and ir-measures compute them. The fit of the step `search` and hit_measures.cpp call these pure functions.
-// Stored runs have the values, so a change needs a new version of the steps.
+// and ir-measures compute them; and the relevant documents of a query, which the field `labels` of its record
+// names. The fit of the step `search` and hits.cpp call these pure functions. Stored runs have the values, so
+// a change needs a new version of the steps. The form of the labels is that of the users' data files, so it
+// stays.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +23,10 @@ using Ranking = std::span<const std::string>;
 /// The grades of the documents that were judged for one query. A document without a grade counts as grade 0,
 /// and grades below 1 as not relevant.
 using Grades = std::map<std::string, int>;
+
+/// Returns the grade of each document in a list of ids. An id without a grade has grade 1; "d12=3" is the
+/// document d12 with grade 3. Of an id that stands twice the higher grade counts.
+Grades grades_in(const std::vector<std::string>& labels);
 
 /// Returns the number of relevant documents.
 std::size_t count_relevant(const Grades& grades);

@@ -11,8 +11,6 @@
 
 #include <encore/error.hpp>
 
-#include "ranking/hit_line.hpp"
-
 namespace encore::rerank {
 namespace {
 

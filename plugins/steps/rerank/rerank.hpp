@@ -3,7 +3,7 @@
 // about each. rerank_plugin.cpp registers it; the worker calls it through AppStep (encore/step.hpp). A search
 // compares vectors that were computed apart; such a model reads both at once, so it is slower and often
 // better (Nogueira and Cho 2019). Experiment files have the names of the options, so these never change.
-// Read next: ranking/hit_measures.hpp.
+// Read next: ranking/hits.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 #include <encore/step.hpp>
 
-#include "ranking/hit_measures.hpp"
+#include "ranking/hits.hpp"
 
 namespace encore::rerank {
 

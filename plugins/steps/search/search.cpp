@@ -14,8 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "fusion_choice.hpp"
-#include "ranking/hit_line.hpp"
-#include "ranking/judged_documents.hpp"
 #include "ranking/ranking_measures.hpp"
 
 namespace encore::search {

@@ -14,7 +14,7 @@
 #include <encore/document_index.hpp>
 #include <encore/step.hpp>
 
-#include "ranking/hit_measures.hpp"
+#include "ranking/hits.hpp"
 
 namespace encore::search {
 

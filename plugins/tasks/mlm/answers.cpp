@@ -5,7 +5,6 @@
 // which encodes records, is mlm.cpp. Read mlm.hpp first.
 #include <charconv>
 
-#include "columns.hpp"
 #include "mlm.hpp"
 #include "next_text.hpp"
 
@@ -25,13 +24,13 @@ struct Guesses {
 };
 
 Guesses guesses_of(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
-  const auto width = static_cast<std::size_t>(outputs.get(candidates_output).rule.width);
+  const auto width = static_cast<std::size_t>(outputs.get(Mlm::candidates_output).rule.width);
   const Run of = set.sequences(example);
   Guesses guesses;
   for (std::size_t s = of.first; s < of.first + of.count; ++s) {
-    const std::span<const std::int32_t> truth = set.integers(targets, s),          // (M)
-        best = outputs.integers(candidates_output, set, s);                        // (M, width)
-    const std::span<const float> losses = outputs.numbers(losses_output, set, s);  // (M)
+    const std::span<const std::int32_t> truth = set.integers(Mlm::targets, s),          // (M)
+        best = outputs.integers(Mlm::candidates_output, set, s);                        // (M, width)
+    const std::span<const float> losses = outputs.numbers(Mlm::losses_output, set, s);  // (M)
     for (std::size_t m = 0; m < truth.size(); ++m) {
       if (truth[m] == no_target) continue;
       guesses.masked += 1.0;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "columns.hpp"
 #include "masking.hpp"
 #include "next_text.hpp"
 #include "word_counts.hpp"

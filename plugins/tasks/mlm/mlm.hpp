@@ -8,6 +8,7 @@
 // draw and on the order of the columns, so these must not change. Read next: masking.hpp, next_text.hpp.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <span>
 #include <string>
@@ -35,6 +36,15 @@ class Mlm final : public Task {
              .head = "language_model",
              .reader = "text_file"}};
   }
+
+  /// The columns of an example, in the order of columns(); change both together.
+  enum Column : std::size_t { picked, targets, specials, words };
+  static constexpr const char* candidates_output = "candidates";
+  static constexpr const char* probabilities_output = "probabilities";
+  static constexpr const char* losses_output = "losses";
+  static constexpr const char* next_output = "next";
+  /// A field that marks records typed by a user, with masks in them.
+  static constexpr const char* typed_field = "typed";
 
   Mlm(const Options& options, const TaskContext& context);
 

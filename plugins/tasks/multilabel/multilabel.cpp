@@ -12,7 +12,6 @@
 
 #include "label_scores.hpp"
 #include "measures.hpp"
-#include "thresholds.hpp"
 
 namespace encore::multilabel {
 namespace {

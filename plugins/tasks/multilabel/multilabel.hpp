@@ -4,10 +4,12 @@
 // `labels`, the truth) -> ids and a 0 or 1 per label -> probabilities (head "sigmoid") -> labels above a
 // threshold, and the counts of each text that the measures sum. Trainer and inference call it through Task;
 // runs store knowledge() and tune(), so their forms must not change. Read next: text_input.hpp,
-// thresholds.hpp, measures.hpp.
+// measures.hpp.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <encore/adopts_fields.hpp>
@@ -79,5 +81,21 @@ class Multilabel final : public Task, public AdoptsFields {
   tasks::TextInput texts_;
   tasks::LabelNames names_;
 };
+
+// --- the thresholds of task.tune_thresholds, which Multilabel::tune and use call (thresholds.cpp) ---
+
+/// The probability of a label for one text, and whether the text has the label.
+using Judged = std::pair<float, bool>;
+
+/// Returns, for one label, the threshold with the best F1 of `probability > threshold`, halfway between two
+/// adjacent probabilities. Of equally good ones it takes the nearest to `usual`, then the larger. Returns
+/// `usual` if no text has the label.
+float best_threshold(std::vector<Judged> texts, float usual);
+
+/// Returns a line such as "0.31 joy" for each label, which a run stores and from which equal bits are read
+/// back. Its form must not change.
+std::string thresholds_text(const std::vector<float>& thresholds, const std::vector<std::string>& labels);
+/// Reads the thresholds of these labels. Throws Error if the text is for other labels.
+std::vector<float> thresholds_from_text(std::string_view text, const std::vector<std::string>& labels);
 
 }  // namespace encore::multilabel

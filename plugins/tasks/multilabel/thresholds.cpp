@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // best_threshold(): one pass over the examples by falling probability, with F1 = 2 correct / (given +
 // examples with the label). Multilabel::tune and Multilabel::use (multilabel.cpp) call this file. Runs store
-// the text of the thresholds, so its form must not change. Read thresholds.hpp first.
-#include "thresholds.hpp"
+// the text of the thresholds, so its form must not change. Read multilabel.hpp first.
+#include "multilabel.hpp"
 
 #include <algorithm>
 #include <charconv>

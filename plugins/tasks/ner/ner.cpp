@@ -12,7 +12,6 @@
 #include "label_scores.hpp"
 #include "line_text.hpp"
 #include "measures.hpp"
-#include "text_words.hpp"
 
 namespace encore::ner {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests how the words of a query are found and written for FTS5 (index/query_words.hpp): no character of a
+// Tests how the words of a query are found and written for FTS5 (index/query_words.cpp): no character of a
 // query may act as an operator. document_index_test.cpp passes such queries to SQLite.
-#include "index/query_words.hpp"
+#include "index/row_store.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,6 @@
 
 #include "base/utf8.hpp"
 #include "byte_bpe.hpp"
-#include "byte_text.hpp"
 #ifdef ENCORE_HAS_UNIGRAM
 #include "unigram.hpp"
 #endif

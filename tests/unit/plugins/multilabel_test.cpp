@@ -12,7 +12,6 @@
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "multilabel/measures.hpp"
-#include "multilabel/thresholds.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"

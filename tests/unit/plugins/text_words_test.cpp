@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests split_words() (plugins/tasks/text_words.hpp), which splits running text into words for tasks that
+// Tests split_words() (plugins/tasks/text_words.cpp), which splits running text into words for tasks that
 // label words (ner and tag): punctuation, possessives, white space, and offsets in code points. Another split
 // would change the answers of trained models, so the words must stay.
-#include "text_words.hpp"
+#include "word_labels.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 // queue_process_test.cpp.
 #include "review/queue.hpp"
 
-#include "review/queue_file.hpp"
 #include "store/encore_database.hpp"
 #include "unit/review/queue_fixture.hpp"
 

@@ -11,7 +11,6 @@
 
 #include <encore/testing.hpp>
 
-#include "answer/sentence.hpp"
 #include "base/measures.hpp"
 #include "unit/steps/samples.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests how the step `search` chooses a method (search/fusion_choice.hpp): words and vectors are joined only
-// if this helps beyond chance. Also the grades in labels (ranking/judged_documents.hpp). It needs no index.
+// if this helps beyond chance. Also the grades in labels (ranking/ranking_measures.hpp). It needs no index.
 #include "search/fusion_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "ranking/judged_documents.hpp"
+#include "ranking/ranking_measures.hpp"
 
 namespace encore::search {
 namespace {

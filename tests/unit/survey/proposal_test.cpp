@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests which columns of a user's file are proposed as text and label (survey/proposal.hpp), and that nothing
+// Tests which columns of a user's file are proposed as text and label (survey/proposal.cpp), and that nothing
 // is proposed where the facts do not decide. The rules may change; a wrong proposal is worse than none.
-#include "survey/proposal.hpp"
+#include "survey/survey.hpp"
 
 #include <gtest/gtest.h>
 

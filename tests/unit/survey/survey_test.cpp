@@ -8,7 +8,6 @@
 
 #include "jsonl.hpp"
 #include "plugin_host/default_options.hpp"
-#include "survey/counts.hpp"
 #include "tsv.hpp"
 #include "unit/record/temporary_folder.hpp"
 

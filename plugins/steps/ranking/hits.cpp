@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of rankings as data, and what each record adds to them. A record without a relevant document
-// adds nothing, so the means run over the others. Read hit_measures.hpp first.
-#include "hit_measures.hpp"
+// The measures of rankings as data, what each record adds to them, and the line of a hit. A record without a
+// relevant document adds nothing, so the means run over the others. The line has at most 80 bytes of the
+// document, with blanks in place of line ends. Read hits.hpp first.
+#include "hits.hpp"
 
 #include <cstddef>
-#include <string>
+#include <cstdio>
 #include <utility>
 
-#include "judged_documents.hpp"
 #include "ranking_measures.hpp"
 
 namespace encore::ranking {
+namespace {
+
+constexpr std::size_t shown_bytes = 80;
+
+/// Returns one line of at most `shown_bytes` bytes, cut between characters.
+std::string beginning_of(const std::string& document) {
+  std::string line = document;
+  for (char& letter : line)
+    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
+  if (line.size() <= shown_bytes) return line;
+  std::size_t end = shown_bytes;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+  return line.substr(0, end) + "...";
+}
+
+}  // namespace
 
 std::vector<Measure> hit_measures() {
   const auto mean_of = [](std::string name, std::string title, std::string help) {
@@ -43,6 +59,12 @@ void measure_hits(const Records::TextLists& labels, const Records::TextLists& hi
     statistics.add("recall", recall(ranking, grades, ranking.size()));
     statistics.add("map", average_precision(ranking, grades));
   }
+}
+
+std::string hit_line(const std::string& id, double score, const std::string& document) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%.3f", score);
+  return id + "  " + number + "  " + beginning_of(document);
 }
 
 }  // namespace encore::ranking
