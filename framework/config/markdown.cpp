@@ -77,12 +77,12 @@ std::string needed_beside(const ManifestOffer& offer) {
 
 /// Returns the sentence in front of the lines that select a type.
 std::string selected_by(Kind kind) {
-  const std::string list =
-      kind == Kind::layer  ? "`model.block` or `model.decoder.block` lists (a norm: which `model.norm` names)"
-      : kind == Kind::step ? "`app.steps` lists"
-                           : "";
-  if (list.empty()) return "An experiment file selects it with:";
-  return "An experiment file selects it with these lines. NAME is a name of your choice, which " + list + ":";
+  if (kind != Kind::layer && kind != Kind::step) return "An experiment file selects it with:";
+  const std::string begin = "An experiment file selects it with these lines. NAME is a name of your choice";
+  if (kind == Kind::step) return begin + ", which `app.steps` lists:";
+  return begin +
+         ". Write it into the list `model.block`, or into `model.decoder.block` for a decoder. (For a norm, "
+         "write it as `model.norm` instead.)";
 }
 
 /// Returns in one or two sentences what a part of this kind is.

@@ -154,22 +154,26 @@ std::string fields_text(const ManifestOffer& offer) {
 
 std::vector<HeadInterface> head_interfaces(const ManifestOffer& offer) {
   const std::string coupled = " The loss of a sequence depends on the other sequences of its batch.";
+  const bool has_options = !offer.options.options().empty();  // the forms are those of the defaults
   if (differ_in_targets_alone(offer.forms)) {
     std::vector<HeadRow> rows = rows_of(offer.forms.front());
     for (HeadRow& row : rows)
       if (!row.space.empty()) row.space = "target";
     return {
         {std::string("The task decides what has a target: each token, each sequence (a whole text) or each "
-                     "picked row (a position that the task chooses). For each target, the head reads the "
-                     "states and columns below and writes the outputs") +
+                     "picked row (a position that the task chooses). ") +
+             (has_options ? "With the default options, the head reads for each target the "
+                          : "For each target, the head reads the ") +
+             "states and columns below and writes the outputs" +
              (offer.forms.front().couples_sequences ? "." + coupled : ":"),
          std::move(rows)}};
   }
   std::vector<HeadInterface> tables;
   for (const HeadForm& form : offer.forms) {
     const bool any = offer.forms.size() == 1 && form.targets.size() == 3;
-    tables.push_back({(any ? std::string("With every task")
-                           : "If the task has a target for each " + targets_text(form.targets)) +
+    tables.push_back({(any ? std::string("With every task") + (has_options ? " and the default options" : "")
+                           : "If the task has a target for each " + targets_text(form.targets) +
+                                 (has_options ? " and the options have their defaults" : "")) +
                           ", the head reads the states and columns below and writes the outputs" +
                           (form.couples_sequences ? "." + coupled : ":"),
                       rows_of(form)});

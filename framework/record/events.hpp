@@ -93,7 +93,9 @@ struct Started {
   std::string pinning = {};
   std::optional<std::int64_t> parameters = {};
   std::vector<PartSize> parameter_parts = {};
-  std::map<std::string, std::int64_t> parameter_layers = {};  ///< those of a block by sub-layer
+  /// The number of parameters of each layer, by its path ("encoder.0.attention"). All layers of a decoder
+  /// together have the key "decoder".
+  std::map<std::string, std::int64_t> parameter_layers = {};
   std::optional<std::int64_t> vocabulary_size = {};
   std::vector<std::string> labels = {};
   std::map<std::string, SetFacts> data = {};    ///< by split: "train", "dev", "test"

@@ -18,7 +18,8 @@ class LinearHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a class for each position that has a target: softmax(x W^T + b), where x is the state of the "
-      "position, W a learned matrix and b a bias; trained with cross-entropy";
+      "position, W a learned matrix and b a bias; trained with cross-entropy. The column `weights` has the "
+      "weight of each target in the loss (`task.class_weights`)";
   static Schema options() {
     return Schema()
         .boolean("residual_norm", false,
@@ -26,11 +27,12 @@ class LinearHead final : public Head, public HasOnnxOutputs {
         .number("epsilon", 1e-5,
                 {.help = "added to the variance in the LayerNorm of residual_norm", .min = 0.0, .max = 1.0})
         .boolean("pooler", false,
-                 {.help = "replace x by tanh(x Wpool^T + bpool) before the projection to the classes, as in "
-                          "BERT for sequences"})
+                 {.help = "after residual_norm, replace x by tanh(x Wpool^T + bpool), as in BERT for "
+                          "sequences"})
         .choice("pooling", "cls", {"cls", "mean"},
-                {.help = "the vector of a whole text. cls: the state of its first token ([CLS]); mean: the "
-                         "mean of all states"})
+                {.help = "which vector x stands for an input, in tasks with one target for each input. cls: "
+                         "the state of its first token ([CLS]); mean: the mean of the states of all tokens. "
+                         "With a target for each token or picked row, only cls is allowed"})
         .number("dropout", 0.0,
                 {.help = "share of the channels that training sets to zero (dropout) directly before the "
                          "projection to the classes",

@@ -15,7 +15,8 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
  public:
   static constexpr const char* summary =
       "multi-head attention from a decoder to its encoder: each token of the target attends to all tokens of "
-      "its source (Vaswani et al. 2017)";
+      "its source (Vaswani et al. 2017); only for a model with `[model.decoder]`, in the list "
+      "`model.decoder.block`";
   static Schema options() { return encore_multi_head_attention::scaled_attention_schema(); }
 
   CrossAttention(const Options& options, const LayerContext& context) {

@@ -42,9 +42,9 @@ std::string counted_lines(std::int64_t count) {
 Schema TextFile::options() {
   return Schema().choice(
       "record", "line", {"line", "paragraph", "file"},
-      {.help = "what a record is. line: one line with text; paragraph: the lines up to the "
-               "next blank line, joined by blanks; file: the whole file, with its blanks "
-               "and line ends (as LF)"});
+      {.help = "what a record is. line: each line, without white space at its ends (empty lines are "
+               "skipped); paragraph: the lines up to the next empty line, joined by spaces; file: the whole "
+               "file, with all its white space, and with line ends as LF"});
 }
 
 TextFile::TextFile(const Options& options, const ReaderContext&)

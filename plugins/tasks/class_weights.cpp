@@ -38,10 +38,11 @@ Schema ClassWeights::with_options(Schema schema) {
       schema
           .choice("class_weights", "none", {"none", "balanced"},
                   {.help = "weights of the classes in the loss. none: all 1; balanced: n / (K c) for a class "
-                           "with c of the n examples, where K is the number of classes, so that rare classes "
-                           "weigh as much as frequent ones"})
+                           "that c of the n training targets have (examples, or words in ner and tag), where "
+                           "K is the number of classes, so that rare classes weigh as much as frequent ones"})
           .text_list("label_weights", {},
-                     {.help = "weights of single classes in the loss, such as [\"ABBR=5\"]; they override "
+                     {.help = "weights of single classes in the loss, as LABEL=WEIGHT, such as [\"spam=5\"] "
+                              "(for ner with the tag: [\"B-PER=5\", \"I-PER=5\"]); they override "
                               "class_weights"}));
 }
 

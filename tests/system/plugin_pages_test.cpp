@@ -81,7 +81,9 @@ const std::map<std::string, DataExample>& data_examples() {
       {"text_file",
        {.train = "\"train.txt\"",
         .dev = "\"dev.txt\"",
-        .sentence = "Each line of `train.txt` is one record, unless `record` has another value:",
+        .sentence =
+            "`train` may also be a folder or a list of files. Each line of `train.txt` is one record, "
+            "unless `record` has another value:",
         .language = "text",
         .sample = "Anna lives in Lund.\nShe works in a library.\n"}},
       {"tsv",
@@ -100,7 +102,8 @@ std::string example_of(const config::Manifest& manifest) {
   const DataExample& example = found->second;
   return "\n## Example\n\n"
          "This part of an experiment file names two data sets. `root` is their folder, relative to the "
-         "experiment file. The\nmodel learns from `train`, and `dev` chooses the best checkpoint:\n\n"
+         "folder of the experiment\nfile. The model learns from `train`, and `dev` chooses the best "
+         "checkpoint:\n\n"
          "```toml\n[data]\ntype = \"" +
          manifest.name + "\"\nroot = \"data\"\ntrain = " + example.train + "\ndev = " + example.dev +
          "\n```\n\n" + example.sentence + "\n\n```" + example.language + "\n" + example.sample + "```\n";

@@ -17,8 +17,8 @@ namespace encore::ner {
 class Ner final : public Task {
  public:
   static constexpr const char* summary =
-      "entity recognition: one IOB2 label for each word; an entity counts as correct if all its words and "
-      "its type are, as in conlleval";
+      "entity recognition: one IOB2 tag for each word, such as B-PER, I-PER or O; an entity counts as "
+      "correct if all its words and its type are correct, as in conlleval. The heads `linear` and `crf` fit";
   static constexpr const char* select = "max dev/f1";
   static Schema options() { return tasks::WordLabels::with_options({}); }
   static TaskFields fields() { return {{"words"}, {"tags"}}; }
