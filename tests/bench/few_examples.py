@@ -6,7 +6,7 @@
     python3 tests/bench/few_examples.py draw $ENCORE_DATA/clinc150 --per-class 8 --seed 1 -o few/8-1
     python3 -m venv V && V/bin/pip install torch setfit
     V/bin/python tests/bench/few_examples.py setfit few/8-1 --model all-MiniLM-L6-v2 --out few/8-1/setfit.json
-    ENCORE_FEW=few/8-1 ./exp run experiments/minilm_few.toml --name few-8-1
+    ENCORE_FEW=$PWD/few/8-1 ./exp run experiments/minilm_few.toml --name few-8-1
     V/bin/python tests/bench/few_examples.py compare few/8-1/setfit.json --runs RUN/predictions/test.jsonl
 
 Called by hand; docs/guides/few_examples.md has its results. `draw` writes train.tsv with --per-class requests of each
