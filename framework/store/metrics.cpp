@@ -28,7 +28,7 @@ Measure measure_or_unknown(const nlohmann::json& json) {
 }
 
 /// Returns a measure with the fields on which both agree. An unknown measure agrees with every other one, and
-/// the help texts of two versions of one measure count as equal.
+/// two versions of one measure may have different help.
 Measure agreement(const Measure& one, const Measure& other) {
   if (one.name.empty()) return other;
   if (other.name.empty() || one == other) return one;

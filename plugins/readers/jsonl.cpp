@@ -162,7 +162,7 @@ Schema JsonlReader::options() {
                      "needs the reader `squad`). An empty list: the question has no answer; \"\": no "
                      "answers"})
       .text("negatives_key", "",
-            {.help = "key of a list with texts that do not belong to the text, in contrast to that of "
+            {.help = "key of a list of inputs that do not belong to the text, in contrast to that of "
                      "text2_key, the field \"negatives\" of the task `embed`; needs text2_key; \"\": none"})
       .boolean("marked_spans", false,
                {.help = "each text marks two spans with `<e1>...</e1>` and `<e2>...</e2>`: remove the marks "
@@ -294,8 +294,8 @@ std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
   return "";
 }
 
-/// Reads the texts of a list; without a key there is none. `entry` says what each is. Returns what is wrong
-/// with the list, or "".
+/// Reads the entries of a list; without a key there are none. `entry` says what each is. Returns what is
+/// wrong with the list, or "".
 std::string JsonlReader::take_list(const Json& object, const std::string& key, const char* entry,
                                    std::vector<std::string>& texts) {
   if (key.empty()) return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader "jsonl": one JSON object per line, of which some keys are read: a text, perhaps a second text, a
-// label, a list of labels or a number, and perhaps a list of answers or of texts that do not belong to the
+// label, a list of labels or a number, and perhaps a list of answers or of inputs that do not belong to the
 // first one; or a source and its target. The flow is: text of a file -> Records, of which a task makes
 // examples. The worker calls it through Reader (encore/reader.hpp). Equal files must give equal records, or
 // runs do not repeat. Read next: tsv.hpp, which makes the same fields.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records: named fields with one value per record, as a reader makes them and a task understands them. Field
 // names that readers and tasks share: id, words, tags, text, label, labels (several of one text), number,
-// text2, negatives (texts that do not belong to the first one, in contrast to text2), context, question,
+// text2, negatives (a list of inputs that do not belong to text, as text2 does), context, question,
 // answers, source, target, spans (two marked parts of a text, "e1" and "e2").
 // Reader::read and Task::from_text make Records for Task::encode; Task::label and answer return Records too.
 // Readers and tasks of different authors work together by these names, so a name never changes its meaning.

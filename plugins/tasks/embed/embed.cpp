@@ -85,8 +85,8 @@ Schema Embed::options() {
                 .max = 1048576})
       .integer("mined_negatives", 0,
                {.help = "for pairs without numbers: hard negatives of each pair of the training set, which "
-                        "the loss adds to the second texts of the batch: second texts of other pairs with "
-                        "the most words of the first text (BM25)",
+                        "the loss adds to the second inputs of the batch: second inputs of other pairs with "
+                        "the most words of the first input (BM25)",
                 .unit = "texts",
                 .min = 0,
                 .max = 32});
@@ -226,7 +226,7 @@ void Embed::add_text(const std::string& text, const Tokenizer& tokenizer, Encode
   to.integers(cut_tokens).push_back(static_cast<std::int32_t>(tokens - kept));
 }
 
-/// Returns the texts of a pair, then its negatives; a single text, if the record has no second one.
+/// Returns both inputs of a pair, then its negatives; a single input, if the record has no second one.
 std::vector<std::string> Embed::texts_of(const Records& records, std::size_t record) const {
   std::vector<std::string> texts = {records.texts("text")[record]};
   const std::string& second = records.texts("text2")[record];

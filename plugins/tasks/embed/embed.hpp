@@ -2,7 +2,7 @@
 // The task "embed": a vector for each text, near those of similar meaning. It learns from pairs: which second
 // text belongs to a first one, or, if pairs have a number, how similar they are. The flow is: records with
 // `text` and `text2` (perhaps `number`, the truth) -> two sequences of one example -> two vectors (head
-// "embedding") -> their cosine. An example may have further sequences: texts that do not belong to the first
+// "embedding") -> their cosine. An example may have further sequences: inputs that do not belong to the first
 // one (hard_negatives.hpp, or the field `negatives`). Trainer and inference call the task through Task; runs
 // store knowledge() and the names of measures, so these must not change. Read next: similarity.hpp.
 #pragma once

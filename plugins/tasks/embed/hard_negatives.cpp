@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BM25 over the second texts of a training set, in memory. Read hard_negatives.hpp first. Sums run in the
+// BM25 over the second inputs of a training set, in memory. Read hard_negatives.hpp first. Sums run in the
 // order of the words of a text, so scores have equal bits on every run.
 #include "hard_negatives.hpp"
 
@@ -12,7 +12,7 @@ namespace encore::embed {
 namespace {
 
 constexpr double k1 = 1.2, b = 0.75;
-constexpr std::size_t frequent = 100;  ///< words in more texts than this may be ignored
+constexpr std::size_t frequent = 100;  ///< words in more inputs than this may be ignored
 
 /// Returns the words of a text.
 std::vector<std::string> words_of(std::string_view text) {
@@ -29,7 +29,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// The different second texts, and the texts that contain each word.
+/// The different second inputs, and which of them contain each word.
 class WordIndex {
  public:
   explicit WordIndex(const std::vector<std::string>& texts) {
@@ -40,7 +40,7 @@ class WordIndex {
   std::size_t number_of(const std::string& text) const { return numbers_.at(text); }
   const std::string& text(std::size_t number) const { return *texts_[number]; }
 
-  /// Returns the numbers of the `count` best texts for a query that are not in `excluded`.
+  /// Returns the numbers of the `count` best inputs for a query that are not in `excluded`.
   std::vector<std::size_t> find(std::string_view query, const std::vector<std::size_t>& excluded,
                                 std::size_t count) {
     std::vector<std::string> words = words_of(query);
@@ -85,7 +85,7 @@ class WordIndex {
     }
   }
 
-  /// Adds what a word contributes to the scores, and to `found` the texts that had no score.
+  /// Adds what a word contributes to the scores, and to `found` the inputs that had no score.
   void add_scores(const std::string& word, std::vector<std::size_t>& found) {
     const auto known = occurrences_.find(word);
     if (known == occurrences_.end()) return;

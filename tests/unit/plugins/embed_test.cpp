@@ -94,7 +94,7 @@ TEST(Embed, MakesTwoSequencesOfAPair) {
   EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of both inputs");
 }
 
-TEST(Embed, MinesTheTextsWithTheMostWordsOfTheFirstOne) {
+TEST(Embed, MinesWhatHasTheMostWordsOfTheFirstText) {
   const Texts firsts = {"How do I reset the Password?", "which printer", "how do I reset the password?",
                         "the"};
   const Texts seconds = {"Choose a new password.", "A printer of the office; reset it.",
@@ -109,22 +109,22 @@ TEST(Embed, MinesTheTextsWithTheMostWordsOfTheFirstOne) {
   EXPECT_EQ(mine_negatives(firsts, seconds, 1)[firsts[0]], Texts{"reset password"});
 }
 
-TEST(Embed, TextsThatBelongToTheSameFirstTextAreNoNegatives) {
+TEST(Embed, LeavesOutWhatBelongsToTheSameFirstText) {
   const Texts firsts = {"red car", "red car", "blue car"}, seconds = {"car one", "car two", "car three"};
   HardNegatives found = mine_negatives(firsts, seconds, 8);
   EXPECT_EQ(found["red car"], Texts{"car three"});
   EXPECT_EQ(found["blue car"], (Texts{"car one", "car two"})) << "equal scores: in the order of the pairs";
 }
 
-TEST(Embed, IgnoresWordsThatAreInMoreThanATenthOfManyTexts) {
+TEST(Embed, IgnoresFrequentWordsOfALargeSet) {
   Texts firsts, seconds;
   for (int i = 0; i < 1000; ++i) {
     firsts.push_back("find " + std::to_string(i) + (i < 101 ? " frequent" : "") + (i >= 899 ? " rare" : ""));
     seconds.push_back("text " + std::to_string(i) + (i < 101 ? " frequent" : "") + (i >= 901 ? " rare" : ""));
   }
   HardNegatives found = mine_negatives(firsts, seconds, 1);
-  EXPECT_EQ(found[firsts[5]], Texts()) << "101 texts have the word";
-  EXPECT_EQ(found[firsts[905]], Texts{seconds[901]}) << "99 texts have the word";
+  EXPECT_EQ(found[firsts[5]], Texts()) << "101 inputs have the word";
+  EXPECT_EQ(found[firsts[905]], Texts{seconds[901]}) << "99 inputs have the word";
 }
 
 TEST(Embed, AddsNegativesBehindThePair) {
@@ -156,7 +156,7 @@ TEST(Embed, NegativesDoNotCountInTheMeasures) {
   const Embed task = make_task();
   const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 16);
   const auto values = measured(task, set, at_angles(set, {0, 20, 0, 90, 80, 90}));
-  EXPECT_DOUBLE_EQ(values.at("accuracy"), 1.0) << "the negatives are nearer than the second texts";
+  EXPECT_DOUBLE_EQ(values.at("accuracy"), 1.0) << "the negatives are nearer than the second inputs";
 }
 
 TEST(Embed, RefusesNegativesOfPairsWithNumbers) {

@@ -163,7 +163,7 @@ TEST(EmbeddingHead, LearnsWhichSecondTextBelongsToAFirstOne) {
 
 TEST(EmbeddingHead, NegativesAreWrongForEveryFirstText) {
   EmbeddingCase with_negatives = pairs();
-  with_negatives.second[2] = with_negatives.second[5] = 0;  // behind the second texts of two pairs
+  with_negatives.second[2] = with_negatives.second[5] = 0;  // behind the second inputs of two pairs
   with_negatives.first[2] = none;
   with_negatives.first[3] = 0;
   expect_reference(with_negatives, true, 0.05);

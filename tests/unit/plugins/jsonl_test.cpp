@@ -133,7 +133,7 @@ TEST(Jsonl, ReadsTheAnswersToAQuestion) {
             std::string::npos);
 }
 
-TEST(Jsonl, ReadsTextsThatDoNotBelongToTheFirstOne) {
+TEST(Jsonl, ReadsNegatives) {
   const Settings settings = {.text2 = "right", .label = "", .negatives = "wrong"};
   const Records records = read("{\"text\": \"a\", \"right\": \"b\", \"wrong\": [\"c\", \"d\"]}\n", settings);
   EXPECT_EQ(records.lists("negatives"), (Records::TextLists{{"c", "d"}}));

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <map>
 
-#include <encore/testing.hpp>
-
 #include "base/measures.hpp"
 #include "unit/steps/samples.hpp"
 
@@ -124,7 +122,7 @@ TEST_F(AnswerTest, WeighsAnAnswerByTheScoreOfItsHit) {
   EXPECT_EQ(given.numbers("confidence"), (Records::Numbers{0.6 * 0.75, 0.9 * 0.25}));
   wrong.add("find.scores", Records::NumberLists{{7.5, 3.25}, {1.0}});
   EXPECT_EQ(
-      testing::message_of<Error>([&] { answer.apply(wrong); }),
+      test::refusal([&] { answer.apply(wrong); }),
       "step \"answer\": a hit of step \"find\" has the score 7.500, but weigh_hits needs probabilities, in "
       "[0, 1]: expected a step rerank with a label");
 }
