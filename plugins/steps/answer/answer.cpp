@@ -105,8 +105,8 @@ Schema AnswerStep::options() {
       .integer("passages", 5,
                {.help = "hits of each question that the model reads, the best first", .min = 1, .max = 100})
       .boolean("weigh_hits", false,
-               {.help = "multiply the probability of an answer by the score of its hit, which must be a "
-                        "probability, as a step rerank with a label gives it"})
+               {.help = "multiply the probability of an answer by that of its hit, model_scores of the step "
+                        "before: a step rerank with a label"})
       .optional("threshold", OptionType::number,
                 {.help = "a question is left to a person if its best answer is less probable; without it the "
                          "threshold with the best F1 on the development set is chosen, in which an empty "
@@ -142,7 +142,7 @@ StepFields AnswerStep::fields() const {
   StepFields fields = {.reads = {"text", from_ + ".hits", from_ + ".texts"},
                        .truth = {answers_field},
                        .gives = {"text", "document", "sentence", "confidence", band_field}};
-  if (weighs_hits_) fields.reads.push_back(from_ + ".scores");
+  if (weighs_hits_) fields.reads.push_back(from_ + ".model_scores");
   return fields;
 }
 
@@ -199,10 +199,11 @@ void AnswerStep::restore(std::string_view knowledge) {
 
 double AnswerStep::weight_of(const Records& records, std::size_t record, std::size_t hit) const {
   if (!weighs_hits_) return 1.0;
-  const double score = records.vectors(from_ + ".scores")[record].at(hit);
+  const double score = records.vectors(from_ + ".model_scores")[record].at(hit);
   if (!(score >= 0.0 && score <= 1.0))
-    throw Error("step \"" + name_ + "\": a hit of step \"" + from_ + "\" has the score " + decimal(score) +
-                ", but weigh_hits needs probabilities, in [0, 1]: expected a step rerank with a label");
+    throw Error(
+        "step \"" + name_ + "\": a hit of step \"" + from_ + "\" has the score " + decimal(score) +
+        " by its model, but weigh_hits needs probabilities, in [0, 1]: expected a step rerank with a label");
   return score;
 }
 

@@ -2,12 +2,15 @@
 // The step "rerank": orders the hits of a search again, by what a model of pairs (request, document) says
 // about each. rerank_plugin.cpp registers it; the worker calls it through AppStep (encore/step.hpp). A search
 // compares vectors that were computed apart; such a model reads both at once, so it is slower and often
-// better (Nogueira and Cho 2019). Experiment files have the names of the options, so these never change.
+// better (Nogueira and Cho 2019). The order may also follow from both scores. Experiment files have the names
+// of the options, and stored runs the knowledge, so these never change.
 // Read next: ranking/hits.hpp.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <encore/step.hpp>
@@ -18,6 +21,7 @@ namespace encore::rerank {
 
 class Rerank final : public AppStep {
  public:
+  static constexpr int version = 2;  // 1 gave no `model_scores`
   static constexpr const char* summary =
       "orders the hits of a search again: a model reads the request together with each document";
   static constexpr const char* select = ranking::usual_select;
@@ -30,6 +34,13 @@ class Rerank final : public AppStep {
   Rerank(const Options& options, const StepContext& context);
 
   StepFields fields() const override;
+  bool is_fitted() const override { return fits_weight_; }
+  /// Chooses the weight of the model by nDCG@10: a weight between 0 and 1 if the joined order is better than
+  /// that of the search and that of the model, both by more than chance (ranking/weight_choice.hpp).
+  void fit(const StepSets& sets) override;
+  std::string knowledge() const override;
+  void restore(std::string_view knowledge) override;
+  std::vector<std::string> notes() const override { return notes_; }
   /// Gives the best `k` hits. Equal scores keep the order of the search.
   Records apply(const Records& records) override;
   void measure(const Records& records, const Records& given, Statistics& statistics) const override {
@@ -42,10 +53,16 @@ class Rerank final : public AppStep {
   Records::Numbers scores_of_pairs(Records::Texts requests, Records::Texts documents);
   void require_pairs() const;
   void require_label() const;
+  bool weighs() const { return fits_weight_ || weight_ < 1.0; }
 
   std::string name_, from_, label_;
   std::size_t kept_;
+  double weight_;     ///< of the model, in [0, 1]; the search has the rest
+  bool fits_weight_;  ///< fit() chooses it
+  bool is_ready_;
+  std::uint64_t seed_;
   StepModel* model_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace encore::rerank

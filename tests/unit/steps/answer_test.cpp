@@ -112,19 +112,19 @@ TEST_F(AnswerTest, TakesTheMostProbableAnswerOfAllDocuments) {
 
 TEST_F(AnswerTest, WeighsAnAnswerByTheScoreOfItsHit) {
   AnswerStep answer = step({{"threshold", 0.3}, {"weigh_hits", true}});
-  EXPECT_EQ(answer.fields().reads, (Names{"text", "find.hits", "find.texts", "find.scores"}));
+  EXPECT_EQ(answer.fields().reads, (Names{"text", "find.hits", "find.texts", "find.model_scores"}));
   const std::vector<Question> questions = {{"how many?", {"It is 60.", "It is 85."}, {}},
                                            {"why?", {"It is 9."}, {}}};
   Records records = records_of(questions), wrong = records_of(questions);
-  records.add("find.scores", Records::NumberLists{{0.75, 0.5}, {0.25}});
+  records.add("find.model_scores", Records::NumberLists{{0.75, 0.5}, {0.25}});
   const Records given = answer.apply(records);
   EXPECT_EQ(given.texts("text"), (Names{"60", ""}));
   EXPECT_EQ(given.numbers("confidence"), (Records::Numbers{0.6 * 0.75, 0.9 * 0.25}));
-  wrong.add("find.scores", Records::NumberLists{{7.5, 3.25}, {1.0}});
-  EXPECT_EQ(
-      test::refusal([&] { answer.apply(wrong); }),
-      "step \"answer\": a hit of step \"find\" has the score 7.500, but weigh_hits needs probabilities, in "
-      "[0, 1]: expected a step rerank with a label");
+  wrong.add("find.model_scores", Records::NumberLists{{7.5, 3.25}, {1.0}});
+  EXPECT_EQ(test::refusal([&] { answer.apply(wrong); }),
+            "step \"answer\": a hit of step \"find\" has the score 7.500 by its model, but weigh_hits needs "
+            "probabilities, in "
+            "[0, 1]: expected a step rerank with a label");
 }
 
 TEST_F(AnswerTest, ReadsOnlyTheFirstPassages) {

@@ -107,6 +107,87 @@ TEST_F(RerankTest, OrdersTheHitsByANumber) {
   EXPECT_EQ(given.vectors("ranks"), (Records::NumberLists{{2}, {}, {2}}));
 }
 
+/// The requests above with the scores of the search, and the relevant documents.
+Records scored_requests() {
+  Records records = three_requests();
+  records.add("find.scores", Records::NumberLists{{9, 5, 4, 1}, {}, {2, 1}});
+  return records;
+}
+
+TEST_F(RerankTest, JoinsTheScoresOfSearchAndModel) {
+  Rerank rank = step({{"label", std::string("relevant")}, {"weight", 0.25}});
+  EXPECT_EQ(rank.fields().reads, (Names{"text", "find.hits", "find.texts", "find.scores"}));
+  EXPECT_FALSE(rank.is_fitted());
+  const Records given = rank.apply(scored_requests());
+  // Scaled: search 1, 0.5, 0.375, 0 and model 0, 1, 0, 1.
+  EXPECT_EQ(given.lists("hits")[0], (Names{"d1", "d2", "d3", "d4"}));
+  EXPECT_EQ(given.vectors("scores")[0], (std::vector<double>{0.75, 0.625, 0.28125, 0.25}));
+  EXPECT_EQ(given.vectors("model_scores")[0], (std::vector<double>{0.25, 0.75, 0.25, 0.75}));
+  EXPECT_EQ(given.vectors("scores")[2], (std::vector<double>{1.0, 0.0}));
+  EXPECT_EQ(step().apply(three_requests()).vectors("model_scores"),
+            step().apply(three_requests()).vectors("scores"))
+      << "alone the model gives the score";
+  EXPECT_EQ(refusal({{"label", std::string("relevant")}, {"weight", 0.5}, {"fit_weight", true}}),
+            "weight and fit_weight exclude each other: remove one of them");
+}
+
+/// Requests of which the search and the model find the relevant document in `searched` and `asked` of ten
+/// cases at the first place. Where both are wrong, both have it at the second place, behind different
+/// documents.
+Records judged_requests(int count, int searched, int asked) {
+  Records::Texts requests;
+  Lists hits, documents, labels;
+  Records::NumberLists scores;
+  for (int i = 0; i < count; ++i) {
+    const bool search_is_right = i % 10 < searched, model_is_right = (i * 7) % 10 < asked;
+    requests.push_back("a");
+    labels.push_back({"right"});
+    // The model gives 0.9 to a text with "!", 0.75 to one with an "a", and 0.25 to others.
+    hits.push_back(search_is_right ? Names{"right", "other", "wrong"} : Names{"other", "right", "wrong"});
+    scores.push_back({3, 2, 1});
+    const std::string right = model_is_right ? "!" : "a", wrong = model_is_right ? "a" : "!";
+    documents.push_back(search_is_right ? Names{right, "x", wrong} : Names{"x", right, wrong});
+  }
+  Records records = found(requests, hits, documents);
+  records.add("find.scores", std::move(scores));
+  records.add("labels", std::move(labels));
+  return records;
+}
+
+TEST_F(RerankTest, ChoosesTheWeightThatHelps) {
+  Rerank rank = step({{"label", std::string("relevant")}, {"fit_weight", true}});
+  EXPECT_TRUE(rank.is_fitted());
+  const Records both = judged_requests(200, 6, 6);
+  rank.fit({.dev = both});
+  ASSERT_EQ(rank.notes().size(), 2U);
+  EXPECT_NE(rank.notes()[0].find("nDCG@10 on 200 requests: search 0.852, model 0.852"), std::string::npos)
+      << rank.notes()[0];
+  const std::string knowledge = rank.knowledge();
+  Rerank again = step({{"label", std::string("relevant")}, {"fit_weight", true}});
+  again.restore(knowledge);
+  EXPECT_EQ(again.knowledge(), knowledge);
+  EXPECT_EQ(again.apply(both).lists("hits"), rank.apply(both).lists("hits"));
+  for (const char* wrong : {"", "{}", "{\"version\":1,\"weight\":2.0}", "{\"version\":2,\"weight\":0.5}"})
+    EXPECT_EQ(test::refusal([&] { again.restore(wrong); }),
+              "the stored weight is damaged: remove the run and run the application again")
+        << wrong;
+}
+
+TEST_F(RerankTest, TakesTheBetterOneIfBothTogetherDoNotHelp) {
+  const auto weight = [&](const Records& dev) {
+    Rerank rank = step({{"label", std::string("relevant")}, {"fit_weight", true}});
+    rank.fit({.dev = dev});
+    return rank.knowledge();
+  };
+  EXPECT_EQ(weight(judged_requests(200, 0, 10)), "{\"version\":1,\"weight\":1.0}");
+  EXPECT_EQ(weight(judged_requests(200, 10, 0)), "{\"version\":1,\"weight\":0.0}");
+  EXPECT_EQ(weight(judged_requests(10, 10, 0)), "{\"version\":1,\"weight\":0.0}") << "few requests";
+  Records unjudged = scored_requests();
+  unjudged.add("labels", Lists{{}, {}, {}});
+  EXPECT_NE(test::refusal([&] { weight(unjudged); }).find("no request of the development set has a relevant"),
+            std::string::npos);
+}
+
 TEST_F(RerankTest, AnswersARecordByItself) {
   Rerank rank = step();
   Records::Texts requests;
