@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t resamples = 2000, weight_steps = 20;
 
-/// Returns the sum over the queries with even or odd numbers.
-double sum_of_half(const Gains& gains, std::size_t half) {
+/// Returns the sum over the queries that are not in a part.
+double sum_of_others(const Gains& gains, std::size_t part, std::size_t parts) {
   double sum = 0.0;
-  for (std::size_t i = half; i < gains.size(); i += 2) sum += gains[i];
+  for (std::size_t i = 0; i < gains.size(); ++i) sum += i % parts == part ? 0.0 : gains[i];
   return sum;
 }
 
@@ -36,14 +36,15 @@ double mean(const Gains& gains) {
   return sum / static_cast<double>(gains.size());
 }
 
-WeightedGains best_weight(const std::function<Gains(double weight)>& gains) {
+WeightedGains best_weight(const std::function<Gains(double weight)>& gains, std::size_t parts) {
   const auto weight_of = [](std::size_t step) { return static_cast<double>(step) / weight_steps; };
   std::vector<Gains> weighted;  // by the step of the weight, from 1
   for (std::size_t step = 1; step < weight_steps; ++step) weighted.push_back(gains(weight_of(step)));
   WeightedGains best{.weight = weight_of(1 + best_of(weighted, mean)), .unseen = weighted.front()};
-  for (const std::size_t half : {0, 1}) {
-    const std::size_t other = best_of(weighted, [&](const Gains& all) { return sum_of_half(all, 1 - half); });
-    for (std::size_t i = half; i < best.unseen.size(); i += 2) best.unseen[i] = weighted[other][i];
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t chosen =
+        best_of(weighted, [&](const Gains& all) { return sum_of_others(all, part, parts); });
+    for (std::size_t i = part; i < best.unseen.size(); i += parts) best.unseen[i] = weighted[chosen][i];
   }
   return best;
 }

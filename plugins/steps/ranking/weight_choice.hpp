@@ -17,13 +17,14 @@ double mean(const Gains& gains);
 
 struct WeightedGains {
   double weight = 0.0;  ///< the best of 0.05, 0.10, ... 0.95 for all queries; of equal ones the smallest
-  /// The gain of each query with a weight that it did not choose: that of the other half of the queries,
-  /// which are split into those with even and odd numbers.
+  /// The gain of each query with a weight that it did not choose (cross-validation): the queries are split
+  /// into parts by their numbers, and each part gets the weight that is best for all the others.
   Gains unseen;
 };
 
-/// `gains(weight)` returns the gains of all queries with this weight.
-WeightedGains best_weight(const std::function<Gains(double weight)>& gains);
+/// `gains(weight)` returns the gains of all queries with this weight. With more `parts`, the weights of the
+/// parts are nearer to the one that is used in the end.
+WeightedGains best_weight(const std::function<Gains(double weight)>& gains, std::size_t parts);
 
 /// The mean of the differences of two rankings of the same queries, with its 95 % interval.
 struct GainInterval {

@@ -22,6 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int knowledge_version = 1;
+/// Parts of the development set that get the weight of the others, to measure its gain.
+constexpr std::size_t chosen_parts = 10;
 
 /// The fields of a pair, as the tasks classify, multilabel and regress read it.
 constexpr const char *request_field = "text", *document_field = "text2";
@@ -196,7 +198,7 @@ void Rerank::fit(const StepSets& sets) {
   };
   const ranking::Gains of_search = gains(0.0), of_model = gains(1.0);
   const bool model_is_better = ranking::mean(of_model) > ranking::mean(of_search);
-  const ranking::WeightedGains weighted = ranking::best_weight(gains);
+  const ranking::WeightedGains weighted = ranking::best_weight(gains, chosen_parts);
   const ranking::GainInterval gain =
       ranking::gain_over(weighted.unseen, model_is_better ? of_model : of_search, seed_);
   weight_ = gain.helps() ? weighted.weight : model_is_better ? 1.0 : 0.0;

@@ -28,7 +28,8 @@ FusionChoice choose_fusion(const std::vector<JudgedQuery>& queries, std::uint64_
   const Gains vectors = gains_of(queries, {.method = SearchMethod::vectors});
   const Gains ranks = gains_of(queries, {.method = SearchMethod::ranks});
   const ranking::WeightedGains weighted = ranking::best_weight(
-      [&](double weight) { return gains_of(queries, {.method = SearchMethod::weighted, .weight = weight}); });
+      [&](double weight) { return gains_of(queries, {.method = SearchMethod::weighted, .weight = weight}); },
+      2);
   const Gains& unseen = weighted.unseen;
 
   FusionChoice choice{.words = mean(words), .vectors = mean(vectors)};
