@@ -126,9 +126,8 @@ TEST(WordWindows, SharedWordsBelongHalfToEachWindow) {
 TEST(Ner, ReadsALongSentenceInWindows) {
   Ner task(options_with<Ner>("stride", std::int64_t{2}), {6});
   task.restore("O\nB-X\nI-X\n");
-  const Records records =
-      records_of({{"a", "c", "a", "c", "ab", "c", "a"}, {"a", "c", "a", "c"}},
-                 {{"O", "O", "B-X", "I-X", "I-X", "O", "B-X"}, {"O", "O", "B-X", "O"}});
+  const Records records = records_of({{"a", "c", "a", "c", "ab", "c", "a"}, {"a", "c", "a", "c"}},
+                                     {{"O", "O", "B-X", "I-X", "I-X", "O", "B-X"}, {"O", "O", "B-X", "O"}});
   const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 6);
   ASSERT_EQ(set.size(), 2U);
   // Windows of four tokens: a c a c | a c ab | ab c a. Their labels: the first three words | two | two.
@@ -146,8 +145,8 @@ TEST(Ner, ReadsALongSentenceInWindows) {
   EXPECT_EQ(count(task.describe(set), "sentences in windows"), 1);
 
   // What the windows say is joined word by word, so an entity may cross their border.
-  const Outputs outputs = outputs_of(set, task.outputs().front(),
-                                     {9, 0, 0, 1, 9, 9, 9, 9, 2, 2, 9, 9, 9, 9, 9, 0, 1, 9, 9, 0, 0, 1, 0, 9});
+  const Outputs outputs = outputs_of(
+      set, task.outputs().front(), {9, 0, 0, 1, 9, 9, 9, 9, 2, 2, 9, 9, 9, 9, 9, 0, 1, 9, 9, 0, 0, 1, 0, 9});
   EXPECT_EQ(task.label(records, set, outputs).lists("tags"), records.lists("tags"));
 
   // A sentence that fits is encoded as without windows.
@@ -159,13 +158,14 @@ TEST(Ner, ReadsALongSentenceInWindows) {
     EXPECT_EQ(column(in_windows, name, 0), column(whole, name, 0)) << name;
 
   // A word that is longer than a window keeps its first tokens.
-  const ExampleSet giant =
-      data::encode_records(task, records_of({{"c", "abbbbbbb", "a"}}, {{"O", "B-X", "O"}}), make_tokenizer(), 6);
+  const ExampleSet giant = data::encode_records(
+      task, records_of({{"c", "abbbbbbb", "a"}}, {{"O", "B-X", "O"}}), make_tokenizer(), 6);
   ASSERT_EQ(giant.sequences(0).count, 3U);
   EXPECT_EQ(numbers(giant.ids(1)), (Values{2, 4, 5, 5, 5, 3}));
-  EXPECT_EQ(message_of<OptionError>([&] { Ner(options_with<Ner>("stride", std::int64_t{4}), {6}); }),
-            "stride = 4, but with data.max_length = 6 a window has 4 tokens of the sentence: expected a smaller "
-            "stride");
+  EXPECT_EQ(
+      message_of<OptionError>([&] { Ner(options_with<Ner>("stride", std::int64_t{4}), {6}); }),
+      "stride = 4, but with data.max_length = 6 a window has 4 tokens of the sentence: expected a smaller "
+      "stride");
 }
 
 TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
