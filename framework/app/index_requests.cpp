@@ -122,8 +122,8 @@ Form<IndexQueryRequest> index_query_form() {
                 "print the best three documents"},
                {"exp index query meaning.index \"my money back\" --method weighted --weight 0.7 --explain",
                 "join vectors and words by a weighted sum, and print what each of them found"},
-               {"exp index query articles.index --like refunds",
-                "print more documents like the document refunds"}}})
+               {"exp index query articles.index --like returns",
+                "print more documents like the document returns"}}})
       .option("like", &R::like, "ID",
               "find documents like the document ID, by its text and its stored vector (may be repeated); of "
               "one that is cut, its first passage counts")
