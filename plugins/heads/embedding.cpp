@@ -83,8 +83,8 @@ struct Pairs {
 };
 
 /// losses (B): for a first sequence u, -log softmax over all second sequences and negatives v of the batch of
-/// cos(u, v) / temperature, at its own second one; 0 for other sequences. log_sums (B): the log of the sum
-/// over the second sequences. The backward pass uses log_sums and computes the cosines again. So no buffer
+/// cos(u, v) / temperature, at its own second one; 0 for other sequences. log_sums (B): the log of this
+/// sum. The backward pass uses log_sums and computes the cosines again. So no buffer
 /// has the size of all pairs, and a batch may have any number of them.
 template <class S>
 void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temperature, Tensor log_sums,

@@ -297,7 +297,7 @@ std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
 /// Reads the entries of a list; without a key there are none. `entry` says what each is. Returns what is
 /// wrong with the list, or "".
 std::string JsonlReader::take_list(const Json& object, const std::string& key, const char* entry,
-                                   std::vector<std::string>& texts) {
+                                   std::vector<std::string>& entries) {
   if (key.empty()) return "";
   const Json* found = member_of(object, key);
   if (found == nullptr) return "this object lacks the key " + key_text(key);
@@ -305,7 +305,7 @@ std::string JsonlReader::take_list(const Json& object, const std::string& key, c
   for (const Json& value : *found) {
     if (!value.is_string() || is_blank(value.get_ref<const std::string&>()))
       return "the list of " + key_text(key) + " holds " + value.dump() + ", which is not " + entry;
-    texts.push_back(value.get<std::string>());
+    entries.push_back(value.get<std::string>());
   }
   return "";
 }

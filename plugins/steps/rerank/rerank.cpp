@@ -165,7 +165,7 @@ StepFields Rerank::fields() const {
   StepFields fields = {.reads = {request_field, from_ + ".hits", from_ + ".texts"},
                        .truth = {"labels"},
                        .gives = {"hits", "scores", "text", "texts", "ranks", "model_scores"}};
-  if (weighs()) fields.reads.push_back(from_ + ".scores");
+  if (fits_weight_ || weight_ < 1.0) fields.reads.push_back(from_ + ".scores");
   return fields;
 }
 
@@ -290,7 +290,7 @@ Records Rerank::apply(const Records& records) {
   Records::Texts best, shown;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::vector<double> scores =
-        weighs() ? joined(records.vectors(from_ + ".scores")[i], model[i], weight_) : model[i];
+        weight_ < 1.0 ? joined(records.vectors(from_ + ".scores")[i], model[i], weight_) : model[i];
     std::vector<std::size_t> order = order_of(scores);
     order.resize(std::min(kept_, order.size()));
     for (const std::size_t place : order) {

@@ -53,7 +53,6 @@ class Rerank final : public AppStep {
   Records::Numbers scores_of_pairs(Records::Texts requests, Records::Texts documents);
   void require_pairs() const;
   void require_label() const;
-  bool weighs() const { return fits_weight_ || weight_ < 1.0; }
 
   std::string name_, from_, label_;
   std::size_t kept_;

@@ -87,7 +87,7 @@ Schema Embed::options() {
                {.help = "for pairs without numbers: hard negatives of each pair of the training set, which "
                         "the loss adds to the second inputs of the batch: second inputs of other pairs with "
                         "the most words of the first input (BM25)",
-                .unit = "texts",
+                .unit = "inputs",
                 .min = 0,
                 .max = 32});
 }
