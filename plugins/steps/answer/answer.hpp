@@ -55,7 +55,7 @@ class AnswerStep final : public AppStep {
 
   std::string name_, from_;
   std::size_t passages_;
-  bool weighs_hits_;  ///< by the scores of the step before
+  bool weighs_hits_;  ///< by model_scores of the step before
   StepModel* model_;
   bool chooses_;  ///< fit() chooses the threshold
   double threshold_;
