@@ -27,14 +27,11 @@ Measure measure_or_unknown(const nlohmann::json& json) {
   }
 }
 
-/// Returns a measure with the fields on which both agree. An unknown measure agrees with every other one, and
-/// two versions of one measure may have different help.
+/// Returns a measure with the fields on which both agree. An unknown measure agrees with every other one.
 Measure agreement(const Measure& one, const Measure& other) {
   if (one.name.empty()) return other;
   if (other.name.empty() || one == other) return one;
-  Measure both = one, reworded = other;
-  reworded.help = one.help;
-  if (one == reworded) return one;
+  Measure both = one;
   if (one.name != other.name) both.name.clear();
   if (one.title != other.title) both.title.clear();
   if (one.help != other.help) both.help.clear();
