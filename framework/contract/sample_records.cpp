@@ -109,6 +109,12 @@ Records::Values values_of(const std::string& field, const std::vector<Sample>& s
   if (field == "text" || field == "context" || field == "source") return for_each(samples, text);
   if (field == "text2" || field == "target")
     return for_each(samples, [](const Sample& sample) { return reversed(sample.text); });
+  if (field == "negatives")
+    return for_each(samples, [](const Sample& sample) {
+      std::vector<std::string> negatives = {reversed(samples_of(SampleSet::train).front().text)};
+      if (words_of(sample.text).size() > 5) negatives.emplace_back("fog in Wien");
+      return negatives;
+    });
   if (field == "label")
     return for_each(samples, [](const Sample& sample) { return std::string(sample.label); });
   if (field == "labels")

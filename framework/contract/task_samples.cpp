@@ -72,7 +72,7 @@ std::unique_ptr<Task> TaskSamples::prepared(std::int64_t max_length) const {
 
 std::vector<std::string> TaskSamples::structure() const {
   std::vector<std::string> fields = needs().structure;
-  if (with_optional_) fields.insert(fields.end(), needs().optional.begin(), needs().optional.end());
+  fields.insert(fields.end(), optional_.begin(), optional_.end());
   return fields;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <encore/reader.hpp>
@@ -25,9 +26,9 @@ class TaskSamples {
   /// Two values of max_length: one with room for every sample, and one that cuts most of them.
   static constexpr std::int64_t roomy = 256, narrow = 8;
 
-  /// `with_optional`: the records have also the fields that the task can do without.
-  TaskSamples(const Offer& offer, const CheckData& data, bool with_optional = false)
-      : offer_(offer), data_(data), with_optional_(with_optional) {}
+  /// `optional`: the fields among those that the task can do without which the records have.
+  TaskSamples(const Offer& offer, const CheckData& data, std::vector<std::string> optional = {})
+      : offer_(offer), data_(data), optional_(std::move(optional)) {}
 
   const Offer& offer() const { return offer_; }
   const TaskFields& needs() const { return offer_.needs; }
@@ -49,7 +50,7 @@ class TaskSamples {
 
   const Offer& offer_;
   CheckData data_;
-  bool with_optional_;
+  std::vector<std::string> optional_;
 };
 
 /// Returns the checks of outputs and measures, which are a part of task_checks().
