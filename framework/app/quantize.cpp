@@ -14,8 +14,9 @@ Form<QuantizeRequest> quantize_form() {
   return Form<R>("quantize",
                  {"quantize RUN... [options]",
                   "Writes a copy of the best model of each run with matrices of 8-bit integers: a quarter of "
-                  "the space (--bits 4: an eighth), and faster products, for predict, evaluate, generate, "
-                  "embed and serve with --int8. Matrices that raise the development loss by more than the "
+                  "the space (--bits 4: about a seventh), and faster products, for predict, evaluate, "
+                  "generate, attention, embed and serve with --int8. Matrices that raise the development "
+                  "loss by more than the "
                   "tolerance are not rounded. The trained weights are not changed.",
                   {{"exp quantize quickstart",
                     "write weights_int8.safetensors, and print the change of the scores"},

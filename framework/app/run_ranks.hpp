@@ -24,7 +24,9 @@ inline constexpr const char* build_with_mpi =
     "rebuild with ./exp build --mpi, which installs Open MPI on Debian (elsewhere, load the site's module "
     "first)";
 inline constexpr const char* mpirun_help =
-    "command that starts the ranks instead of mpirun, such as \"srun -n {ranks}\" (default: $ENCORE_MPIRUN)";
+    "command that starts the ranks, such as \"srun -n {ranks} -c {cpus}\"; cpus: threads of each rank "
+    "(default: "
+    "$ENCORE_MPIRUN, else Open MPI's mpirun)";
 
 /// The options --ranks and --mpirun.
 Form<RankRequest> rank_options();

@@ -4,7 +4,9 @@
 // depend on the names: add, never rename. Read routes.hpp first.
 #include "serve/routes.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -23,13 +25,50 @@ const RouteField truncate_field = {"truncate", FieldType::flag, false,
 
 const RouteField item_field = {"item", FieldType::text, true, "the id of the item"};
 const RouteField reviewer_field = {"reviewer", FieldType::text, true, "the name of the reviewer"};
-constexpr const char* item_answer =
-    "`item` (null if none waits): its `id`, `text` (null if it is not kept), `proposed` label, "
-    "`confidence`, `scope` (how probable it is that the request belongs to no class), `band` (what the "
-    "application did with the request: `answer`, `review` or `refuse`), `reason` (`review` or `audit`), "
-    "`queued` (seconds since 1970), `label` (null until it is decided), `holder` and `held_until`, `run` "
-    "and `digest` of the application; `waiting` and `done`: numbers of items; `seen`: numbers of requests "
-    "by band";
+
+/// The answer of the routes that look at one item of the review queue.
+const std::vector<AnswerMember> item_members = {
+    {"item", "the item; null if `POST /v1/review/claim` finds that none waits"},
+    {"item.id", "the id of the item"},
+    {"item.run", "the name of the application that answered the request"},
+    {"item.digest", "the digest of this application"},
+    {"item.band",
+     "what the application did with the request: `answer`, `review` (left it to a person) or `refuse`"},
+    {"item.reason", "why a person sees the item: `review`, or `audit` for a random sample"},
+    {"item.proposed", "the label that the application proposes"},
+    {"item.confidence", "the probability of this label by the application; null if it has none"},
+    {"item.scope", "the probability that the request belongs to no class; null if the application has none"},
+    {"item.queued", "when the item was queued, in seconds since 1970"},
+    {"item.text", "the input of the request; null if it is not kept"},
+    {"item.label", "the label that people gave; null until the item is decided"},
+    {"item.holder", "the reviewer who has the item; null if no one has it"},
+    {"item.held_until", "the time until which the reviewer has it, in seconds since 1970; null without one"},
+    {"waiting", "number of items that wait for a decision"},
+    {"done", "number of items that are decided"},
+    {"seen", "number of requests in each band that the application answered since the queue began"}};
+
+const std::vector<AnswerMember> status_members = {
+    {"application", "the name of the application whose requests are queued"},
+    {"opinions", "number of people who must give an item the same label"},
+    {"audit", "share of the other requests that are queued at random"},
+    {"lease", "seconds for which a reviewer has a claimed item"},
+    {"text_days", "days for which the queue keeps inputs; 0: it does not keep them"},
+    {"labels", "the labels that a decision may name"},
+    {"waiting", "number of items that wait for a decision"},
+    {"done", "number of items that are decided"},
+    {"seen", "number of requests in each band that the application answered since the queue began"}};
+
+const std::vector<AnswerMember> model_members = {
+    {"data[].id", "the name of the model"},
+    {"data[].ready", "whether a worker can answer; the members below are missing until one was ready"},
+    {"data[].digest", "the SHA-256 of its weights"},
+    {"data[].step", "the training step of these weights"},
+    {"data[].task", "its task"},
+    {"data[].fields",
+     "the fields of an input of `/v1/predict`; an input with several fields, such as `question` and "
+     "`context`, has a tab between two of them"},
+    {"data[].labels", "the labels of its classes"},
+    {"data[].routes", "the routes that it can answer"}};
 
 /// Makes a member that clients of OpenAI send and that is not supported; only `values` and null, which
 /// request nothing, are accepted.
@@ -143,6 +182,29 @@ Json request_body(const Route& route) {
                 {"additionalProperties", false}}}}}}}};
 }
 
+/// Returns the schema of an object with these members, each with its help.
+Json answer_schema(const std::vector<AnswerMember>& members) {
+  Json schema = {{"type", "object"}};
+  for (const AnswerMember& member : members) {
+    Json* object = &schema;
+    std::string_view name = member.name;
+    for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.')) {
+      std::string_view outer = name.substr(0, dot);
+      const bool list = outer.ends_with("[]");
+      if (list) outer.remove_suffix(2);
+      object = &(*object)["properties"][std::string(outer)];
+      if (list) {
+        (*object)["type"] = "array";
+        object = &(*object)["items"];
+      }
+      (*object)["type"] = "object";
+      name.remove_prefix(dot + 1);
+    }
+    (*object)["properties"][std::string(name)]["description"] = member.help;
+  }
+  return schema;
+}
+
 Json responses(const Route& route) {
   const Json error = {
       {"type", "object"},
@@ -150,7 +212,9 @@ Json responses(const Route& route) {
        {{"error",
          {{"type", "object"},
           {"properties", {{"message", {{"type", "string"}}}, {"type", {{"type", "string"}}}}}}}}}};
-  Json all = {{"200", {{"description", route.answer}, {"content", {{route.content_type, Json::object()}}}}}};
+  const Json content =
+      route.members == nullptr ? Json::object() : Json{{"schema", answer_schema(*route.members)}};
+  Json all = {{"200", {{"description", route.answer}, {"content", {{route.content_type, content}}}}}};
   for (const ErrorStatus& status : error_statuses())
     if (!route.fields.empty())
       all[std::to_string(status.status)] = {{"description", status.meaning},
@@ -264,7 +328,7 @@ const std::vector<Route>& routes() {
        .work = RouteWork::feedback,
        .open = false,
        .summary =
-           "Takes the true answer to an input of an earlier request; the server must run with `--monitor`",
+           "Records the true answer to an input of an earlier request. The server must run with `--monitor`",
        .fields = {{"id", FieldType::text, true,
                    "the id of the request, from the field `X-Request-Id` in the head of its answer"},
                   {"text", FieldType::integer, false,
@@ -278,12 +342,13 @@ const std::vector<Route>& routes() {
        .work = RouteWork::review_claim,
        .open = false,
        .summary =
-           "Gives a reviewer the next item of the review queue, or the one that the reviewer has already; "
-           "the server must run with `--review`",
+           "Gives a reviewer the next item of the review queue, or the one that the reviewer has already. "
+           "The server must run with `--review`",
        .fields = {reviewer_field,
                   {"order", FieldType::text, false,
                    "`uncertainty` (default): the lowest confidence first; `age`: the oldest first"}},
-       .answer = item_answer},
+       .answer = "the item that the reviewer now has, and the counts of the queue",
+       .members = &item_members},
       {.method = "POST",
        .path = "/v1/review/decide",
        .work = RouteWork::review_decide,
@@ -295,14 +360,18 @@ const std::vector<Route>& routes() {
                   reviewer_field,
                   {"new_label", FieldType::flag, false,
                    "true: accept a label that the queue does not have yet"}},
-       .answer = item_answer},
+       .answer = "the item after the decision, and the counts of the queue",
+       .members = &item_members},
       {.method = "POST",
        .path = "/v1/review/undo",
        .work = RouteWork::review_undo,
        .open = false,
-       .summary = "Takes back the decision of a reviewer about an item, who then has the item again",
+       .summary =
+           "Takes back the decision that a reviewer made about an item. The reviewer then has the item "
+           "again",
        .fields = {item_field, reviewer_field},
-       .answer = item_answer},
+       .answer = "the item, which the reviewer has again, and the counts of the queue",
+       .members = &item_members},
       {.method = "POST",
        .path = "/v1/review/release",
        .work = RouteWork::review_release,
@@ -311,16 +380,16 @@ const std::vector<Route>& routes() {
        .fields = {item_field,
                   reviewer_field,
                   {"skip", FieldType::flag, false,
-                   "true: the item comes behind all that were skipped less often"}},
-       .answer = item_answer},
+                   "true: reviewers get the item after all items that were skipped less often"}},
+       .answer = "the item after that, and the counts of the queue",
+       .members = &item_members},
       {.method = "GET",
        .path = "/v1/review/status",
        .work = RouteWork::review_status,
        .open = false,
        .summary = "Returns the settings of the review queue, its labels and its counts",
-       .answer =
-           "`application`, `opinions`, `audit`, `lease` in seconds, `text_days`, `labels`, and `waiting`, "
-           "`done` and `seen` as for a claim"},
+       .answer = "the settings and the counts",
+       .members = &status_members},
       {.method = "GET",
        .path = "/review",
        .work = RouteWork::review_page,
@@ -333,10 +402,8 @@ const std::vector<Route>& routes() {
        .work = RouteWork::models,
        .open = false,
        .summary = "Lists the models of the server",
-       .answer = "`data` has an object for each model: its name (`id`), whether it is `ready`, the `digest` "
-                 "of its weights, the `step` of its training, its `task`, the `fields` of an input of "
-                 "`/v1/predict` (an input with several fields, such as `question` and `context`, has tabs "
-                 "between them), the `labels` of its classes, and its `routes`"},
+       .answer = "`data` has an object for each model",
+       .members = &model_members},
       {.method = "GET",
        .path = "/healthz",
        .work = RouteWork::alive,
@@ -374,6 +441,23 @@ const std::vector<Route>& routes() {
        .answer = "an OpenAPI 3.0 document"}};
   return list;
 }
+
+namespace {
+
+/// Returns the first route whose answer has these members.
+const Route& first_with(const std::vector<AnswerMember>* members) {
+  return *std::ranges::find(routes(), members, &Route::members);
+}
+
+/// Returns a sentence that names the first route with the same answer, or "" for that route itself.
+std::string same_members(const Route& route) {
+  if (route.members == nullptr) return "";
+  const Route& first = first_with(route.members);
+  if (first.path == std::string_view(route.path)) return "";
+  return " Its members are those of `" + std::string(first.method) + " " + first.path + "`.";
+}
+
+}  // namespace
 
 std::string openapi_document(const std::string& version) {
   Json document = {
@@ -422,8 +506,12 @@ std::string routes_page() {
     for (const RouteField& field : route.fields)
       page += "| `" + std::string(field.name) + "`" + (field.required ? ", required" : "") + " | " +
               type_text(field) + " | " + cell(field.help) + " |\n";
-    page += (route.fields.empty() ? "" : "\n") +
-            in_lines("Answer (" + std::string(route.content_type) + "): " + route.answer + ".");
+    page += (route.fields.empty() ? "" : "\n") + in_lines("Answer (" + std::string(route.content_type) +
+                                                          "): " + route.answer + "." + same_members(route));
+    if (route.members == nullptr || first_with(route.members).path != std::string_view(route.path)) continue;
+    page += "\n| member of the answer | meaning |\n|---|---|\n";
+    for (const AnswerMember& member : *route.members)
+      page += "| `" + std::string(member.name) + "` | " + cell(member.help) + " |\n";
   }
   page += "\n## Status codes\n| code | meaning |\n|---|---|\n";
   for (const ErrorStatus& status : error_statuses())

@@ -44,6 +44,13 @@ struct RouteField {
   const char* neutral = "";  ///< for FieldType::neutral: the accepted values, as a JSON array
 };
 
+/// A member of the JSON object that a route answers with. "a.b" is the member b of the object a, and "a[].b"
+/// that of each object in the list a.
+struct AnswerMember {
+  const char* name;
+  const char* help;  ///< for the OpenAPI document and the page
+};
+
 /// Returns whether the work needs the review queue of the server.
 inline bool is_review(RouteWork work) {
   return work >= RouteWork::review_claim && work <= RouteWork::review_page;
@@ -57,6 +64,8 @@ struct Route {
   std::vector<RouteField> fields = {};            ///< of the body; none: it has no body
   const char* content_type = "application/json";  ///< of the answer
   const char* answer = "";                        ///< what the answer is
+  /// The members of the answer, if the page lists them. Routes with the same answer share the list.
+  const std::vector<AnswerMember>* members = nullptr;
 };
 
 /// Returns all routes, in the order of the documentation.

@@ -6,12 +6,13 @@ compares its in-scope accuracy with that of Encore's runs.
     python3 -m venv V && V/bin/pip install torch transformers
     V/bin/python tests/bench/intents_transformers.py --model all-MiniLM-L6-v2 --data clinc150 --seed 1 --out 1.json
     ./exp run experiments/minilm_clinc150.toml -S data.test=test.tsv --seeds 1-3
-    V/bin/python tests/bench/intents_transformers.py --compare 1.json 2.json 3.json --runs runs/*/predictions/test.jsonl
+    V/bin/python tests/bench/intents_transformers.py --compare 1.json 2.json 3.json --runs 1.jsonl 2.jsonl 3.jsonl
 
-Called by hand; docs/internals/peers.md has its results. The recipe: mean pooling and a linear layer, AdamW with a linear
-schedule, 95 % of train.tsv for training, the rest (drawn with the seed, by class) selects the epoch. Batches are sorted
-by length within 100 batches, so that little is padded. --compare prints for each side the mean over its runs, and an
-interval of the difference: a bootstrap over requests and over runs of each side.
+Called by hand; docs/guides/clinc150.md has its results, and says where the files of the runs are. The recipe: mean
+pooling and a linear layer, AdamW with a linear schedule, 95 % of train.tsv for training, the rest (drawn with the seed,
+by class) selects the epoch. Batches are sorted by length within 100 batches, so that little is padded. --compare prints
+for each side the mean over its runs, and an interval of the difference: a bootstrap over requests and over runs of each
+side.
 """
 import argparse, json, math, random, sys, time
 

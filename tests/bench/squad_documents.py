@@ -5,9 +5,9 @@
     python3 tests/bench/squad_documents.py draw $ENCORE_DATA/squad -o squad
     ENCORE_SQUAD=squad ./exp run experiments/apps/squad_find.toml
     ./exp predict squad_find --file squad/train.jsonl --format jsonl -o squad/found.jsonl
-    python3 tests/bench/squad_documents.py examples squad squad/found.jsonl
+    python3 tests/bench/squad_documents.py examples squad squad/found.jsonl --data $ENCORE_DATA/squad
 
-Called by hand; docs/guides/squad_documents.md has its results, and squad_documents_test.py tests it.
+Called by hand; docs/guides/answer_from_documents.md has its results, and squad_documents_test.py tests it.
 
 `draw` divides the paragraphs of all files at random into three groups, so that no group has a question about a paragraph
 of another one. It writes:
