@@ -76,7 +76,7 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
 Schema Parallel::options() {
   return Schema().choice(
       "bad_rows", "error", {"error", "skip"},
-      {.help = "what to do with pairs that have an empty or an overlong line. error: refuse the "
+      {.help = "what to do with pairs that have an empty line or one of more than 16 MiB. error: refuse the "
                "run; skip: skip them and count them in the log (exp logs RUN)"});
 }
 
