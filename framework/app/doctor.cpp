@@ -123,10 +123,24 @@ DoctorFinding tiles_finding(const std::string& version) {
           ""};
 }
 
+/// Returns the finding about the processor whose programs this package uses.
+DoctorFinding processor_finding(const runner::Programs& programs) {
+  std::string all;
+  for (const std::string& name : runner::packaged_processors(programs))
+    all += (all.empty() ? "" : ", ") + name;
+  try {
+    return {"run", "processor", Health::good,
+            "programs for " + runner::chosen_processor(programs) + " (this package has " + all + ")", ""};
+  } catch (const Error& error) {
+    return {"run", "processor", Health::problem, "none of " + all, error.what()};
+  }
+}
+
 /// Returns the worker's answer to `version`, or null if no worker answers.
 nlohmann::json examine_programs(const runner::Programs& programs, const std::string& backend,
                                 DoctorFindings& findings) {
   nlohmann::json version;
+  if (!runner::packaged_processors(programs).empty()) findings.push_back(processor_finding(programs));
   try {
     const std::filesystem::path worker = runner::worker_program(programs, backend);
     const runner::ProgramOutput answer =

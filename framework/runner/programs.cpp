@@ -18,15 +18,28 @@
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
 #include "config/not_built.hpp"
+#include "world/processor.hpp"
 
 namespace encore::runner {
 
 namespace {
 
+std::filesystem::path folder_of_processors(const Programs& programs) {
+  return programs.folder.parent_path() / "lib" / "encore" / "cpu";
+}
+
 /// Returns the folder that holds bin/ and lib/ of a backend.
 std::filesystem::path prefix_of(const Programs& programs, const std::string& backend) {
   const std::filesystem::path own = programs.folder.parent_path();
-  return backend == programs.backend ? own : own.parent_path() / backend;
+  if (backend != programs.backend) return own.parent_path() / backend;
+  const std::string processor = chosen_processor(programs);
+  return processor.empty() ? own : folder_of_processors(programs) / processor;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
 }
 
 /// Returns how to get a missing backend: in the tree its build, else an installation beside this one.
@@ -79,6 +92,34 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
   return program;
 }
 
+std::vector<std::string> packaged_processors(const Programs& programs) {
+  std::vector<std::string> names;
+  for (const world::Processor& processor : world::processors())
+    if (std::filesystem::is_directory(folder_of_processors(programs) / processor.name))
+      names.emplace_back(processor.name);
+  return names;
+}
+
+std::string chosen_processor(const Programs& programs) {
+  const std::vector<std::string> names = packaged_processors(programs);
+  if (names.empty()) return "";
+  const char* wanted = std::getenv("ENCORE_CPU");
+  if (wanted != nullptr && *wanted != '\0') {
+    if (std::ranges::find(names, wanted) == names.end())
+      throw Error("invalid $ENCORE_CPU \"" + std::string(wanted) + "\"" +
+                  did_you_mean(wanted, names, ": this package has programs for " + joined(names)));
+    if (!world::find_processor(wanted)->runs_here())
+      throw Error("$ENCORE_CPU is " + std::string(wanted) + ", but this processor lacks " +
+                  world::find_processor(wanted)->abilities + "; unset it, or name one of " + joined(names));
+    return wanted;
+  }
+  for (const std::string& name : names)
+    if (world::find_processor(name)->runs_here()) return name;
+  throw Error("this processor lacks " + std::string(world::find_processor(names.back())->abilities) +
+              ", which the programs of this package need (" + joined(names) +
+              "); build Encore from its source on this machine");
+}
+
 void require_component(const Programs& programs, const std::string& backend, const std::string& name) {
   const std::filesystem::path prefix = prefix_of(programs, backend);
   if (!std::filesystem::exists(prefix / "components.txt")) return;  // an installation
@@ -110,7 +151,8 @@ std::filesystem::path report_folder(const Programs& programs) {
 }
 
 std::string fingerprint_of(const Programs& programs, const std::string& backend) {
-  if (backend == programs.backend) return std::string(config::host_fingerprint());
+  if (backend == programs.backend && packaged_processors(programs).empty())
+    return std::string(config::host_fingerprint());
   const config::Catalogue built_in = config::Catalogue::survey({plugin_folder(programs, backend)});
   return built_in.manifests().empty() ? "" : built_in.manifests().front().fingerprint;
 }

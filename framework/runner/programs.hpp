@@ -3,7 +3,8 @@
 // and an installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins,
 // lib/cmake/encore, share/encore. Those of several backends lie side by side (build/openmp, build/cuda;
 // /opt/encore/openmp, ...), so that one exp can start the worker of each. CMake installs files at these
-// places, so both change together.
+// places, so both change together. A package (cmake/package.sh) has worker and plugins for several
+// processors, each in lib/encore/cpu/NAME with the folders of an installation.
 #pragma once
 
 #include <filesystem>
@@ -30,6 +31,15 @@ void require_backend(const std::string& backend);
 /// with the command that builds it if it is missing, and for a name that is not a backend.
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend);
 
+/// Returns the processors for which this package has programs, the most capable one first
+/// (world/processor.hpp). Empty for a build and for an installation of one, which are for one processor.
+std::vector<std::string> packaged_processors(const Programs& programs);
+
+/// Returns the processor whose programs are used: $ENCORE_CPU, else the most capable one that this machine
+/// runs. Empty without packaged_processors(). Throws Error if $ENCORE_CPU names another one or one that this
+/// machine cannot run, and if it can run none.
+std::string chosen_processor(const Programs& programs);
+
 /// Throws NotBuilt if that component of the backend's build is not built yet: a line of
 /// build/<backend>/components.txt (cmake/components.cmake). An installation has all components.
 void require_component(const Programs& programs, const std::string& backend, const std::string& name);
@@ -47,8 +57,8 @@ std::filesystem::path template_folder(const Programs& programs);
 std::filesystem::path report_folder(const Programs& programs);
 
 /// Returns the fingerprint that plugins for that backend need: for this build's own backend that of this
-/// program, for another one that of the first plugin in its folder; empty if there is none, then only the
-/// worker can compare.
+/// program, for another backend or a package that of the first plugin in its folder; empty if there is none,
+/// then only the worker can compare.
 std::string fingerprint_of(const Programs& programs, const std::string& backend);
 
 /// Returns where plugins are searched, in this order: `plugin_path` of the experiment file (of_file,

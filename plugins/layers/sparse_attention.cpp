@@ -16,16 +16,19 @@ using namespace encore;
 class SparseAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "like `self_attention`, but a token attends only to nearby tokens and to every `stride`-th token; with "
-      "the default options and sequences of T tokens, the time grows with T sqrt(T) (Child et al. 2019)";
+      "like `self_attention`, but a token attends only to nearby tokens and to those whose distance from it "
+      "is a multiple of `stride`; with the default options and sequences of T tokens, the time grows with "
+      "T sqrt(T) (Child et al. 2019)";
   static Schema options() {
     return MultiHeadAttention::options()
-        .optional("stride", OptionType::integer,
-                  {.help = "a token also attends to all tokens at a multiple of this distance; default: the "
-                           "square root of data.max_length, rounded up",
-                   .unit = "tokens",
-                   .min = 1,
-                   .max = 1048576})
+        .optional(
+            "stride", OptionType::integer,
+            {.help = "a token also attends to all tokens whose distance from it is a multiple of this, in "
+                     "a causal model only to earlier ones; default: the square root of data.max_length, "
+                     "rounded up",
+             .unit = "tokens",
+             .min = 1,
+             .max = 1048576})
         .optional(
             "window", OptionType::integer,
             {.help = "a token attends to all tokens up to this distance: to either side, or in a causal "

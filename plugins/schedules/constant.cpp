@@ -15,7 +15,8 @@ using namespace encore;
 class Constant final : public Schedule {
  public:
   static constexpr const char* summary =
-      "the learning rate rises linearly over warmup_steps, then stays at learning_rate of `[optimizer]`";
+      "the learning rate rises linearly over warmup_steps, from learning_rate / warmup_steps in the first "
+      "step, then stays at learning_rate of `[optimizer]`";
   static Schema options() {
     Schema schema;
     schema.integer(

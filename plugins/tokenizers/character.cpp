@@ -40,13 +40,13 @@ class Character final : public Tokenizer {
       "unknown token";
   static Schema options() {
     return vocabulary_schema(1, "take only characters that occur at least this often")
-        .boolean("lowercase", false, {.help = "convert letters to lower case first"})
-        .boolean("compose", true,
-                 {.help = "first combine letters with their marks, such as accents (Unicode NFC)"})
-        .boolean("white_space", false,
-                 {.help = "make tokens of blanks, line ends and control characters too; the vocabulary shows "
-                          "them as `␠`, `␊` and so on; other white space counts as a blank. false: "
-                          "they are not tokens, and generated text has no blanks"});
+        .boolean("lowercase", false, {.help = "convert letters to lower case, after compose"})
+        .boolean("compose", true, {.help = "combine letters with their marks, such as accents (Unicode NFC)"})
+        .boolean(
+            "white_space", false,
+            {.help = "make tokens of blanks, tabs, line ends and control characters too; the vocabulary "
+                     "shows them as `␠`, `␉`, `␊` and so on; other white space counts as a blank. false: "
+                     "they are not tokens, and generated text has no blanks"});
   }
 
   Character(const Options& options, const TokenizerContext&)

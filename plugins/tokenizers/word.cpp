@@ -19,7 +19,7 @@ class Word final : public Tokenizer {
       "punctuation; words outside the vocabulary become the unknown token";
   static Schema options() {
     return vocabulary_schema(1, "take only words that occur at least this often")
-        .boolean("lowercase", false, {.help = "convert letters to lower case first"});
+        .boolean("lowercase", false, {.help = "convert letters to lower case"});
   }
 
   Word(const Options& options, const TokenizerContext&)

@@ -12,6 +12,7 @@
 #include <encore/error.hpp>
 
 #include "config/fingerprint.hpp"
+#include "world/processor.hpp"
 
 namespace encore::runner {
 namespace {
@@ -120,6 +121,43 @@ TEST_F(ProgramsTest, PluginsAreSearchedInTheFileTheCommandLineTheEnvironmentAndT
 TEST_F(ProgramsTest, AnotherBackendsFingerprintIsThatOfItsPlugins) {
   EXPECT_EQ(fingerprint_of(programs_, "openmp"), config::host_fingerprint());
   EXPECT_EQ(fingerprint_of(programs_, "cuda"), "") << "not built: nothing to compare with";
+}
+
+TEST_F(ProgramsTest, APackageUsesTheMostCapableProcessorThatThisMachineRuns) {
+  ::unsetenv("ENCORE_CPU");
+  EXPECT_EQ(chosen_processor(programs_), "") << "a build is for one processor";
+  std::string best;
+  for (const world::Processor& processor : world::processors()) {
+    make_worker(std::string("openmp/lib/encore/cpu/") + processor.name);
+    if (best.empty() && processor.runs_here()) best = processor.name;
+  }
+  EXPECT_EQ(packaged_processors(programs_),
+            (std::vector<std::string>{"cooperlake", "x86-64-v4", "x86-64-v3"}));
+  if (best.empty()) GTEST_SKIP() << "this processor has no AVX2";
+  const std::filesystem::path prefix = build_ / "openmp/lib/encore/cpu" / best;
+  EXPECT_EQ(worker_program(programs_, "openmp"), prefix / "bin/encore-worker");
+  EXPECT_EQ(plugin_folder(programs_, "openmp"), prefix / "lib/encore/plugins");
+  EXPECT_EQ(report_folder(programs_), build_ / "openmp/share/encore/reports") << "all processors share it";
+  EXPECT_EQ(fingerprint_of(programs_, "openmp"), "") << "that of its plugins, and there are none";
+}
+
+TEST_F(ProgramsTest, TheEnvironmentMayNameTheProcessorOfAPackage) {
+  make_worker("openmp/lib/encore/cpu/x86-64-v3");
+  for (const char* other : {"x86-64-v4", "x86-64-v33", "native"}) {
+    ::setenv("ENCORE_CPU", other, 1);
+    EXPECT_NE(complaint(programs_, "openmp").find("invalid $ENCORE_CPU \"" + std::string(other) + "\""),
+              std::string::npos)
+        << complaint(programs_, "openmp");
+  }
+  for (const world::Processor& processor : world::processors()) {
+    const auto worker = make_worker(std::string("openmp/lib/encore/cpu/") + processor.name);
+    ::setenv("ENCORE_CPU", processor.name, 1);
+    if (processor.runs_here())
+      EXPECT_EQ(worker_program(programs_, "openmp"), worker);
+    else
+      EXPECT_NE(complaint(programs_, "openmp").find("but this processor lacks"), std::string::npos);
+  }
+  ::unsetenv("ENCORE_CPU");
 }
 
 }  // namespace
