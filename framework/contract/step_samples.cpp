@@ -15,6 +15,7 @@
 
 #include "contract/sample_records.hpp"
 #include "contract/task_samples.hpp"
+#include "contract/word_label_samples.hpp"
 #include "plugin_host/default_options.hpp"
 #include "plugin_host/make_offer.hpp"
 
@@ -128,7 +129,8 @@ Records::Values shared_values(const std::string& field, const std::string& name,
     throw NotChecked(
         "it reads the field \"" + field +
         "\" of another step, for which the suite has no samples: the suite knows the fields of a "
-        "classifier, of decide and of a search, and the shared fields of encore/records.hpp; a test of your "
+        "classifier, of decide and of a search, those of a model that labels words beside \"words\", and the "
+        "shared fields of encore/records.hpp; a test of your "
         "own can pass such records to apply()");
   }
   std::vector<std::size_t> numbers;
@@ -304,8 +306,13 @@ StepTrial::StepTrial(const Offer& offer, const CheckData& data, const Options& o
     if (others == OtherFields::all)
       for (const char* name : {"label", "score", "scores", vector_field})
         names.push_back(std::string(step_before) + "." + name);
-    for (const std::string& name : names)
-      if (!behind_step(name).empty() && !all.has(name)) all.add(name, values_of(name, answers));
+    const bool has_word_labels = reads_word_labels(fields.reads);
+    for (const std::string& name : names) {
+      if (behind_step(name).empty() || all.has(name)) continue;
+      std::optional<Records::Values> of_words;
+      if (has_word_labels) of_words = word_label_values(behind_step(name), records, set);
+      all.add(name, of_words ? std::move(*of_words) : values_of(name, answers));
+    }
     return all;
   };
   train_ = with_steps(train, "train");

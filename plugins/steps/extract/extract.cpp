@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The step "extract": its options, the spans that it reads, the choice of the threshold, and its answers;
+// measures.cpp counts. The worker calls it through AppStep (encore/step.hpp). A released default never
+// changes, because runs are identified without values that equal their default. Read extract.hpp first.
+#include "extract.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+#include <encore/error.hpp>
+#include <nlohmann/json.hpp>
+
+#include "decide/thresholds.hpp"
+
+namespace encore::extract {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int knowledge_version = 1;
+constexpr std::uint64_t parts = 3;  // one of them calibrates, the others bound the error
+constexpr const char *words_field = "words", *tags_field = "tags";
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %%", 100.0 * share);
+  return text;
+}
+
+std::string whole(double count) {
+  return std::to_string(static_cast<long long>(count));
+}
+
+/// Returns whether a document belongs to the calibration part: a third of all by a hash of the words (FNV-1a,
+/// mixed as in SplitMix64), so that equal documents are in the same part.
+bool calibrates(const std::vector<std::string>& words) {
+  std::uint64_t state = 0xCBF29CE484222325ULL;
+  const auto add = [&](unsigned char byte) { state = (state ^ byte) * 0x100000001B3ULL; };
+  for (const std::string& word : words) {
+    for (const char letter : word) add(static_cast<unsigned char>(letter));
+    add(0xFF);  // a byte that UTF-8 does not have ends the word
+  }
+  state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9ULL;
+  state = (state ^ state >> 27) * 0x94D049BB133111EBULL;
+  return (state ^ state >> 31) % parts == 0;
+}
+
+OptionRule share_between(std::string help) {
+  return {.help = std::move(help), .min = 0.0, .max = 1.0, .exclusive_min = true, .exclusive_max = true};
+}
+
+[[noreturn]] void refuse_knowledge() {
+  throw Error("the stored threshold is damaged: remove the run and run the application again");
+}
+
+std::string shown_line(const Document& document, const std::vector<Failure>& failures,
+                       const std::string& band) {
+  std::string line;
+  for (const Field& field : document.fields)
+    if (field.found) line += (line.empty() ? "" : ", ") + field.rule.name + " " + field.found->value.text;
+  char confidence[32];
+  std::snprintf(confidence, sizeof confidence, " (%.1f %%)", 100.0 * document.confidence());
+  line = band + " " + (line.empty() ? "no field" : line) + confidence;
+  for (const Failure& failure : failures) line += "; " + failure.check + ": " + failure.reason;
+  for (char& letter : line)
+    if (letter == '\n' || letter == '\r') letter = ' ';
+  return line;
+}
+
+}  // namespace
+
+// --- options ---
+
+Schema Extract::options() {
+  Schema schema;
+  schema.text("from", "", {.help = "step whose labels are read; \"\": the step before"})
+      .choice(
+          "labels", "entities", {"entities", "tags"},
+          {.help =
+               "what that step gives. entities: the spans of a model of the task ner; tags: a label for each "
+               "word, of a model of the task tag"});
+  add_rule_options(schema);
+  schema
+      .optional("error", OptionType::number,
+                share_between(
+                    "promise: at most this share of the approved documents has a wrong, missing or needless "
+                    "value; the development set chooses the threshold; excludes threshold"))
+      .number("confidence", 0.95, share_between("probability with which the promise holds"))
+      .optional(
+          "threshold", OptionType::number,
+          {.help =
+               "a document is left to a person if its least probable value is less probable; without it and "
+               "without error each document is approved whose checks hold",
+           .min = 0.0,
+           .max = 1.0});
+  return schema;
+}
+
+Extract::Extract(const Options& options, const StepContext& context)
+    : name_(context.name),
+      from_(options.text("from").empty() ? context.before : options.text("from")),
+      reads_tags_(options.text("labels") == "tags"),
+      rules_(rules_in(options)),
+      error_(options.has("error") ? std::optional(options.number("error")) : std::nullopt),
+      level_(options.number("confidence")),
+      threshold_(options.has("threshold") ? options.number("threshold") : 0.0),
+      is_ready_(!error_) {
+  if (from_.empty())
+    throw OptionError("from",
+                      "no step stands before \"" + name_ +
+                          "\": expected a step that labels words, such as predict with a model of the task "
+                          "ner; put it in front in app.steps");
+  if (error_ && options.has("threshold"))
+    throw OptionError(
+        "threshold", "threshold and error exclude each other: error chooses a threshold; remove one of them");
+}
+
+StepFields Extract::fields() const {
+  StepFields fields{
+      .reads = {words_field}, .truth = {tags_field}, .gives = {"json", "confidence", band_field}};
+  fields.reads.push_back(from_ + ".text");
+  if (reads_tags_) {
+    fields.reads.push_back(from_ + ".tags");
+    fields.reads.push_back(from_ + ".score");
+  } else {
+    fields.reads.push_back(from_ + ".entities");
+  }
+  for (const FieldRule& field : rules_.fields) fields.gives.push_back(field.name);
+  return fields;
+}
+
+// --- records to documents ---
+
+Records::SpanLists Extract::spans_in(const Records& records) const {
+  try {
+    if (!reads_tags_) return records.spans(from_ + ".entities");
+    const Records::TextLists &words = records.lists(words_field), &tags = records.lists(from_ + ".tags");
+    const Records::NumberLists& scores = records.vectors(from_ + ".score");
+    const Records::Texts& texts = records.texts(from_ + ".text");
+    Records::SpanLists spans;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      spans.push_back(spans_of(words[i], tags[i], scores[i], texts[i]));
+    return spans;
+  } catch (const Error& error) {
+    throw Error("step \"" + name_ + "\" cannot read the labels of step \"" + from_ + "\": " + error.what() +
+                "; expected " +
+                (reads_tags_
+                     ? "a model of the task tag (for a model of the task ner set labels = \"entities\")"
+                     : "a model of the task ner (for a model of the task tag set labels = \"tags\")"));
+  }
+}
+
+std::vector<Document> Extract::truths_in(const Records& records) const {
+  const Records::TextLists &words = records.lists(words_field), &tags = records.lists(tags_field);
+  std::vector<Document> truths;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    truths.push_back(document_of(spans_of(words[i], tags[i], {}, ""), rules_));
+  return truths;
+}
+
+// --- what the data decide ---
+
+void Extract::fit(const StepSets& sets) {
+  ENCORE_REQUIRE(error_, "a step with a promise is fitted");
+  const Records::SpanLists spans = spans_in(sets.dev);
+  if (spans.empty())
+    throw Error("step \"" + name_ +
+                "\": the development set has no document to fit on: give more data as data.dev, raise "
+                "app.fit, or set "
+                "threshold instead of error");
+  const std::vector<Document> truths = truths_in(sets.dev);
+  const Records::TextLists& words = sets.dev.lists(words_field);
+  std::vector<decide::Outcome> calibration, bound;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Document document = document_of(spans[i], rules_);
+    (calibrates(words[i]) ? calibration : bound)
+        .push_back({.answer = document.confidence(),
+                    .may_answer = failures_of(document, rules_).empty(),
+                    .is_right = is_right(document, truths[i])});
+  }
+  const decide::Promise promise{.most = *error_, .confidence = level_};
+  const decide::Tested tested = decide::test_answers({.calibration = calibration, .bound = bound}, promise);
+  threshold_ = tested.threshold;
+  is_ready_ = true;
+  const std::string with = " with " + percent(level_) + " confidence", promised = percent(*error_);
+  if (threshold_)
+    notes_ = {"approves " + whole(tested.taken) + " of " + std::to_string(bound.size()) +
+              " documents from the confidence " + percent(*threshold_) + " on, " + whole(tested.errors) +
+              " of them wrongly: an error of at most " + percent(tested.bound) + with +
+              " (promised: " + promised + ")"};
+  else
+    notes_ = {"the development set is too small, or the model too often wrong, to promise an error of " +
+              promised + with + ": " + std::to_string(bound.size()) + " documents, upper end " +
+              percent(tested.bound) + " at the most promising threshold; at least " +
+              whole(decide::fewest_for(promise)) +
+              " documents without a mistake are needed. The step approves no document"};
+}
+
+std::string Extract::knowledge() const {
+  if (!error_) return {};
+  return Json{{"version", knowledge_version}, {"threshold", threshold_ ? Json(*threshold_) : Json(nullptr)}}
+      .dump();
+}
+
+void Extract::restore(std::string_view knowledge) {
+  if (!error_) return AppStep::restore(knowledge);
+  const Json json = Json::parse(knowledge, nullptr, false);
+  if (!json.is_object()) refuse_knowledge();
+  const auto threshold = json.find("threshold");
+  if (threshold == json.end() || (!threshold->is_number_float() && !threshold->is_null())) refuse_knowledge();
+  threshold_ = threshold->is_null() ? std::nullopt : std::optional(threshold->get<double>());
+  if (this->knowledge() != knowledge) refuse_knowledge();
+  notes_.clear();
+  is_ready_ = true;
+}
+
+// --- answers ---
+
+Records Extract::apply(const Records& records) {
+  ENCORE_REQUIRE(is_ready_, "fit() or restore() comes before apply()");
+  Records::Texts jsons, bands, shown;
+  Records::Numbers confidences;
+  std::vector<Records::Texts> values(rules_.fields.size());
+  for (const std::vector<TextSpan>& spans : spans_in(records)) {
+    const Document document = document_of(spans, rules_);
+    const std::vector<Failure> failures = failures_of(document, rules_);
+    bands.emplace_back(may_approve(document, failures) ? "answer" : "review");
+    confidences.push_back(document.confidence());
+    jsons.push_back(json_of(document, rules_, failures, bands.back()));
+    shown.push_back(shown_line(document, failures, bands.back()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i].push_back(document.fields[i].found ? document.fields[i].found->value.text : "");
+  }
+  Records given;
+  given.add("json", std::move(jsons));
+  given.add("confidence", std::move(confidences));
+  given.add(band_field, std::move(bands));
+  for (std::size_t i = 0; i < values.size(); ++i) given.add(rules_.fields[i].name, std::move(values[i]));
+  given.add("shown", std::move(shown));
+  return given;
+}
+
+}  // namespace encore::extract

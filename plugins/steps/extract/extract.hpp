@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The step "extract": makes typed fields and groups of a document from the labelled words of the step before
+// it, a model of the task `ner` or `tag`. It checks the values, and leaves a document to a person if a check
+// fails or if a value is less probable than a threshold, which the development set may choose for a stated
+// error. extract_plugin.cpp registers it; the worker calls it through AppStep (encore/step.hpp). Experiment
+// files have the names of the options and stored runs the knowledge, so these never change. Read next:
+// extract.cpp, document.hpp, decide/thresholds.hpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <encore/step.hpp>
+
+#include "document.hpp"
+#include "rules.hpp"
+
+namespace encore::extract {
+
+class Extract final : public AppStep {
+ public:
+  static constexpr const char* summary =
+      "makes typed fields and groups (JSON) of the words that a model labels, checks them, and leaves "
+      "doubtful "
+      "documents to a person";
+  static constexpr const char* select = "max dev/f1";
+  static Schema options();
+  static std::vector<Measure> measures();
+
+  /// Throws OptionError if no step stands before it, or for an invalid rule.
+  Extract(const Options& options, const StepContext& context);
+
+  StepFields fields() const override;
+  bool is_fitted() const override { return error_.has_value(); }
+  /// Chooses the lowest threshold that keeps the promise `error`, by the rules of the step `decide`.
+  void fit(const StepSets& sets) override;
+  std::string knowledge() const override;
+  void restore(std::string_view knowledge) override;
+  std::vector<std::string> notes() const override { return notes_; }
+  Records apply(const Records& records) override;
+  void measure(const Records& records, const Records& given, Statistics& statistics) const override;
+
+ private:
+  /// Returns the spans that the step before found in each record.
+  Records::SpanLists spans_in(const Records& records) const;
+  /// Returns the documents that the labels of the records describe, without a model.
+  std::vector<Document> truths_in(const Records& records) const;
+  bool may_approve(const Document& document, const std::vector<Failure>& failures) const {
+    return failures.empty() && threshold_ && document.confidence() >= *threshold_;
+  }
+
+  std::string name_, from_;
+  bool reads_tags_;  ///< of a model of the task tag; false: the entities of a model of the task ner
+  Rules rules_;
+  std::optional<double> error_;      ///< promise: at most this share of the approved documents is wrong
+  double level_;                     ///< the probability with which the promise holds
+  std::optional<double> threshold_;  ///< none: no document is approved
+  bool is_ready_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace encore::extract

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads the options of the step `extract` that describe a document: fields and groups with their types, names
+// that are required, equations and shapes. extract.cpp calls rules_in() in the constructor of the step, so an
+// invalid option is refused before anything starts. Read rules.hpp first.
+#include "rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <encore/error.hpp>
+#include <encore/lines.hpp>
+
+#include "letters.hpp"
+
+namespace encore::extract {
+namespace {
+
+/// Names of fields that the step gives itself, or that have a meaning for the host (encore/step.hpp).
+constexpr std::array<std::string_view, 8> own_fields = {"json",  "band",   "confidence", "shown",
+                                                        "label", "vector", "texts",      "scope"};
+
+bool is_name(std::string_view text) {
+  return !text.empty() && (is_letter(text.front()) || text.front() == '_') &&
+         std::ranges::all_of(
+             text, [](char letter) { return is_letter(letter) || is_digit(letter) || letter == '_'; });
+}
+
+std::string in_quotes(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+/// Returns the words between separators, without white space at their ends.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(trimmed(text.substr(begin, end == std::string_view::npos ? end : end - begin)));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+/// Reads "NAME" or "NAME: TYPE". `entry` is the value of the option, for messages.
+FieldRule field_in(const char* option, std::string_view text, std::string_view entry) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  const auto refuse = [&](const std::string& what) {
+    throw OptionError(option, "invalid " + std::string(option) + " " + in_quotes(entry) + ": " + what);
+  };
+  if (!is_name(parts[0]))
+    refuse("expected a name of letters, digits and \"_\" that begins with a letter, found " +
+           in_quotes(parts[0]));
+  const std::string type(parts.size() > 1 ? parts[1] : "text");
+  const std::optional<ValueType> known = value_type(type);
+  if (parts.size() > 2 || !known)
+    refuse("expected one of the types " + listed(value_type_names()) + " behind " +
+           in_quotes(std::string(parts[0]) + ":"));
+  return {.name = std::string(parts[0]), .type = *known};
+}
+
+std::vector<FieldRule> fields_in(const Options& options) {
+  std::vector<FieldRule> fields;
+  for (const std::string& entry : options.text_list("fields")) {
+    fields.push_back(field_in("fields", entry, entry));
+    const std::string& name = fields.back().name;
+    if (std::ranges::find(own_fields, name) != own_fields.end())
+      throw OptionError("fields", "invalid fields " + in_quotes(entry) + ": the step gives a field " +
+                                      in_quotes(name) +
+                                      " of its own; rename the label of this field in the data");
+  }
+  return fields;
+}
+
+std::vector<GroupRule> groups_in(const Options& options) {
+  std::vector<GroupRule> groups;
+  for (const std::string& entry : options.text_list("groups")) {
+    const std::size_t colon = entry.find(':');
+    const std::string_view name = trimmed(std::string_view(entry).substr(0, colon));
+    if (colon == std::string::npos || !is_name(name))
+      throw OptionError("groups",
+                        "invalid groups " + in_quotes(entry) +
+                            ": expected the name of a group and its members, such as \"item: description, "
+                            "quantity: number, amount: amount\"");
+    GroupRule group{.name = std::string(name), .members = {}};
+    for (const std::string_view member : split(std::string_view(entry).substr(colon + 1), ','))
+      group.members.push_back(field_in("groups", member, entry));
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+void require_different(const char* option, const std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  for (const std::string& name : names)
+    if (!seen.insert(name).second)
+      throw OptionError(option, "invalid " + std::string(option) + ": the name " + in_quotes(name) +
+                                    " stands twice; expected each name once");
+}
+
+/// Returns the names that checks may use: fields, groups, and GROUP.MEMBER.
+std::vector<std::string> known_names(const Rules& rules, bool with_groups) {
+  std::vector<std::string> names;
+  for (const FieldRule& field : rules.fields) names.push_back(field.name);
+  for (const GroupRule& group : rules.groups) {
+    if (with_groups) names.push_back(group.name);
+    for (const FieldRule& member : group.members) names.push_back(group.name + "." + member.name);
+  }
+  return names;
+}
+
+void require_known(const char* option, const std::string& entry, const std::string& name,
+                   const std::vector<std::string>& names) {
+  if (std::ranges::find(names, name) != names.end()) return;
+  throw OptionError(option,
+                    "invalid " + std::string(option) + " " + in_quotes(entry) + ": unknown field " +
+                        in_quotes(name) + ": " +
+                        (names.empty() ? "expected a field of the options fields or groups, which are empty"
+                                       : "expected one of " + listed(names)));
+}
+
+/// Reads one equation, such as "sum(item.amount) + tax = total".
+class EquationReader {
+ public:
+  EquationReader(const Rules& rules, const std::string& text) : rules_(rules), text_(text) {}
+
+  Equation read() {
+    Equation equation{.text = text_, .left = {}, .right = {}};
+    equation_ = &equation;
+    equation.left = side();
+    if (!take('=')) refuse("expected \"=\" between two sides, such as \"sum(item.amount) = total\"");
+    equation.right = side();
+    if (next() != '\0') refuse("expected its end before " + in_quotes(rest()));
+    return equation;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw OptionError("equations", "invalid equations " + in_quotes(text_) + ": " + what);
+  }
+  char next() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(char sign) {
+    if (next() != sign) return false;
+    ++at_;
+    return true;
+  }
+  std::string_view rest() const { return std::string_view(text_).substr(at_); }
+
+  std::vector<Term> side() {
+    std::vector<Term> terms;
+    double sign = take('-') ? -1.0 : 1.0;
+    for (;;) {
+      Term term{.sign = sign, .factors = {factor()}};
+      while (take('*')) term.factors.push_back(factor());
+      terms.push_back(std::move(term));
+      if (take('+'))
+        sign = 1.0;
+      else if (take('-'))
+        sign = -1.0;
+      else
+        return terms;
+    }
+  }
+
+  std::string name() {
+    static_cast<void>(next());
+    const std::size_t begin = at_;
+    const auto is_part = [](char letter) {
+      return is_letter(letter) || is_digit(letter) || letter == '_' || letter == '.';
+    };
+    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  Factor factor() {
+    const std::string word = name();
+    if (word.empty()) refuse("expected a number, a field, or sum(GROUP.MEMBER) before " + in_quotes(rest()));
+    if (is_digit(word.front())) {
+      double number = 0.0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      if (error != std::errc() || end != word.data() + word.size())
+        refuse(in_quotes(word) + " is not a number");
+      return {.kind = Factor::Kind::constant, .constant = number};
+    }
+    if (word == "sum" && take('(')) {
+      Factor member = named(name());
+      if (member.kind != Factor::Kind::member || !take(')'))
+        refuse("expected sum(GROUP.MEMBER) with a member of a group");
+      member.kind = Factor::Kind::sum;
+      return member;
+    }
+    const Factor factor = named(word);
+    if (factor.kind != Factor::Kind::member) return factor;
+    if (equation_->is_for_each_group && equation_->group != factor.group)
+      refuse("it has members of two groups: expected one group, or sum(GROUP.MEMBER)");
+    equation_->is_for_each_group = true;
+    equation_->group = factor.group;
+    return factor;
+  }
+
+  Factor named(const std::string& word) {
+    require_known("equations", text_, word, known_names(rules_, false));
+    Factor factor;
+    ValueType type = ValueType::text;
+    for (std::size_t i = 0; i < rules_.fields.size(); ++i)
+      if (rules_.fields[i].name == word) {
+        factor = {.kind = Factor::Kind::field, .field = i};
+        type = rules_.fields[i].type;
+      }
+    for (std::size_t g = 0; g < rules_.groups.size(); ++g)
+      for (std::size_t m = 0; m < rules_.groups[g].members.size(); ++m)
+        if (rules_.groups[g].name + "." + rules_.groups[g].members[m].name == word) {
+          factor = {.kind = Factor::Kind::member, .group = g, .member = m};
+          type = rules_.groups[g].members[m].type;
+        }
+    if (type != ValueType::amount && type != ValueType::number)
+      refuse(in_quotes(word) + " is not a number: give it the type amount or number");
+    return factor;
+  }
+
+  const Rules& rules_;
+  const std::string& text_;
+  std::size_t at_ = 0;
+  Equation* equation_ = nullptr;
+};
+
+std::vector<Shape> shapes_in(const Options& options, const Rules& rules) {
+  std::vector<Shape> shapes;
+  for (const std::string& entry : options.text_list("shapes")) {
+    const std::size_t colon = entry.find(':');
+    const std::string name(trimmed(std::string_view(entry).substr(0, colon)));
+    const std::string shape(colon == std::string::npos ? ""
+                                                       : trimmed(std::string_view(entry).substr(colon + 1)));
+    if (shape.empty() || shape.front() == '+' || shape.find("++") != std::string::npos)
+      throw OptionError(
+          "shapes", "invalid shapes " + in_quotes(entry) +
+                        ": expected NAME: SHAPE, in which # is a digit, @ a letter and + repeats the sign "
+                        "before it, such as \"number: @@-####+\"");
+    require_known("shapes", entry, name, known_names(rules, false));
+    shapes.push_back({.name = name, .shape = shape});
+  }
+  return shapes;
+}
+
+}  // namespace
+
+void add_rule_options(Schema& schema) {
+  schema
+      .text_list(
+          "fields", {},
+          {.help =
+               "fields with one value in each document: NAME or NAME: TYPE, such as [\"company\", \"date: "
+               "date\"]. NAME is the label of the words; TYPE is text, date, amount, number, phone or "
+               "identifier. Without fields and groups each label is a field of the type text"})
+      .text_list(
+          "groups", {},
+          {.help =
+               "groups of fields that repeat, such as [\"item: description, quantity: number, amount: "
+               "amount\"]; the words of a member have the label GROUP.MEMBER. A group begins with its first "
+               "member, and with a member that the group before it has already"})
+      .choice("date_order", "day", {"day", "month"},
+              {.help = "which of two numbers comes first in a date, as in 03/04/2020; if only one order is a "
+                       "date, it is "
+                       "taken. A year of four digits may come first with either value"})
+      .integer(
+          "first_year", 1970,
+          {.help = "years of two digits are this year or one of the 99 after it", .min = 1000, .max = 9900})
+      .choice("decimal", "auto", {"auto", "point", "comma"},
+              {.help = "the mark in front of decimals. auto: the marks of each number decide, and \"1,234\" "
+                       "stays as it "
+                       "is, because it may be two numbers"})
+      .text("line_mark", "",
+            {.help = "a word that stands for the end of a line, such as \"|\"; it is not part of values. "
+                     "\"\": none"})
+      .text_list(
+          "required", {},
+          {.help =
+               "fields, groups or GROUP.MEMBER that a document must have: a group at least once, a member in "
+               "each group"})
+      .text_list(
+          "equations", {},
+          {.help = "sums that must hold, such as [\"sum(item.amount) + tax = total\", \"item.quantity * "
+                   "item.price "
+                   "= item.amount\"]; an equation with members outside of sum() is checked for each group"})
+      .number("tolerance", 0.005, {.help = "largest difference of the two sides of an equation", .min = 0.0})
+      .text_list(
+          "shapes", {},
+          {.help =
+               "forms of normalized values: NAME: SHAPE, in which # is a digit, @ a letter of a to z and + "
+               "repeats the sign before it, such as [\"number: @@####+\"]"})
+      .choice("conflicts", "fail", {"fail", "allow"},
+              {.help = "what several different values of a field mean. fail: a failed check; allow: the most "
+                       "probable "
+                       "value is taken"});
+}
+
+Rules rules_in(const Options& options) {
+  Rules rules;
+  rules.fields = fields_in(options);
+  rules.groups = groups_in(options);
+  std::vector<std::string> names;
+  for (const FieldRule& field : rules.fields) names.push_back(field.name);
+  require_different("fields", names);
+  for (const GroupRule& group : rules.groups) {
+    names.push_back(group.name);
+    std::vector<std::string> members;
+    for (const FieldRule& member : group.members) members.push_back(member.name);
+    require_different("groups", members);
+  }
+  require_different("groups", names);
+  const std::string& decimal = options.text("decimal");
+  rules.values = {.day_first = options.text("date_order") == "day",
+                  .first_year = static_cast<int>(options.integer("first_year")),
+                  .decimal = decimal == "point"   ? DecimalMark::point
+                             : decimal == "comma" ? DecimalMark::comma
+                                                  : DecimalMark::automatic,
+                  .line_mark = options.text("line_mark")};
+  if (std::ranges::any_of(rules.values.line_mark, is_space))
+    throw OptionError("line_mark", "invalid line_mark " + in_quotes(rules.values.line_mark) +
+                                       ": expected one word without white space");
+  rules.required = options.text_list("required");
+  for (const std::string& name : rules.required)
+    require_known("required", name, name, known_names(rules, true));
+  for (const std::string& text : options.text_list("equations"))
+    rules.equations.push_back(EquationReader(rules, text).read());
+  rules.tolerance = options.number("tolerance");
+  rules.shapes = shapes_in(options, rules);
+  rules.is_one_value = options.text("conflicts") == "fail";
+  return rules;
+}
+
+// The signs of the shape that may come next are followed side by side, so that no input takes long.
+bool has_shape(std::string_view value, std::string_view shape) {
+  const auto is_sign = [](char letter, char sign) {
+    if (sign == '#') return is_digit(letter);
+    if (sign == '@') return is_letter(letter);
+    return letter == sign;
+  };
+  std::vector<bool> at(shape.size() + 1, false);  // the next sign is number i
+  at[0] = true;
+  for (const char letter : value) {
+    std::vector<bool> then(shape.size() + 1, false);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (!at[i] || !is_sign(letter, shape[i])) continue;
+      const bool repeats = i + 1 < shape.size() && shape[i + 1] == '+';
+      if (repeats) then[i] = true;
+      then[repeats ? i + 2 : i + 1] = true;
+    }
+    at = std::move(then);
+  }
+  return at[shape.size()];
+}
+
+}  // namespace encore::extract

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests the documents of the step `extract` (plugins/steps/extract/document.hpp): which span gives the value
+// of a field, where a group begins, spans of labelled words with their offsets, the checks, what counts as
+// right, and the JSON. Read next: extract_test.cpp, which tests the step.
+#include "extract/document.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "extract/rules.hpp"
+#include "unit/steps/samples.hpp"
+
+namespace encore::extract {
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::vector<std::string>;
+
+Rules rules_with(const std::map<std::string, OptionValue>& settings) {
+  Schema schema;
+  add_rule_options(schema);
+  Options options;
+  for (const Option& option : schema.options()) options.set_default(option.name, *option.fallback);
+  for (const auto& [name, value] : settings) options.set(name, value);
+  return rules_in(options);
+}
+
+Rules invoice_rules(std::map<std::string, OptionValue> settings = {}) {
+  settings.insert({"fields", Names{"company", "date: date", "tax: amount", "total: amount"}});
+  settings.insert({"groups", Names{"item: quantity: number, description, price: amount, amount: amount"}});
+  return rules_with(settings);
+}
+
+/// Returns a span for each pair of label and text, one behind the other. A label may have its probability
+/// behind "@".
+std::vector<TextSpan> spans(const std::vector<std::pair<std::string, std::string>>& parts) {
+  std::vector<TextSpan> all;
+  std::int64_t at = 0;
+  for (const auto& [label, text] : parts) {
+    const std::size_t mark = label.find('@');
+    const double score = mark == std::string::npos ? 0.9 : std::stod(label.substr(mark + 1));
+    all.push_back({.label = label.substr(0, mark),
+                   .text = text,
+                   .start = at,
+                   .end = at + static_cast<std::int64_t>(text.size()),
+                   .score = 1.0,
+                   .least_score = score});
+    at = all.back().end + 1;
+  }
+  return all;
+}
+
+Names failures(const std::vector<TextSpan>& found, const Rules& rules) {
+  Names all;
+  for (const Failure& failure : failures_of(document_of(found, rules), rules))
+    all.push_back(failure.check + ": " + failure.reason);
+  return all;
+}
+
+TEST(Documents, TakeTheMostProbableSpanAndNameOtherValues) {
+  const Rules rules = invoice_rules();
+  const Document document = document_of(spans({{"total@0.7", "12.00"},
+                                               {"total@0.9", "13.00"},
+                                               {"total@0.8", "RM 13.00"},
+                                               {"company@0.5", "A Ltd"},
+                                               {"company@0.5", "B Ltd"},
+                                               {"other", "ignored"}}),
+                                        rules);
+  ASSERT_TRUE(document.fields[3].found);
+  EXPECT_EQ(document.fields[3].found->value.text, "13.00");
+  EXPECT_EQ(document.fields[3].found->start, 6);
+  EXPECT_EQ(document.fields[3].found->others, Names{"12.00"}) << "an equal value is not another one";
+  EXPECT_EQ(document.fields[0].found->value.text, "A Ltd") << "the first of equally probable spans";
+  EXPECT_FALSE(document.fields[1].found);
+  EXPECT_EQ(document.confidence(), 0.5);
+  EXPECT_EQ(failures(spans({{"total@0.7", "12.00"}, {"total@0.9", "13.00"}}), rules),
+            Names{"one value of total: the document has several: \"13.00\", \"12.00\""});
+  EXPECT_EQ(failures(spans({{"total@0.7", "12.00"}, {"total@0.9", "13.00"}}),
+                     invoice_rules({{"conflicts", "allow"}})),
+            Names{});
+  EXPECT_EQ(document_of({}, rules).confidence(), 0.0);
+}
+
+TEST(Documents, BeginAGroupAtItsFirstMemberAndAtARepeatedOne) {
+  const Document document = document_of(spans({{"item.description", "head"},
+                                               {"item.quantity", "1"},
+                                               {"item.description", "pen"},
+                                               {"item.amount", "2.00"},
+                                               {"item.description", "without a quantity"},
+                                               {"item.amount", "3.00"},
+                                               {"item.quantity", "4"},
+                                               {"total", "5.00"},
+                                               {"item.amount", "6.00"},
+                                               {"item.unknown", "x"}}),
+                                        invoice_rules());
+  Names groups;
+  for (const Group& group : document.groups[0]) {
+    groups.emplace_back();
+    for (const std::optional<Found>& member : group)
+      groups.back() += (member ? member->value.text : "-") + std::string(" ");
+  }
+  EXPECT_EQ(groups, (Names{"- head - - ", "1 pen - 2.00 ", "- without a quantity - 3.00 ", "4 - - 6.00 "}));
+}
+
+TEST(Documents, AreInTheOrderOfTheDocument) {
+  std::vector<TextSpan> some = spans({{"item.quantity", "1"}, {"item.amount", "2"}, {"item.quantity", "3"}});
+  const Rules rules = invoice_rules();
+  const std::string ordered = json_of(document_of(some, rules), rules, {}, "answer");
+  std::swap(some[0], some[2]);
+  EXPECT_EQ(json_of(document_of(some, rules), rules, {}, "answer"), ordered);
+}
+
+TEST(Documents, TakeEachLabelAsAFieldIfNoneIsNamed) {
+  const Rules rules = rules_with({});
+  EXPECT_TRUE(rules.takes_all_labels());
+  const Document document = document_of(spans({{"b", "x"}, {"a", "y  z"}, {"b", "w"}}), rules);
+  ASSERT_EQ(document.fields.size(), 2U);
+  EXPECT_EQ(document.fields[0].rule.name, "a");
+  EXPECT_EQ(document.fields[0].found->value.text, "y z");
+  EXPECT_EQ(document.fields[1].found->others, Names{"w"});
+}
+
+TEST(Spans, FollowTagsAndBareLabels) {
+  const auto read = [](const Names& words, const Names& labels, std::string_view text) {
+    Names found;
+    for (const TextSpan& span : spans_of(words, labels, {}, text))
+      found.push_back(span.label + " " + span.text + " " + std::to_string(span.start) + "-" +
+                      std::to_string(span.end));
+    return found;
+  };
+  EXPECT_EQ(read({"Z\u00FCrich", "is", "A", "Ltd", "B"}, {"B-city", "O", "B-co", "I-co", "B-co"}, ""),
+            (Names{"city Z\u00FCrich 0-6", "co A Ltd 10-15", "co B 16-17"}));
+  EXPECT_EQ(read({"a", "b", "c", "d", "e"}, {"I-x", "I-x", "E-x", "I-x", "S-x"}, ""),
+            (Names{"x a b c 0-5", "x d 6-7", "x e 8-9"}));
+  EXPECT_EQ(read({"a", "b", "c", "d"}, {"date", "date", "(cut)", "date"}, ""),
+            (Names{"date a b 0-3", "date d 6-7"}));
+  EXPECT_EQ(read({"\u00FC", "a", ",", "b"}, {"O", "x", "x", "x"}, "\u00FC  a,   b"), (Names{"x a,   b 3-9"}))
+      << "offsets are those of the text that has the words";
+  EXPECT_EQ(read({"a", "b"}, {"x", "x"}, "another text"), (Names{"x a b 0-3"}));
+  EXPECT_EQ(read({}, {}, ""), Names{});
+  const double scores[] = {0.9, 0.4, 0.8};
+  EXPECT_EQ(spans_of({"a", "b", "c"}, {"x", "x", "x"}, scores, "")[0].least_score, 0.4);
+  EXPECT_EQ(test::refusal([] { spans_of({"a"}, {}, {}, ""); }),
+            "1 words have 0 labels and 0 probabilities: expected one of each for each word");
+}
+
+TEST(Checks, NameWhatIsMissing) {
+  const Rules rules = invoice_rules({{"required", Names{"total", "item", "item.amount"}}});
+  EXPECT_EQ(failures({}, rules),
+            (Names{"required total: it was not found", "required item: it was not found"}));
+  EXPECT_EQ(
+      failures(
+          spans({{"total", "1.00"}, {"item.quantity", "1"}, {"item.amount", "1.00"}, {"item.quantity", "2"}}),
+          rules),
+      Names{"required item.amount: it was not found in item 2"});
+}
+
+TEST(Checks, NameValuesWithoutTheirForm) {
+  const Rules rules = invoice_rules({{"shapes", Names{"company: @@-##+", "date: ####-##-##"}}});
+  EXPECT_EQ(
+      failures(spans({{"date", "31/02/2020"}, {"item.amount", "1,234"}, {"company", "A-1"}}), rules),
+      (Names{
+          "format company: \"A-1\" does not have the shape @@-##+",
+          "format date: \"31/02/2020\": the calendar has no such date",
+          "format item.amount: \"1,234\": it is not clear whether \",\" separates decimals or thousands: set "
+          "decimal"}));
+  EXPECT_EQ(failures(spans({{"date", "1/2/2020"}, {"company", "AB-123"}}), rules), Names{});
+}
+
+TEST(Checks, CompareBothSidesOfEquations) {
+  const Rules rules = invoice_rules(
+      {{"equations", Names{"sum(item.amount) + tax = total", "item.quantity * item.price = item.amount"}}});
+  const auto document = [](const char* total, const char* amount) {
+    return spans({{"item.quantity", "2"},
+                  {"item.price", "1.50"},
+                  {"item.amount", amount},
+                  {"item.quantity", "1"},
+                  {"item.price", "4"},
+                  {"item.amount", "4.00"},
+                  {"tax", "0.70"},
+                  {"total", total}});
+  };
+  EXPECT_EQ(failures(document("7.70", "3.00"), rules), Names{});
+  EXPECT_EQ(failures(document("7.71", "3.00"), rules),
+            Names{"sum(item.amount) + tax = total: 7.7 is not 7.71"});
+  EXPECT_EQ(failures(document("7.8", "3.10"), rules),
+            Names{"item.quantity * item.price = item.amount: 3 is not 3.1 in item 1"});
+  EXPECT_EQ(failures(document("free", "3.00"), rules),
+            (Names{"format total: \"free\": it has no digit",
+                   "sum(item.amount) + tax = total: it cannot be checked: total is not a number"}));
+  EXPECT_EQ(failures({}, rules),
+            Names{"sum(item.amount) + tax = total: it cannot be checked: item was not found"});
+  EXPECT_EQ(
+      failures(spans({{"item.quantity", "1"}}),
+               invoice_rules({{"equations", Names{"item.price = 2 * item.price"}}})),
+      Names{"item.price = 2 * item.price: it cannot be checked in item 1: price of item 1 was not found"});
+}
+
+TEST(Checks, AllowATolerance) {
+  const auto with = [](double tolerance) {
+    return failures(spans({{"tax", "0.30"}, {"total", "0.32"}}),
+                    invoice_rules({{"equations", Names{"total = tax"}}, {"tolerance", tolerance}}));
+  };
+  EXPECT_TRUE(with(0.02).empty()) << "0.32 - 0.30 is a little more than 0.02 in binary";
+  EXPECT_FALSE(with(0.0199).empty());
+  EXPECT_TRUE(failures(spans({{"tax", "0.10"}, {"total", "0.30"}}),
+                       invoice_rules({{"equations", Names{"total - tax - 0.2 = 0", "-tax = 0.2 - total"}},
+                                      {"tolerance", 0.0}}))
+                  .empty());
+}
+
+TEST(Shapes, HaveDigitsLettersAndRepetitions) {
+  EXPECT_TRUE(has_shape("AB-123456", "@@-######"));
+  EXPECT_TRUE(has_shape("AB1", "@+#+"));
+  EXPECT_TRUE(has_shape("A1", "@+#+"));
+  EXPECT_FALSE(has_shape("1A", "@+#+"));
+  EXPECT_FALSE(has_shape("AB-12345", "@@-######"));
+  EXPECT_FALSE(has_shape("AB-1234567", "@@-######"));
+  EXPECT_TRUE(has_shape("DE12", "DE#+"));
+  EXPECT_FALSE(has_shape("", "#"));
+  EXPECT_TRUE(has_shape(std::string(100000, 'a') + "1", "@+@+@+@+@+#")) << "no input takes long";
+}
+
+TEST(Right, IsAnyTrueValueOfAField) {
+  const Rules rules = invoice_rules();
+  const Document truth =
+      document_of(spans({{"total", "3.00"}, {"total", "4.00"}, {"item.quantity", "1"}}), rules);
+  const auto right = [&](const std::vector<TextSpan>& given) {
+    return is_right(document_of(given, rules), truth);
+  };
+  EXPECT_TRUE(right(spans({{"item.quantity", "1"}, {"total", "RM 3"}})));
+  EXPECT_TRUE(right(spans({{"total", "4.00"}, {"item.quantity", "1"}})));
+  EXPECT_FALSE(right(spans({{"total", "5.00"}, {"item.quantity", "1"}})));
+  EXPECT_FALSE(right(spans({{"item.quantity", "1"}})));
+  EXPECT_FALSE(right(spans({{"total", "3.00"}, {"item.quantity", "1"}, {"date", "1/1/2020"}})));
+  EXPECT_FALSE(right(spans({{"total", "3.00"}, {"item.quantity", "2"}})));
+  EXPECT_FALSE(right(spans({{"total", "3.00"}, {"item.quantity", "1"}, {"item.quantity", "1"}})));
+  EXPECT_FALSE(right(spans({{"total", "3.00"}, {"item.quantity", "1"}, {"item.amount", "1"}})));
+}
+
+TEST(JsonOfADocument, HasPlacesValuesConflictsAndFailures) {
+  const Rules rules = invoice_rules({{"required", Names{"company"}}});
+  const Document document = document_of(
+      spans({{"total@0.75", "RM 3"}, {"total@0.5", "4.00"}, {"date", "31/02/2020"}, {"item.quantity", "2"}}),
+      rules);
+  const Json json = Json::parse(json_of(document, rules, failures_of(document, rules), "review"));
+  EXPECT_EQ(json["band"], "review");
+  EXPECT_EQ(json["confidence"], 0.75);
+  EXPECT_EQ(json["fields"]["total"], Json({{"text", "RM 3"},
+                                           {"start", 0},
+                                           {"end", 4},
+                                           {"value", "3.00"},
+                                           {"currency", "RM"},
+                                           {"confidence", 0.75}}));
+  EXPECT_EQ(json["fields"]["company"], nullptr);
+  EXPECT_EQ(json["fields"]["date"]["value"], "31/02/2020");
+  EXPECT_EQ(json["fields"]["date"]["problem"], "the calendar has no such date");
+  EXPECT_EQ(json["groups"]["item"].size(), 1U);
+  EXPECT_EQ(json["groups"]["item"][0]["quantity"]["value"], "2");
+  EXPECT_EQ(json["groups"]["item"][0]["amount"], nullptr);
+  EXPECT_EQ(json["conflicts"], Json::array({{{"field", "total"}, {"values", {"3.00", "4.00"}}}}));
+  EXPECT_EQ(json["failed"].size(), 3U);
+  EXPECT_EQ(json["failed"][0], Json({{"check", "required company"}, {"reason", "it was not found"}}));
+  EXPECT_NO_THROW(
+      Json::parse(json_of(document_of(spans({{"company", "\xFF"}}), rules), rules, {}, "answer")));
+}
+
+TEST(RulesOfADocument, RefuseInvalidOptions) {
+  const auto refusal = [](const char* option, const Names& entries) {
+    return test::refusal([&] { invoice_rules({{option, entries}}); });
+  };
+  const std::string types = "text, date, amount, number, phone, identifier";
+  EXPECT_EQ(refusal("fields", {"total: money"}),
+            "invalid fields \"total: money\": expected one of the types " + types + " behind \"total:\"");
+  EXPECT_EQ(
+      refusal("fields", {"1st"}),
+      "invalid fields \"1st\": expected a name of letters, digits and \"_\" that begins with a letter, found "
+      "\"1st\"");
+  EXPECT_EQ(refusal("fields", {"json"}),
+            "invalid fields \"json\": the step gives a field \"json\" of its own; rename "
+            "the label of this field in the data");
+  EXPECT_EQ(refusal("fields", {"a", "a: date"}),
+            "invalid fields: the name \"a\" stands twice; expected each name once");
+  EXPECT_EQ(refusal("groups", {"item"}),
+            "invalid groups \"item\": expected the name of a group and its members, such "
+            "as \"item: description, quantity: number, amount: amount\"");
+  EXPECT_EQ(refusal("groups", {"total: a"}),
+            "invalid groups: the name \"total\" stands twice; expected each name once");
+  EXPECT_EQ(refusal("groups", {"item: a, a"}),
+            "invalid groups: the name \"a\" stands twice; expected each name once");
+  EXPECT_EQ(refusal("groups", {"item: "}),
+            "invalid groups \"item: \": expected a name of letters, digits and \"_\" that begins with a "
+            "letter, found "
+            "\"\"");
+  const std::string known =
+      "company, date, tax, total, item.quantity, item.description, item.price, item.amount";
+  EXPECT_EQ(
+      refusal("required", {"totl"}),
+      "invalid required \"totl\": unknown field \"totl\": expected one of company, date, tax, total, item, "
+      "item.quantity, item.description, item.price, item.amount");
+  EXPECT_EQ(
+      refusal("equations", {"sum(item.amount) = totl"}),
+      "invalid equations \"sum(item.amount) = totl\": unknown field \"totl\": expected one of " + known);
+  EXPECT_EQ(refusal("equations", {"total = company"}),
+            "invalid equations \"total = company\": \"company\" is not a number: give it the type amount or "
+            "number");
+  EXPECT_EQ(refusal("equations", {"total"}),
+            "invalid equations \"total\": expected \"=\" between two sides, such as "
+            "\"sum(item.amount) = total\"");
+  EXPECT_EQ(refusal("equations", {"total = tax ="}),
+            "invalid equations \"total = tax =\": expected its end before \"=\"");
+  EXPECT_EQ(refusal("equations", {"total = "}),
+            "invalid equations \"total = \": expected a number, a field, or sum(GROUP.MEMBER) before \"\"");
+  EXPECT_EQ(refusal("equations", {"sum(total) = tax"}),
+            "invalid equations \"sum(total) = tax\": expected sum(GROUP.MEMBER) with a member of a group");
+  EXPECT_EQ(refusal("equations", {"1.2.3 = tax"}),
+            "invalid equations \"1.2.3 = tax\": \"1.2.3\" is not a number");
+  EXPECT_EQ(refusal("shapes", {"total"}),
+            "invalid shapes \"total\": expected NAME: SHAPE, in which # is a digit, @ a letter and + repeats "
+            "the sign "
+            "before it, such as \"number: @@-####+\"");
+  EXPECT_EQ(test::refusal([] {
+              invoice_rules({{"line_mark", "a b"}});
+            }),
+            "invalid line_mark \"a b\": expected one word without white space");
+  EXPECT_EQ(test::refusal([] {
+              rules_with({{"required", Names{"total"}}});
+            }),
+            "invalid required \"total\": unknown field \"total\": expected a field of the options fields or "
+            "groups, "
+            "which are empty");
+  const Names two = {"item: amount: amount", "fee: amount: amount"};
+  EXPECT_EQ(
+      test::refusal([&] {
+        rules_with({{"groups", two}, {"equations", Names{"item.amount = fee.amount"}}});
+      }),
+      "invalid equations \"item.amount = fee.amount\": it has members of two groups: expected one group, or "
+      "sum(GROUP.MEMBER)");
+}
+
+}  // namespace
+}  // namespace encore::extract

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests the step `extract` (plugins/steps/extract/extract.hpp): which fields it reads and gives, bands, the
+// threshold that a promise chooses, knowledge that is stored and read back, answers to a record alone,
+// measures, and refusals. Read next: extract_document_test.cpp.
+#include "extract/extract.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/measures.hpp"
+#include "unit/steps/samples.hpp"
+
+namespace encore::extract {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// A document with a total and, if it has one, a date; what a model found, and with which probability.
+struct Sample {
+  std::string total, date = {};
+  std::string found_total = {};
+  double probability = 0.9;
+};
+
+Records records_of(const std::vector<Sample>& samples) {
+  Records::TextLists words, tags, found;
+  Records::Texts texts;
+  Records::SpanLists entities;
+  Records::NumberLists scores;
+  for (const Sample& sample : samples) {
+    words.push_back({"Total", sample.total, "cash", sample.found_total});
+    tags.push_back({"O", "B-total", "O", "O"});
+    found.push_back({"O", sample.found_total == sample.total ? "B-total" : "O", "O",
+                     sample.found_total == sample.total || sample.found_total.empty() ? "O" : "B-total"});
+    scores.push_back({0.9, sample.probability, 0.9, sample.probability});
+    texts.push_back("Total " + sample.total + " cash " + sample.found_total);
+    entities.emplace_back();
+    if (!sample.found_total.empty())
+      entities.back().push_back({.label = "total",
+                                 .text = sample.found_total,
+                                 .start = 6,
+                                 .end = 6 + static_cast<std::int64_t>(sample.found_total.size()),
+                                 .score = 1.0,
+                                 .least_score = sample.probability});
+    if (!sample.date.empty()) {
+      words.back().push_back(sample.date);
+      tags.back().push_back("B-date");
+      found.back().push_back("B-date");
+      scores.back().push_back(0.99);
+      texts.back() += " " + sample.date;
+      entities.back().push_back(
+          {.label = "date", .text = sample.date, .start = 30, .end = 40, .score = 0.99, .least_score = 0.99});
+    }
+  }
+  Records records;
+  records.add("words", words);
+  records.add("tags", tags);
+  records.add("read.text", texts);
+  records.add("read.entities", entities);
+  records.add("read.tags", found);
+  records.add("read.score", scores);
+  return records;
+}
+
+Extract step(std::map<std::string, OptionValue> settings = {}) {
+  settings.insert({"fields", Names{"total: amount", "date: date"}});
+  return {test::step_options<Extract>(settings), {.name = "extract", .before = "read"}};
+}
+
+std::map<std::string, double> values_of(const Statistics& statistics) {
+  const auto values = measure_values(Extract::measures(), statistics);
+  return {values.begin(), values.end()};
+}
+
+/// Many documents, of which a quarter is wrong and has a probability below 0.6. The others have 0.97 or more.
+std::vector<Sample> many(std::size_t count) {
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(count);
+    const bool is_wrong = i % 4 == 0;
+    const std::string total = std::to_string(i) + ".50";
+    samples.push_back({.total = total,
+                       .date = "1/2/2020",
+                       .found_total = is_wrong ? "1" + total : total,
+                       .probability = is_wrong ? 0.3 + 0.3 * part : 0.97 + 0.029 * part});
+  }
+  return samples;
+}
+
+TEST(ExtractStep, ReadsLabelsOfWordsAndGivesFields) {
+  const Extract entities = step();
+  EXPECT_EQ(entities.fields().reads, (Names{"words", "read.text", "read.entities"}));
+  EXPECT_EQ(entities.fields().truth, Names{"tags"});
+  EXPECT_EQ(entities.fields().gives, (Names{"json", "confidence", "band", "total", "date"}));
+  EXPECT_EQ(step({{"labels", "tags"}, {"from", "words"}}).fields().reads,
+            (Names{"words", "words.text", "words.tags", "words.score"}));
+  EXPECT_FALSE(entities.is_fitted());
+}
+
+TEST(ExtractStep, ApprovesDocumentsWhoseChecksHold) {
+  Extract extract = step({{"required", Names{"date"}}});
+  const Records given =
+      extract.apply(records_of({{.total = "RM 3", .date = "1/2/2020", .found_total = "RM 3"},
+                                {.total = "4.00", .date = "31/2/2020", .found_total = "4.00"},
+                                {.total = "5.00", .date = {}, .found_total = ""}}));
+  EXPECT_EQ(given.texts("band"), (Names{"answer", "review", "review"}));
+  EXPECT_EQ(given.texts("total"), (Names{"3.00", "4.00", ""}));
+  EXPECT_EQ(given.texts("date"), (Names{"2020-02-01", "31/2/2020", ""}));
+  EXPECT_EQ(given.numbers("confidence"), (Records::Numbers{0.9, 0.9, 0.0}));
+  EXPECT_EQ(
+      given.texts("shown"),
+      (Names{
+          "answer total 3.00, date 2020-02-01 (90.0 %)",
+          "review total 4.00, date 31/2/2020 (90.0 %); format date: \"31/2/2020\": the calendar has no such "
+          "date",
+          "review no field (0.0 %); required date: it was not found"}));
+  EXPECT_EQ(nlohmann::json::parse(given.texts("json")[0])["fields"]["total"]["start"], 6);
+}
+
+TEST(ExtractStep, LeavesDoubtfulDocumentsToAPerson) {
+  const Records records = records_of({{.total = "1", .found_total = "1", .probability = 0.5},
+                                      {.total = "2", .found_total = "2", .probability = 0.49}});
+  EXPECT_EQ(step({{"threshold", 0.5}}).apply(records).texts("band"), (Names{"answer", "review"}));
+  EXPECT_EQ(step({{"threshold", 0.0}}).apply(records).texts("band"), (Names{"answer", "answer"}));
+}
+
+TEST(ExtractStep, ReadsATagOfEachWord) {
+  Extract extract = step({{"labels", "tags"}});
+  const Records given =
+      extract.apply(records_of({{.total = "3.00", .date = "1/2/2020", .found_total = "4.00"}}));
+  EXPECT_EQ(given.texts("total"), Names{"4.00"});
+  EXPECT_EQ(given.numbers("confidence"), Records::Numbers{0.9});
+  EXPECT_EQ(nlohmann::json::parse(given.texts("json")[0])["fields"]["total"]["start"], 16);
+}
+
+TEST(ExtractStep, ChoosesAThresholdThatKeepsThePromise) {
+  Extract extract = step({{"error", 0.05}});
+  EXPECT_TRUE(extract.is_fitted());
+  const Records dev = records_of(many(600));
+  extract.fit({.dev = dev});
+  ASSERT_EQ(extract.notes().size(), 1U);
+  EXPECT_EQ(extract.notes()[0].find("approves "), 0U) << extract.notes()[0];
+  const Records given = extract.apply(records_of(many(601)));
+  std::size_t approved = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given.texts("band")[i] != "answer") continue;
+    ++approved;
+    EXPECT_GT(given.numbers("confidence")[i], 0.55);
+  }
+  EXPECT_GT(approved, 400U);
+}
+
+TEST(ExtractStep, ApprovesNothingIfThePromiseCannotBeKept) {
+  Extract extract = step({{"error", 0.02}});
+  const Records dev = records_of(many(60));
+  extract.fit({.dev = dev});
+  EXPECT_NE(extract.notes()[0].find("too small"), std::string::npos);
+  EXPECT_NE(extract.notes()[0].find("at least 149 documents without a mistake"), std::string::npos);
+  const Records given = extract.apply(dev);
+  for (const std::string& band : given.texts("band")) EXPECT_EQ(band, "review");
+  EXPECT_EQ(extract.knowledge(), R"({"threshold":null,"version":1})");
+  Extract again = step({{"error", 0.02}});
+  again.restore(extract.knowledge());
+  EXPECT_EQ(again.apply(dev).texts("band"), given.texts("band"));
+}
+
+TEST(ExtractStep, RestoresWhatItKnows) {
+  Extract extract = step({{"error", 0.05}}), again = step({{"error", 0.05}});
+  const Records dev = records_of(many(600));
+  extract.fit({.dev = dev});
+  again.restore(extract.knowledge());
+  EXPECT_EQ(again.knowledge(), extract.knowledge());
+  EXPECT_EQ(again.apply(dev).texts("json"), extract.apply(dev).texts("json"));
+  const std::string known = extract.knowledge();
+  for (const std::string& text :
+       {std::string(), std::string("{}"), known.substr(0, known.size() / 2), known + " ",
+        std::string(R"({"threshold":"a","version":1})"), std::string("[]")})
+    EXPECT_EQ(test::refusal([&] {
+                step({{"error", 0.05}}).restore(text);
+              }),
+              "the stored threshold is damaged: remove the run and run the application again")
+        << text;
+  EXPECT_EQ(test::refusal([] { step().restore("{}"); }), "this step is not fitted");
+  EXPECT_EQ(step().knowledge(), "");
+}
+
+TEST(ExtractStep, AnswersARecordByItself) {
+  for (const char* labels : {"entities", "tags"}) {
+    Extract extract = step({{"labels", labels}});
+    const std::vector<Sample> samples = many(40);
+    const Records all = extract.apply(records_of(samples));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Records alone = extract.apply(records_of({samples[i]}));
+      for (const char* field : {"json", "band", "total", "date"})
+        EXPECT_EQ(alone.texts(field)[0], all.texts(field)[i]) << labels;
+      EXPECT_EQ(alone.numbers("confidence")[0], all.numbers("confidence")[i]);
+    }
+  }
+}
+
+TEST(ExtractStep, MeasuresFieldsDocumentsAndBands) {
+  Extract extract = step({{"required", Names{"date"}}, {"threshold", 0.5}});
+  const Records records =
+      records_of({{.total = "1", .date = "1/1/2020", .found_total = "1"},
+                  {.total = "2", .date = "1/1/2020", .found_total = "3"},
+                  {.total = "4", .date = "1/1/2020", .found_total = "4", .probability = 0.2},
+                  {.total = "5", .date = {}, .found_total = "5"}});
+  Statistics statistics;
+  extract.measure(records, extract.apply(records), statistics);
+  ASSERT_EQ(statistics.examples(), 4U);
+  const std::map<std::string, double> values = values_of(statistics);
+  EXPECT_DOUBLE_EQ(values.at("precision"), 6.0 / 7.0);
+  EXPECT_DOUBLE_EQ(values.at("recall"), 6.0 / 7.0);
+  EXPECT_DOUBLE_EQ(values.at("f1"), 6.0 / 7.0);
+  EXPECT_DOUBLE_EQ(values.at("f1/total"), 0.75);
+  EXPECT_DOUBLE_EQ(values.at("f1/date"), 1.0);
+  EXPECT_DOUBLE_EQ(values.at("documents"), 0.75);
+  EXPECT_DOUBLE_EQ(values.at("approved"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("error"), 0.5);
+  EXPECT_DOUBLE_EQ(values.at("flagged"), 1.0) << "the document without a date, which is required";
+}
+
+TEST(ExtractStep, MeasuresGroups) {
+  const Extract extract(test::step_options<Extract>({{"groups", Names{"item: name, amount: amount"}}}),
+                        {.name = "extract", .before = "read"});
+  Records records;
+  records.add("words", Records::TextLists{{"pen", "1.00", "cup", "2.00", "cup", "2.00"}});
+  records.add("tags", Records::TextLists{{"B-item.name", "B-item.amount", "B-item.name", "B-item.amount",
+                                          "B-item.name", "B-item.amount"}});
+  records.add("read.text", Records::Texts{"pen 1.00 cup 2.00 cup 2.00"});
+  const auto span = [](const char* label, const char* text, std::int64_t start) {
+    return TextSpan{
+        .label = label, .text = text, .start = start, .end = start + 3, .score = 0.9, .least_score = 0.9};
+  };
+  records.add("read.entities",
+              Records::SpanLists{{span("item.name", "cup", 9), span("item.amount", "2", 13),
+                                  span("item.name", "pen", 20), span("item.amount", "3", 22)}});
+  Records given;
+  given.add("band", Names{"answer"});
+  Statistics statistics;
+  extract.measure(records, given, statistics);
+  const std::map<std::string, double> values = values_of(statistics);
+  EXPECT_DOUBLE_EQ(values.at("group_f1"), 2.0 * 1.0 / (2.0 + 3.0));
+  EXPECT_DOUBLE_EQ(values.at("documents"), 0.0);
+}
+
+TEST(ExtractStep, RefusesWhatItCannotUse) {
+  EXPECT_EQ(test::refusal([] { Extract(test::step_options<Extract>(), {.name = "extract"}); }),
+            "no step stands before \"extract\": expected a step that labels words, such as predict with a "
+            "model of the "
+            "task ner; put it in front in app.steps");
+  EXPECT_EQ(test::refusal([] {
+              step({{"error", 0.1}, {"threshold", 0.5}});
+            }),
+            "threshold and error exclude each other: error chooses a threshold; remove one of them");
+  Records records;
+  records.add("words", Records::TextLists{{"a"}});
+  records.add("read.text", Names{"a"});
+  EXPECT_EQ(test::refusal([&] { step().apply(records); }),
+            "step \"extract\" cannot read the labels of step \"read\": the records have no field "
+            "\"read.entities\" of "
+            "the requested type; expected a model of the task ner (for a model of the task tag set labels = "
+            "\"tags\")");
+  const Records none = records_of({});
+  EXPECT_EQ(
+      test::refusal([&] {
+        step({{"error", 0.1}}).fit({.dev = none});
+      }),
+      "step \"extract\": the development set has no document to fit on: give more data as data.dev, raise "
+      "app.fit, or set threshold instead of error");
+}
+
+}  // namespace
+}  // namespace encore::extract
