@@ -94,6 +94,7 @@ class Checks {
 
   /// Returns a number, or notes in missing_ what stands in its place.
   std::optional<double> number(const std::optional<Found>& found, const std::string& name) {
+    has_value_ = has_value_ || found;
     if (found && found->value.is_normal()) return number_in(found->value.text);
     if (missing_.empty()) missing_ = name + (found ? " is not a number" : " was not found");
     return std::nullopt;
@@ -139,11 +140,12 @@ class Checks {
     const std::size_t times = equation.is_for_each_group ? document_.groups[equation.group].size() : 1;
     for (std::size_t i = 0; i < times; ++i) {
       missing_.clear();
+      has_value_ = false;
       const double left = side(equation.left, i), right = side(equation.right, i);
       const std::string where = equation.is_for_each_group ? " in " + place(equation.group, i) : "";
-      if (!missing_.empty())
-        fail(equation.text, "it cannot be checked" + where + ": " + missing_);
-      else if (!(std::abs(left - right) <= rules_.tolerance + rounding))
+      if (!missing_.empty() && has_value_)
+        fail(equation.text, "it cannot be checked: " + missing_);
+      else if (missing_.empty() && !(std::abs(left - right) <= rules_.tolerance + rounding))
         fail(equation.text, text_of(left) + " is not " + text_of(right) + where);
     }
   }
@@ -153,7 +155,8 @@ class Checks {
   const Document& document_;
   const Rules& rules_;
   std::vector<Failure> failures_;
-  std::string missing_;
+  std::string missing_;     ///< of the equation that is checked; "": nothing
+  bool has_value_ = false;  ///< the document has a value of this equation
 };
 
 }  // namespace

@@ -138,8 +138,8 @@ Document document_of(std::span<const TextSpan> spans, const Rules& rules) {
     }
     const GroupRule& rule = rules.groups[place->group];
     std::vector<Group>& groups = document.groups[place->group];
-    if (groups.empty() || place->number == 0 || groups.back()[place->number])
-      groups.emplace_back(rule.members.size());
+    const bool is_first = rules.begins_at_first && place->number == 0;
+    if (groups.empty() || is_first || groups.back()[place->number]) groups.emplace_back(rule.members.size());
     groups.back()[place->number] = found_in(*span, rule.members[place->number].type, rules.values);
   }
   for (auto& [label, found] : all)

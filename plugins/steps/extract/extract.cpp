@@ -4,6 +4,7 @@
 // changes, because runs are identified without values that equal their default. Read extract.hpp first.
 #include "extract.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <utility>
@@ -19,7 +20,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int knowledge_version = 1;
-constexpr std::uint64_t parts = 3;  // one of them calibrates, the others bound the error
+constexpr std::uint64_t parts = 3;     // one of them calibrates, the others bound the error
+constexpr std::size_t most_shown = 2;  // failed checks in the line for people
 constexpr const char *words_field = "words", *tags_field = "tags";
 
 std::string percent(double share) {
@@ -62,7 +64,10 @@ std::string shown_line(const Document& document, const std::vector<Failure>& fai
   char confidence[32];
   std::snprintf(confidence, sizeof confidence, " (%.1f %%)", 100.0 * document.confidence());
   line = band + " " + (line.empty() ? "no field" : line) + confidence;
-  for (const Failure& failure : failures) line += "; " + failure.check + ": " + failure.reason;
+  for (std::size_t i = 0; i < std::min(most_shown, failures.size()); ++i)
+    line += "; " + failures[i].check + ": " + failures[i].reason;
+  if (failures.size() > most_shown)
+    line += "; and " + std::to_string(failures.size() - most_shown) + " more failed checks";
   for (char& letter : line)
     if (letter == '\n' || letter == '\r') letter = ' ';
   return line;

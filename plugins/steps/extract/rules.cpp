@@ -269,6 +269,12 @@ void add_rule_options(Schema& schema) {
                "groups of fields that repeat, such as [\"item: description, quantity: number, amount: "
                "amount\"]; the words of a member have the label GROUP.MEMBER. A group begins with its first "
                "member, and with a member that the group before it has already"})
+      .choice("group_start", "first", {"first", "repeat"},
+              {.help = "where a group begins. first: at the first member of the option groups, and at a "
+                       "member that the "
+                       "group before it has already; repeat: only at such a repeated member, for documents "
+                       "whose columns "
+                       "have different orders"})
       .choice("date_order", "day", {"day", "month"},
               {.help = "which of two numbers comes first in a date, as in 03/04/2020; if only one order is a "
                        "date, it is "
@@ -290,9 +296,11 @@ void add_rule_options(Schema& schema) {
                "each group"})
       .text_list(
           "equations", {},
-          {.help = "sums that must hold, such as [\"sum(item.amount) + tax = total\", \"item.quantity * "
-                   "item.price "
-                   "= item.amount\"]; an equation with members outside of sum() is checked for each group"})
+          {.help =
+               "sums that must hold, such as [\"sum(item.amount) + tax = total\", \"item.quantity * "
+               "item.price "
+               "= item.amount\"]; an equation with members outside of sum() is checked for each group. An "
+               "equation of which a document has no value is not checked"})
       .number("tolerance", 0.005, {.help = "largest difference of the two sides of an equation", .min = 0.0})
       .text_list(
           "shapes", {},
@@ -329,6 +337,7 @@ Rules rules_in(const Options& options) {
   if (std::ranges::any_of(rules.values.line_mark, is_space))
     throw OptionError("line_mark", "invalid line_mark " + in_quotes(rules.values.line_mark) +
                                        ": expected one word without white space");
+  rules.begins_at_first = options.text("group_start") == "first";
   rules.required = options.text_list("required");
   for (const std::string& name : rules.required)
     require_known("required", name, name, known_names(rules, true));

@@ -24,7 +24,7 @@ struct FieldRule {
 /// Fields that stand together and repeat, such as the lines of an invoice.
 struct GroupRule {
   std::string name;
-  std::vector<FieldRule> members;  ///< at least one; the first one begins a group
+  std::vector<FieldRule> members;  ///< at least one
 };
 
 /// A factor of a term: a number, a field, a member of a group, or the sum of a member over all groups.
@@ -57,6 +57,7 @@ struct Shape {
 struct Rules {
   std::vector<FieldRule> fields;
   std::vector<GroupRule> groups;
+  bool begins_at_first = true;  ///< a group begins with its first member, not only with a repeated one
   ValueRules values;
   std::vector<std::string> required;  ///< names of fields and groups, or GROUP.MEMBER
   std::vector<Equation> equations;

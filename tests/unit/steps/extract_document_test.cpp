@@ -103,6 +103,20 @@ TEST(Documents, BeginAGroupAtItsFirstMemberAndAtARepeatedOne) {
   EXPECT_EQ(groups, (Names{"- head - - ", "1 pen - 2.00 ", "- without a quantity - 3.00 ", "4 - - 6.00 "}));
 }
 
+TEST(Documents, BeginAGroupAtARepeatedMemberOnly) {
+  const Document document = document_of(spans({{"item.description", "pen"},
+                                               {"item.quantity", "1"},
+                                               {"item.amount", "2.00"},
+                                               {"item.description", "cup"},
+                                               {"item.quantity", "3"},
+                                               {"item.description", "hat"}}),
+                                        invoice_rules({{"group_start", "repeat"}}));
+  ASSERT_EQ(document.groups[0].size(), 3U);
+  EXPECT_EQ(document.groups[0][0][0]->value.text, "1");
+  EXPECT_EQ(document.groups[0][0][1]->value.text, "pen");
+  EXPECT_EQ(document.groups[0][1][0]->value.text, "3");
+}
+
 TEST(Documents, AreInTheOrderOfTheDocument) {
   std::vector<TextSpan> some = spans({{"item.quantity", "1"}, {"item.amount", "2"}, {"item.quantity", "3"}});
   const Rules rules = invoice_rules();
@@ -189,12 +203,13 @@ TEST(Checks, CompareBothSidesOfEquations) {
   EXPECT_EQ(failures(document("free", "3.00"), rules),
             (Names{"format total: \"free\": it has no digit",
                    "sum(item.amount) + tax = total: it cannot be checked: total is not a number"}));
-  EXPECT_EQ(failures({}, rules),
+  EXPECT_EQ(failures(spans({{"total", "1.00"}}), rules),
             Names{"sum(item.amount) + tax = total: it cannot be checked: item was not found"});
   EXPECT_EQ(
-      failures(spans({{"item.quantity", "1"}}),
-               invoice_rules({{"equations", Names{"item.price = 2 * item.price"}}})),
-      Names{"item.price = 2 * item.price: it cannot be checked in item 1: price of item 1 was not found"});
+      failures(spans({{"item.quantity", "1"}}), rules),
+      Names{"item.quantity * item.price = item.amount: it cannot be checked: price of item 1 was not found"});
+  EXPECT_EQ(failures(spans({{"company", "A Ltd"}}), rules), Names{})
+      << "the document has no value of the equations";
 }
 
 TEST(Checks, AllowATolerance) {

@@ -116,6 +116,13 @@ TEST(ExtractStep, ApprovesDocumentsWhoseChecksHold) {
           "date",
           "review no field (0.0 %); required date: it was not found"}));
   EXPECT_EQ(nlohmann::json::parse(given.texts("json")[0])["fields"]["total"]["start"], 6);
+  EXPECT_EQ(
+      step({{"required", Names{"date", "total", "date", "total"}}})
+          .apply(records_of({{.total = "1", .found_total = ""}}))
+          .texts("shown"),
+      Names{
+          "review no field (0.0 %); required date: it was not found; required total: it was not found; and 2 "
+          "more failed checks"});
 }
 
 TEST(ExtractStep, LeavesDoubtfulDocumentsToAPerson) {
