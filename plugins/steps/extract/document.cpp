@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <encore/error.hpp>
@@ -26,22 +27,17 @@ Found found_in(const TextSpan& span, ValueType type, const ValueRules& rules) {
           .value = normal_value(span.text, type, rules)};
 }
 
-/// Adds a further span of a field.
-void add(std::optional<Found>& field, Found next) {
-  if (!field) {
-    field = std::move(next);
-    return;
-  }
-  const bool is_better = next.confidence > field->confidence;
-  std::vector<std::string> others = std::move(field->others);
-  const std::string& left = is_better ? field->value.text : next.value.text;
-  others.push_back(left);
-  if (is_better) field = std::move(next);
-  std::vector<std::string> different;
-  for (std::string& other : others)
-    if (other != field->value.text && std::ranges::find(different, other) == different.end())
-      different.push_back(std::move(other));
-  field->others = std::move(different);
+/// Returns the value of a field from all its spans, in the order of the document; nothing if there is none.
+std::optional<Found> best_of(std::vector<Found> spans) {
+  if (spans.empty()) return std::nullopt;
+  const auto best = std::ranges::max_element(spans, {}, &Found::confidence);  // the first of equal ones
+  std::set<std::string_view> seen = {best->value.text};
+  std::vector<std::string> others;
+  for (const Found& span : spans)
+    if (seen.insert(span.value.text).second) others.push_back(span.value.text);
+  Found found = std::move(*best);
+  found.others = std::move(others);
+  return found;
 }
 
 /// The field or the member of a group to which a label belongs.
@@ -123,17 +119,17 @@ Document document_of(std::span<const TextSpan> spans, const Rules& rules) {
   Document document;
   for (const FieldRule& rule : rules.fields) document.fields.push_back({.rule = rule});
   document.groups.resize(rules.groups.size());
-  std::map<std::string, std::optional<Found>> all;  // for rules that take all labels
+  std::vector<std::vector<Found>> of_fields(rules.fields.size());
+  std::map<std::string, std::vector<Found>> of_labels;  // for rules that take all labels
   for (const TextSpan* span : ordered) {
     if (rules.takes_all_labels()) {
-      add(all[span->label], found_in(*span, ValueType::text, rules.values));
+      of_labels[span->label].push_back(found_in(*span, ValueType::text, rules.values));
       continue;
     }
     const std::optional<Place> place = place_of(span->label, rules);
     if (!place) continue;
     if (place->is_field) {
-      add(document.fields[place->number].found,
-          found_in(*span, rules.fields[place->number].type, rules.values));
+      of_fields[place->number].push_back(found_in(*span, rules.fields[place->number].type, rules.values));
       continue;
     }
     const GroupRule& rule = rules.groups[place->group];
@@ -142,8 +138,10 @@ Document document_of(std::span<const TextSpan> spans, const Rules& rules) {
     if (groups.empty() || is_first || groups.back()[place->number]) groups.emplace_back(rule.members.size());
     groups.back()[place->number] = found_in(*span, rule.members[place->number].type, rules.values);
   }
-  for (auto& [label, found] : all)
-    document.fields.push_back({.rule = {.name = label, .type = ValueType::text}, .found = std::move(found)});
+  for (std::size_t i = 0; i < of_fields.size(); ++i)
+    document.fields[i].found = best_of(std::move(of_fields[i]));
+  for (auto& [label, found] : of_labels)
+    document.fields.push_back({.rule = {.name = label}, .found = best_of(std::move(found))});
   return document;
 }
 

@@ -29,6 +29,14 @@ const std::string& checked(const std::string& label) {
   return label;
 }
 
+/// Returns the text of each record. Records of a file have only words, which are then joined by one blank.
+Records::Texts texts_of(const Records& records) {
+  if (records.has("text")) return records.texts("text");
+  Records::Texts texts(records.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) tasks::join_words(records.lists("words")[i], texts[i]);
+  return texts;
+}
+
 }  // namespace
 
 Tag::Tag(const Options& options, const TaskContext& context)
@@ -124,7 +132,7 @@ Records Tag::answer(const Records& records, const ExampleSet& set, const Outputs
     for (std::size_t word = 0; word < words[i].size(); ++word)
       shown[i] += (word > 0 ? " " : "") + words[i][word] + "/" + tags[i][word];
   Records answers;
-  answers.add("text", records.texts("text"));
+  answers.add("text", texts_of(records));
   answers.add("words", words);
   answers.add("tags", std::move(tags));
   answers.add("shown", std::move(shown));
@@ -148,7 +156,7 @@ Records Tag::scored_answer(const Records& records, const ExampleSet& set, const 
     all.push_back(std::move(scores.all));
   }
   Records answers;
-  answers.add("text", records.texts("text"));
+  answers.add("text", texts_of(records));
   answers.add("words", words);
   answers.add("tags", std::move(tags));
   answers.add("score", std::move(predicted));

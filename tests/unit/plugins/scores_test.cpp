@@ -171,6 +171,19 @@ TEST(Scores, OfWordsThatWereCutAreMissing) {
   EXPECT_TRUE(scored.map_lists("scores").at(0)[2].empty());
 }
 
+TEST(Scores, OfWordsWithoutATextNameTheJoinedWords) {
+  tag::Tag task(default_options<tag::Tag>(), {16});
+  task.restore("ADJ\nNOUN\n");
+  Records records;
+  records.add("words", Records::TextLists{{"a", "c."}, {}});
+  const ExampleSet set = data::encode_records(task, records, letter_tokenizer(), 16);
+  const std::size_t rows = 2 + 3 + 2;  // [CLS] a c . [SEP], [CLS] [SEP]
+  Outputs outputs = outputs_of(set, task.outputs().front(), std::vector<std::int32_t>(rows, 0));
+  outputs.all().push_back({numbers_rule("logits", Space::tokens, 2), {}, std::vector<float>(2 * rows, 0.0F)});
+  EXPECT_EQ(task.scored_answer(records, set, outputs).texts("text"), (Texts{"a c.", ""}));
+  EXPECT_EQ(task.answer(records, set, outputs).texts("text"), (Texts{"a c.", ""}));
+}
+
 TEST(Scores, OfAnEntityAreTheMeanAndTheLeastOfItsWords) {
   const auto task = task_that_knows<ner::Ner>("O\nB-X\nI-X\n");
   Asked asked(task, {"ab c.", ""});

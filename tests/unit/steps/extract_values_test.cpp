@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/steps/samples.hpp"
+
 namespace encore::extract {
 namespace {
 
@@ -165,6 +167,26 @@ TEST(Text, HasOneBlankBetweenWordsAndNoLineMarks) {
   EXPECT_EQ(value_of("A|B", ValueType::text, rules), "A|B") << "only a word of its own is a mark";
   EXPECT_EQ(date("25 | DEC 2018", rules), "2018-12-25");
   EXPECT_FALSE(normal_value(" | ", ValueType::text, rules).is_normal());
+}
+
+TEST(NormalForms, AreTheirOwnNormalForm) {
+  // Random text of the signs that values have. Nothing may throw, and a normal form is read as itself.
+  const std::vector<std::string> parts = {"0",   "1",  "7",    "12",     "2020", ".", ",",  " ",
+                                          "-",   "(",  ")",    "/",      "'",    "+", "RM", "\u20AC",
+                                          "MAR", "th", "\xFF", "\u00A0", "|",    "a"};
+  test::Draws draws(1);
+  const ValueRules rules{.decimal = DecimalMark::point};
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (std::uint64_t count = draws.next() % 9; count > 0; --count)
+      text += parts[draws.next() % parts.size()];
+    for (const std::string& name : value_type_names()) {
+      const ValueType type = *value_type(name);
+      const Value value = normal_value(text, type, rules);
+      if (!value.is_normal()) continue;
+      EXPECT_EQ(normal_value(value.text, type, rules), (Value{.text = value.text})) << name << ": " << text;
+    }
+  }
 }
 
 TEST(Types, HaveNames) {
