@@ -172,9 +172,12 @@ ReadNumber read_number(std::string_view text, DecimalMark mark) {
   std::size_t begin = plain.find_first_of("0123456789");
   if (begin == std::string::npos) return with_problem("it has no digit");
   const std::size_t end = plain.find_last_of("0123456789") + 1;
-  if (begin > 0 && is_mark(plain[begin - 1]) &&
-      (begin == 1 || plain[begin - 2] == ' ' || plain[begin - 2] == '-'))
+  if (begin > 0 && is_mark(plain[begin - 1])) {
+    if (begin > 1 && is_letter(plain[begin - 2]))  // "Rs.50" is fifty, but "RM.50" may be half of one
+      return with_problem("it is not clear whether \"" + std::string(1, plain[begin - 1]) +
+                          "\" belongs to the currency or to the number");
     --begin;  // ".50"
+  }
   const std::string body = without_blanks_at_marks(std::string_view(plain).substr(begin, end - begin));
   std::string behind = plain.substr(end);
   if (behind.size() >= 2 && is_mark(behind[0]) && behind[1] == '-')

@@ -118,6 +118,9 @@ TEST(Amounts, HaveSignsAndCurrencies) {
   EXPECT_EQ(amount("\u221212.50"), "-12.50");
   EXPECT_EQ(amount("( RM 12.50 )"), "-12.50 RM");
   EXPECT_EQ(amount("RM -.50"), "-0.50 RM");
+  EXPECT_EQ(amount("$.50"), "0.50 $");
+  EXPECT_EQ(amount("Fr. 50"), "50.00 Fr.");
+  EXPECT_EQ(amount("RM.50"), "? it is not clear whether \".\" belongs to the currency or to the number");
   EXPECT_EQ(amount("-0.00"), "0.00") << "zero has no sign";
   EXPECT_EQ(amount("RM 5.00 SR"), "? \"RM\" and \"SR\" stand around the number");
   EXPECT_EQ(amount("total 5.00"), "? \"total\" is not a currency");
