@@ -7,10 +7,11 @@
 
 Called by hand; docs/guides/extract.md has the results, and invoices_test.py tests it.
 
-It writes train.conll, dev.conll and test.conll, one word and its tag (IOB2) in each row, with the word "|" between two
-lines, and the same words as train.txt, dev.txt and test.txt with one document in each line. A template decides the words in front of values, the
-order of blocks and columns, the formats of dates and amounts, and what stands on each page. Each of the three sets has
-templates of its own, so no template of the test set is known to the model or to the threshold.
+It writes train.conll, dev.conll, test.conll and unseen.conll, one word and its tag (IOB2) in each row, with the word "|"
+between two lines, and the same words as train.txt and so on with one document in each line. A template decides the words
+in front of values, the order of blocks and columns, the formats of dates and amounts, and what stands on each page. Each
+set has templates of its own, so no template of the test set is known to the model or to the threshold. The templates of
+"unseen" also have words in front of values that no other set has, such as "Please remit" for the total.
 
 An invoice has a number, a company, a customer, a date, a due date, items (quantity, description, price, amount), a net
 amount, a tax and a total. One invoice in eight has a wrong net amount, tax or total. A letter reminds a customer of an
@@ -21,7 +22,7 @@ import argparse, os, random
 
 from receipts import words_of
 
-TEMPLATES = {"train": 60, "dev": 30, "test": 40}
+TEMPLATES = {"train": 60, "dev": 30, "test": 40, "unseen": 40}
 PAGES = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8)
 LETTERS = 0.25      # share of the documents
 WRONG = 0.125       # share of the invoices with a wrong sum
@@ -90,11 +91,26 @@ CHOICES = {    # what a template chooses once, for all its documents
     "number_form": ["INV-{:05d}", "{:06d}", "R{:04d}/24", "2024-{:04d}", "AB{:06d}", "{:04d}-X", "F-{:04d}-B"],
     "letter": ["reminder", "statement", "request"],
 }
+UNSEEN = {    # words in front of values that only the set "unseen" has
+    "title": ["Statement of charges", "Sales note"],
+    "number": ["Document ID", "File :", "Voucher no. :"],
+    "date": ["Drawn up on", "Written on :", "Day of billing"],
+    "due": ["Settle before", "To be paid by", "Deadline :"],
+    "other_date": ["Goods left on", "Agreed on :", "Service performed on"],
+    "customer": ["Buyer :", "Charged to", "Account of :"],
+    "net": ["Goods value", "Value of services :", "Before duties"],
+    "tax": ["Levy", "Turnover tax", "Duties"],
+    "total": ["Final amount", "Please remit", "Payable in full :"],
+    "carry": ["Running total", "From the page before"],
+    "claim": ["a debt of", "an open item of", "your arrears of"],
+    "names": [["Count", "Goods", "Single", "Position value"], ["How many", "What", "Price of one", "Together"]],
+    "unit": ["pkg", "m"],
+}
 
 
 class Template:
-    def __init__(self, rng):
-        for name, values in CHOICES.items():
+    def __init__(self, rng, choices):
+        for name, values in choices.items():
             setattr(self, name, rng.choice(values))
 
     def date_text(self, day, month, year):
@@ -261,12 +277,14 @@ def main():
     parser.add_argument("--train", type=int, default=500, help="documents to train on (default: 500)")
     parser.add_argument("--dev", type=int, default=600, help="documents to choose the threshold on (default: 600)")
     parser.add_argument("--test", type=int, default=2000, help="documents to measure on (default: 2000)")
+    parser.add_argument("--unseen", type=int, default=500, help="documents with other words in front of values (default: 500)")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default: 1)")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     for name, count in TEMPLATES.items():
         rng = random.Random(f"{a.seed} {name}")
-        templates = [Template(rng) for _ in range(count)]
+        choices = CHOICES | UNSEEN if name == "unseen" else CHOICES
+        templates = [Template(rng, choices) for _ in range(count)]
         with open(f"{a.out}/{name}.conll", "w", encoding="utf-8") as file, \
                 open(f"{a.out}/{name}.txt", "w", encoding="utf-8") as plain:
             for _ in range(getattr(a, name)):

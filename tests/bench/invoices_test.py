@@ -30,9 +30,9 @@ def cents(text):
 
 with tempfile.TemporaryDirectory() as name:
     for out in "ab":
-        subprocess.run([sys.executable, str(FOLDER / "invoices.py"), f"{name}/{out}", "--train", "30", "--dev", "20", "--test", "20"],
+        subprocess.run([sys.executable, str(FOLDER / "invoices.py"), f"{name}/{out}", "--train", "30", "--dev", "20", "--test", "20", "--unseen", "5"],
                        check=True)
-    for file in ("train.conll", "dev.conll", "test.conll", "test.txt"):
+    for file in ("train.conll", "dev.conll", "test.conll", "unseen.conll", "test.txt"):
         assert pathlib.Path(name, "a", file).read_bytes() == pathlib.Path(name, "b", file).read_bytes(), file
     assert len(pathlib.Path(name, "a/test.txt").read_text().splitlines()) == 20
     assert pathlib.Path(name, "a/train.conll").read_text().count("\n\n") == 30
@@ -40,12 +40,15 @@ with tempfile.TemporaryDirectory() as name:
 groups = {}
 for part, count in invoices.TEMPLATES.items():
     rng = random.Random(f"1 {part}")
-    groups[part] = {tuple(sorted((key, str(value)) for key, value in vars(invoices.Template(rng)).items())) for _ in range(count)}
+    groups[part] = {tuple(sorted((key, str(value)) for key, value in vars(invoices.Template(rng, invoices.CHOICES)).items())) for _ in range(count)}
 assert not (groups["train"] & groups["test"] or groups["dev"] & groups["test"] or groups["train"] & groups["dev"])
+
+for key, words in invoices.UNSEEN.items():
+    assert not set(map(str, words)) & set(map(str, invoices.CHOICES[key])), key
 
 rng, wrong, count, pages, letters = random.Random(7), 0, 0, set(), 0
 for _ in range(400):
-    document = invoices.Document(rng, invoices.Template(rng))
+    document = invoices.Document(rng, invoices.Template(rng, invoices.CHOICES))
     words, tags = invoices.tagged(document.lines())
     found, pages = spans(words, tags), pages | {document.pages}
     labels = {label for label, _ in found}
