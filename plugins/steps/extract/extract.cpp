@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include <encore/error.hpp>
@@ -200,6 +201,26 @@ void Extract::fit(const StepSets& sets) {
               percent(tested.bound) + " at the most promising threshold; at least " +
               whole(decide::fewest_for(promise)) +
               " documents without a mistake are needed. The step approves no document"};
+  note_labels(sets.dev);
+}
+
+void Extract::note_labels(const Records& dev) {
+  if (rules_.takes_all_labels()) return;
+  const Records::TextLists &words = dev.lists(words_field), &tags = dev.lists(tags_field);
+  std::set<std::string> unread, unseen;
+  for (const std::string& label : rules_.labels()) unseen.insert(label);
+  const std::set<std::string> read = unseen;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (const TextSpan& span : spans_of(words[i], tags[i], {}, "")) {
+      unseen.erase(span.label);
+      if (!read.contains(span.label)) unread.insert(span.label);
+    }
+  for (const std::string& label : unseen)
+    notes_.push_back("no document of the development set has the label \"" + label +
+                     "\": what the step says about this field is not measured");
+  for (const std::string& label : unread)
+    notes_.push_back("the label \"" + label +
+                     "\" of the development set is not read: add it to fields or groups if it is a field");
 }
 
 std::string Extract::knowledge() const {

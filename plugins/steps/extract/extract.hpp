@@ -47,6 +47,8 @@ class Extract final : public AppStep {
   Records::SpanLists spans_in(const Records& records) const;
   /// Returns the documents that the labels of the records describe, without a model.
   std::vector<Document> truths_in(const Records& records) const;
+  /// Adds remarks about labels of the data that are not fields, and about fields without a label in the data.
+  void note_labels(const Records& dev);
   bool may_approve(const Document& document, const std::vector<Failure>& failures) const {
     return failures.empty() && threshold_ && document.confidence() >= *threshold_;
   }

@@ -106,14 +106,10 @@ void require_different(const char* option, const std::vector<std::string>& names
                                     " stands twice; expected each name once");
 }
 
-/// Returns the names that checks may use: fields, groups, and GROUP.MEMBER.
-std::vector<std::string> known_names(const Rules& rules, bool with_groups) {
-  std::vector<std::string> names;
-  for (const FieldRule& field : rules.fields) names.push_back(field.name);
-  for (const GroupRule& group : rules.groups) {
-    if (with_groups) names.push_back(group.name);
-    for (const FieldRule& member : group.members) names.push_back(group.name + "." + member.name);
-  }
+/// Returns the names that `required` may have: fields, groups, and GROUP.MEMBER.
+std::vector<std::string> names_with_groups(const Rules& rules) {
+  std::vector<std::string> names = rules.labels();
+  for (const GroupRule& group : rules.groups) names.push_back(group.name);
   return names;
 }
 
@@ -210,7 +206,7 @@ class EquationReader {
   }
 
   Factor named(const std::string& word) {
-    require_known("equations", text_, word, known_names(rules_, false));
+    require_known("equations", text_, word, rules_.labels());
     Factor factor;
     ValueType type = ValueType::text;
     for (std::size_t i = 0; i < rules_.fields.size(); ++i)
@@ -247,7 +243,7 @@ std::vector<Shape> shapes_in(const Options& options, const Rules& rules) {
           "shapes", "invalid shapes " + in_quotes(entry) +
                         ": expected NAME: SHAPE, in which # is a digit, @ a letter and + repeats the sign "
                         "before it, such as \"number: @@-####+\"");
-    require_known("shapes", entry, name, known_names(rules, false));
+    require_known("shapes", entry, name, rules.labels());
     shapes.push_back({.name = name, .shape = shape});
   }
   return shapes;
@@ -259,58 +255,56 @@ void add_rule_options(Schema& schema) {
   schema
       .text_list(
           "fields", {},
-          {.help =
-               "fields with one value in each document: NAME or NAME: TYPE, such as [\"company\", \"date: "
-               "date\"]. NAME is the label of the words; TYPE is text, date, amount, number, phone or "
-               "identifier. Without fields and groups each label is a field of the type text"})
+          {.help = "fields with one value in each document: NAME or NAME: TYPE, such as [\"company\", "
+                   "\"date: date\"]. NAME is the label of the words; TYPE is text, date, amount, number, "
+                   "phone or identifier. Without fields and groups each label is a field of the type text"})
       .text_list(
           "groups", {},
-          {.help =
-               "groups of fields that repeat, such as [\"item: description, quantity: number, amount: "
-               "amount\"]; the words of a member have the label GROUP.MEMBER. A group begins with its first "
-               "member, and with a member that the group before it has already"})
-      .choice("group_start", "first", {"first", "repeat"},
-              {.help = "where a group begins. first: at the first member of the option groups, and at a "
-                       "member that the "
-                       "group before it has already; repeat: only at such a repeated member, for documents "
-                       "whose columns "
-                       "have different orders"})
+          {.help = "groups of fields that repeat, such as [\"item: description, quantity: number, amount: "
+                   "amount\"]; the words of a member have the label GROUP.MEMBER"})
+      .choice(
+          "group_start", "first", {"first", "repeat"},
+          {.help = "where a group begins. first: at the first member of the option groups, and at a member "
+                   "that the group before it has already; repeat: only at such a repeated member, for "
+                   "documents whose columns have different orders"})
       .choice("date_order", "day", {"day", "month"},
               {.help = "which of two numbers comes first in a date, as in 03/04/2020; if only one order is a "
-                       "date, it is "
-                       "taken. A year of four digits may come first with either value"})
+                       "date, it is taken. A year of four digits may come first with either value"})
       .integer(
           "first_year", 1970,
           {.help = "years of two digits are this year or one of the 99 after it", .min = 1000, .max = 9900})
       .choice("decimal", "auto", {"auto", "point", "comma"},
               {.help = "the mark in front of decimals. auto: the marks of each number decide, and \"1,234\" "
-                       "stays as it "
-                       "is, because it may be two numbers"})
-      .text("line_mark", "",
-            {.help = "a word that stands for the end of a line, such as \"|\"; it is not part of values. "
-                     "\"\": none"})
+                       "stays as it is, because it may be two numbers"})
+      .text(
+          "line_mark", "",
+          {.help = "a word that stands for the end of a line, such as \"|\"; it is not part of values. \"\": "
+                   "none"})
       .text_list(
           "required", {},
-          {.help =
-               "fields, groups or GROUP.MEMBER that a document must have: a group at least once, a member in "
-               "each group"})
+          {.help = "fields, groups or GROUP.MEMBER that a document must have: a group at least once, a "
+                   "member in each group"})
       .text_list(
           "equations", {},
-          {.help =
-               "sums that must hold, such as [\"sum(item.amount) + tax = total\", \"item.quantity * "
-               "item.price "
-               "= item.amount\"]; an equation with members outside of sum() is checked for each group. An "
-               "equation of which a document has no value is not checked"})
+          {.help = "sums that must hold, such as [\"sum(item.amount) + tax = total\", \"item.quantity * "
+                   "item.price = item.amount\"]; an equation with members outside of sum() is checked for "
+                   "each group. An equation of which a document has no value is not checked"})
       .number("tolerance", 0.005, {.help = "largest difference of the two sides of an equation", .min = 0.0})
       .text_list(
           "shapes", {},
-          {.help =
-               "forms of normalized values: NAME: SHAPE, in which # is a digit, @ a letter of a to z and + "
-               "repeats the sign before it, such as [\"number: @@####+\"]"})
+          {.help = "forms of normalized values: NAME: SHAPE, in which # is a digit, @ a letter of a to z "
+                   "and + repeats the sign before it, such as [\"number: @@####+\"]"})
       .choice("conflicts", "fail", {"fail", "allow"},
               {.help = "what several different values of a field mean. fail: a failed check; allow: the most "
-                       "probable "
-                       "value is taken"});
+                       "probable value is taken"});
+}
+
+std::vector<std::string> Rules::labels() const {
+  std::vector<std::string> labels;
+  for (const FieldRule& field : fields) labels.push_back(field.name);
+  for (const GroupRule& group : groups)
+    for (const FieldRule& member : group.members) labels.push_back(group.name + "." + member.name);
+  return labels;
 }
 
 Rules rules_in(const Options& options) {
@@ -340,7 +334,7 @@ Rules rules_in(const Options& options) {
   rules.begins_at_first = options.text("group_start") == "first";
   rules.required = options.text_list("required");
   for (const std::string& name : rules.required)
-    require_known("required", name, name, known_names(rules, true));
+    require_known("required", name, name, names_with_groups(rules));
   for (const std::string& text : options.text_list("equations"))
     rules.equations.push_back(EquationReader(rules, text).read());
   rules.tolerance = options.number("tolerance");

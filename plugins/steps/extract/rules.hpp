@@ -65,6 +65,8 @@ struct Rules {
   std::vector<Shape> shapes;
   bool is_one_value = true;  ///< several values of a field are a failed check
 
+  /// Returns the labels of words that the rules name: of fields, and GROUP.MEMBER.
+  std::vector<std::string> labels() const;
   /// Returns whether each label of the model is a field, because the options name none.
   bool takes_all_labels() const { return fields.empty() && groups.empty(); }
 };

@@ -172,6 +172,20 @@ TEST(ExtractStep, ApprovesNothingIfThePromiseCannotBeKept) {
   EXPECT_EQ(again.apply(dev).texts("band"), given.texts("band"));
 }
 
+TEST(ExtractStep, NotesLabelsThatOnlyTheDataOrOnlyTheOptionsHave) {
+  Extract extract = step({{"error", 0.05}, {"fields", Names{"total: amount", "dates: date"}}});
+  const Records dev = records_of(many(100));
+  extract.fit({.dev = dev});
+  ASSERT_EQ(extract.notes().size(), 3U);
+  EXPECT_EQ(extract.notes()[1],
+            "no document of the development set has the label \"dates\": what the step says about this field "
+            "is not "
+            "measured");
+  EXPECT_EQ(
+      extract.notes()[2],
+      "the label \"date\" of the development set is not read: add it to fields or groups if it is a field");
+}
+
 TEST(ExtractStep, RestoresWhatItKnows) {
   Extract extract = step({{"error", 0.05}}), again = step({{"error", 0.05}});
   const Records dev = records_of(many(600));
