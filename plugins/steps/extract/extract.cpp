@@ -173,8 +173,7 @@ void Extract::fit(const StepSets& sets) {
   if (spans.empty())
     throw Error("step \"" + name_ +
                 "\": the development set has no document to fit on: give more data as data.dev, raise "
-                "app.fit, or set "
-                "threshold instead of error");
+                "app.fit, or set threshold instead of error");
   const std::vector<Document> truths = truths_in(sets.dev);
   const Records::TextLists& words = sets.dev.lists(words_field);
   std::vector<decide::Outcome> calibration, bound;

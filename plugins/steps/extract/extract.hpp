@@ -23,8 +23,7 @@ class Extract final : public AppStep {
  public:
   static constexpr const char* summary =
       "makes typed fields and groups (JSON) of the words that a model labels, checks them, and leaves "
-      "doubtful "
-      "documents to a person";
+      "doubtful documents to a person";
   static constexpr const char* select = "max dev/f1";
   static Schema options();
   static std::vector<Measure> measures();
