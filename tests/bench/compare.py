@@ -226,7 +226,7 @@ def facts_of(record):
     if notes := [note for x in answers for note in x.get("notes", [])]:
         facts.append(f"noise was noticed {len(notes)} times in {len(environments)} measurements of Encore, first: {notes[0]}")
     elif environments:
-        facts.append("no noise was noticed: a calibration loop kept its speed, no time was stolen by the host of the virtual machine, no other processes ran")
+        facts.append("no noise was noticed: a calibration loop kept its speed, the machine had no steal time, no other processes ran")
     return facts
 
 

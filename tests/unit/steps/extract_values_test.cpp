@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the normal forms of values (plugins/steps/extract/values.hpp): dates, amounts, numbers, telephone
 // numbers, identifiers and text, as people write them; what cannot be read stays as it is and has a problem.
-// A new form gets a line here. Read next: dates.cpp, numbers.cpp.
+// A new form gets a line here. Read next: plugins/steps/extract/dates.cpp.
 #include "extract/values.hpp"
 
 #include <gtest/gtest.h>
