@@ -24,11 +24,25 @@ Form<VersionRequest> version_form() {
       .flag("json", &R::json, "as JSON");
 }
 
+namespace {
+
+/// Returns the processor whose programs this package uses; "" without one, as `exp doctor` explains.
+std::string processor_of(const runner::Programs& programs) {
+  try {
+    return runner::chosen_processor(programs);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+}  // namespace
+
 Versions versions(const VersionRequest& request) {
   const runner::Programs programs = runner::installed_programs();
   Versions versions{.encore = ENCORE_VERSION,
                     .backend = programs.backend,
                     .sqlite = sqlite3_libversion(),
+                    .processor = processor_of(programs),
                     .worker = nullptr};
   if (!request.worker) return versions;
   const auto worker = runner::worker_program(programs, request.backend.value_or(programs.backend));

@@ -23,6 +23,8 @@ Form<VersionRequest> version_form();
 
 struct Versions {
   std::string encore, backend, sqlite;
+  std::string processor =
+      {};  ///< whose programs a package uses (runner/programs.hpp); "": none, or no package
   nlohmann::ordered_json worker;  ///< its own description; null: not requested
 };
 /// Throws Error if the worker is asked and cannot answer.

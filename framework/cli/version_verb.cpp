@@ -15,11 +15,13 @@ int version_verb(const app::VersionRequest& request, app::App&, Console& console
   if (request.json) {
     nlohmann::ordered_json json = {
         {"encore", known.encore}, {"backend", known.backend}, {"sqlite", known.sqlite}};
+    json["processor"] = known.processor.empty() ? nullptr : nlohmann::ordered_json(known.processor);
     if (!known.worker.is_null()) json["worker"] = known.worker;
     console.print(json);
     return exit_done;
   }
-  console.out << "encore " << known.encore << " (backend of this build: " << known.backend << ", SQLite "
+  console.out << "encore " << known.encore << " (backend of this build: " << known.backend
+              << (known.processor.empty() ? "" : ", programs for " + known.processor) << ", SQLite "
               << known.sqlite << ")\n";
   if (!known.worker.is_null()) console.print(known.worker);
   return exit_done;

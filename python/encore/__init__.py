@@ -5,8 +5,7 @@
         print(model("Anna Berg met the mayor of Lund ."))
     frame = encore.runs().to_pandas()
 
-A run is one training with one seed, together with its record. The package trains nothing. It opens the database only
-for reading and computes answers with libencore_infer.so. docs/guides/python.md shows all functions.
+The package trains nothing, and opens the database only for reading. docs/guides/python.md shows all functions.
 """
 from __future__ import annotations
 

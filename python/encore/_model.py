@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The model of a run, computed by libencore_infer.so through ctypes. encore.load() makes it.
 
-The calls are those of framework/library/encore_infer.h with ENCORE_INFER_ABI 1; read that header first. Each argument
-is an object of ctypes, bytes or a C int, so its size is known. New members of encore_options go to the end of _Options.
+The calls are those of framework/library/encore_infer.h with ENCORE_INFER_ABI 1; read that header first.
 """
 from __future__ import annotations
 
@@ -11,10 +10,11 @@ import ctypes
 import json
 import os
 import pathlib
+import subprocess
 import threading
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Union
 
-_ABI, _NAME = 1, "libencore_infer.so"
+_ABI, _NAME = 1, "libencore_infer.so.1"
 _Inputs = Union[str, Iterable[str]]
 _lock = threading.Lock()
 _loaded: Optional[ctypes.CDLL] = None
@@ -25,16 +25,19 @@ class Error(Exception):
     """What is wrong, where, and what to do. The library and the database report their errors as this exception."""
 
 
-class _Options(ctypes.Structure):  # encore_options of the header
+class _Options(ctypes.Structure):  # encore_options of the header; new members go to the end
     _fields_ = [("size", ctypes.c_size_t), ("plugin_path", ctypes.c_char_p), ("threads", ctypes.c_int),
                 ("integer_bits", ctypes.c_int), ("truncate", ctypes.c_int), ("run", ctypes.c_char_p)]
 
 
 def _library_path() -> pathlib.Path:
-    """Return the file of the library: $ENCORE_LIBRARY, that of the wheel, or that of the installation or build."""
+    """Return the library: $ENCORE_LIBRARY, that of the wheel for the processor of exp, or that of the installation."""
     named, package = os.environ.get("ENCORE_LIBRARY"), pathlib.Path(__file__).resolve().parent
     roots = [package / "_native", *list(package.parents)[:4]]  # of PREFIX/lib/encore/python/encore the fourth: PREFIX
     roots += [root / "build" / os.environ.get("ENCORE_BACKEND", "openmp") for root in roots]
+    for root in [root for root in roots if (root / "lib" / "encore" / "cpu").is_dir()]:
+        version = subprocess.run([root / "bin" / "exp", "version", "--json"], stdout=subprocess.PIPE, check=True).stdout
+        roots.insert(0, root / "lib" / "encore" / "cpu" / (json.loads(version)["processor"] or "none"))
     for place in [pathlib.Path(named)] if named else [root / "lib" / _NAME for root in roots]:
         if place.is_file():
             return place
@@ -72,18 +75,16 @@ def _check(status: int) -> None:
 
 
 def _c_strings(inputs: _Inputs) -> Any:
-    """Return an array of UTF-8. A zero byte would end an input in C, so it is refused."""
     listed = [inputs] if isinstance(inputs, str) else list(inputs)
     for i, text in enumerate(listed):
         if not isinstance(text, str):
             raise TypeError(f"text {i + 1}: expected str, not {type(text).__name__}")
-        if "\0" in text:
+        if "\0" in text:  # it would end the input in C
             raise Error(f"text {i + 1}: invalid text: it has a zero byte; remove the byte")
     return (ctypes.c_char_p * len(listed))(*[text.encode() for text in listed])
 
 
-def _taken(text: ctypes.c_void_p) -> bytes:
-    """Return the content of a string that the library returned, and free the string."""
+def _taken(text: ctypes.c_void_p) -> bytes:  # the content of a string of the library, which is freed
     content = ctypes.string_at(text)
     _library().encore_free(text)
     return content

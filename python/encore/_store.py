@@ -3,7 +3,7 @@
 
 All numbers come from the views run_status, curve, setting and score, whose columns later versions keep
 (docs/reference/store.md). The tables `sweep`, `sweep_run` and `run` say which runs a sweep has, and `metric` which
-scores there may be. Large databases have 100,000 runs, so no function asks a query for each run.
+scores there may be. Databases have 100,000 runs, so no function asks a query for each run.
 """
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ check "every library is glibc's or in the package" test ! -s "$work/output"
 call find "$prefix/share/doc/encore" -name '*.txt' -size +0
 check "the licences of the libraries are there" says "libsqlite3-0.txt"
 bare man -l "$prefix/share/man/man1/exp-run.1.gz"
-if [ "$status" = 127 ]; then call zcat "$prefix/share/man/man1/exp-run.1.gz"; fi
-check "a manual page has the options" says "epochs"
+if [ "$status" != 0 ]; then call zcat "$prefix/share/man/man1/exp-run.1.gz"; fi
+check "a manual page has the options" says "plugin"
 
 cp -r "$tree/experiments/quickstart.toml" "$tree/experiments/corpus" "$work/project/"
 # train EXP DATABASE: one epoch, with the SHA-256 of its weights in DATABASE.sum
