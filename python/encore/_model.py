@@ -40,7 +40,7 @@ def _library_path() -> pathlib.Path:
         roots.insert(0, root / "lib" / "encore" / "cpu" / (json.loads(version)["processor"] or "none"))
     for place in [pathlib.Path(named)] if named else [root / "lib" / _NAME for root in roots]:
         if place.is_file():
-            return place
+            return place.resolve()  # its own libraries lie beside the file that a link names
     where = f"$ENCORE_LIBRARY names {named}, which is not a file" if named else f"it is not near the package {package}"
     raise Error(f"unreachable library {_NAME}: {where}; build it in the source tree of Encore (cmake --build "
                 "build/openmp --target encore_infer_library), or set $ENCORE_LIBRARY to its path")
@@ -139,8 +139,7 @@ class Model(contextlib.AbstractContextManager["Model"]):
         return vectors[0] if isinstance(inputs, str) else vectors
 
     def describe(self) -> Dict[str, Any]:
-        """Return facts about the model: task, labels, max_length (in tokens), step, digest (the SHA-256 of its
-        parameters), vector_width (numbers in a vector; 0: the model has none), and notes on how it was loaded."""
+        """Return facts: task, labels, max_length (in tokens), step, digest (SHA-256), vector_width (0: none), notes."""
         facts = ctypes.c_void_p()
         with self._turn() as library:
             _check(library.encore_describe(self._handle, ctypes.byref(facts)))

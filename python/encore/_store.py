@@ -23,8 +23,8 @@ from ._model import Error
 
 _Path = Union[str, "os.PathLike[str]"]
 Value = Union[bool, int, float, str, List[Any], None]
-_APPLICATION, _OLDEST = 1162756946, 10  # the letters ENCR in the head of the file; the first version with these views
-_BLOCK = 500  # runs whose settings and scores are read together
+# The head of the file ("ENCR"), the first schema with promised views, and the runs whose settings are read together.
+_APPLICATION, _OLDEST, _BLOCK = 1162756946, 10, 500
 
 
 @contextlib.contextmanager
@@ -146,21 +146,22 @@ class Runs(Sequence[Run]):
         frame["seed"] = frame["seed"].astype("uint64")
         for name in ("created", "finished"):
             frame[name] = pandas.to_datetime(frame[name], format="%Y-%m-%d %H:%M:%S", utc=True)
-        frame["folder"] = [f"{self.db}.runs/{row[0]}" for row in self._rows]
+        frame["folder"] = f"{self.db}.runs/" + frame["id"]
         with _reading(self.db) as connection:
             names = list(scores) if scores is not None else [name for name, in connection.execute(
                 "SELECT name FROM metric WHERE name NOT LIKE '%/%/%' AND instr(name, '\"') = 0 ORDER BY name")]
-            for begin in range(0, len(names), 64):
+            for begin in range(0, len(names), 64):  # a function of SQLite has at most 100 arguments
                 frame = frame.join(_scores(connection, pandas, names[begin:begin + 64]), on="id")
             for key in settings:
-                of = {run: _value(*value) for run, *value in connection.execute(
-                    "SELECT id, value, type FROM setting WHERE key = ?", (key,))}
-                frame[key] = [of.get(row[0]) for row in self._rows]
+                rows = connection.execute("SELECT id, value, type FROM setting WHERE key = ?", (key,))
+                frame[key] = list(map({run: _value(*value) for run, *value in rows}.get, frame["id"]))
         return frame if scores is not None else frame.drop(columns=[n for n in names if frame[n].isna().all()])
 
 
 def _scores(connection: sqlite3.Connection, pandas: Any, names: List[str]) -> Any:
     """Return a pandas.DataFrame of these scores for all runs by id. The view `score` takes seven times as long."""
+    if "\"" in "".join(names):
+        raise Error("invalid name of a score: a path of SQLite has no quotation mark; read it with Run.scores")
     paths = [f"$.measures.\"{name}\"" for name in names] + ["$.none"]  # two paths or more give a list
     rows = connection.execute(f"SELECT id, json_extract(result, {', '.join('?' * len(paths))}) FROM run_status "
                               "WHERE result IS NOT NULL", paths).fetchall()

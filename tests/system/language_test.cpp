@@ -58,8 +58,8 @@ std::vector<std::string> files_of_tree() {
   std::vector<std::string> all;
   for (const auto& entry : files::directory_iterator(tree))
     if (entry.is_regular_file()) all.push_back(entry.path().filename().string());
-  for (const char* folder :
-       {".ci", "cmake", "deploy", "docs", "experiments", "framework", "plugins", "reports", "tests"}) {
+  for (const char* folder : {".ci", "cmake", "deploy", "docs", "experiments", "framework", "plugins",
+                             "python", "reports", "tests"}) {
     if (!files::exists(tree / folder)) continue;
     for (const auto& entry : files::recursive_directory_iterator(tree / folder))
       if (entry.is_regular_file()) all.push_back(files::relative(entry.path(), tree).generic_string());
