@@ -81,8 +81,9 @@ std::string selected_by(Kind kind) {
   const std::string begin = "An experiment file selects it with these lines. NAME is a name of your choice";
   if (kind == Kind::step) return begin + ", which `app.steps` lists:";
   return begin +
-         ". Write it into the list `model.block`, or into `model.decoder.block` for a decoder. (For a norm, "
-         "write it as `model.norm` instead.)";
+         ". Write NAME into the list `model.block` (for a decoder into `model.decoder.block`, if the layer "
+         "can be "
+         "used there); the name of a norm is written as `model.norm` instead:";
 }
 
 /// Returns in one or two sentences what a part of this kind is.

@@ -145,12 +145,14 @@ class Lamb final : public Optimizer, public SlicedUpdate {
       "the head `crf`, and tensors or steps with a norm of 0 are not scaled";
   static Schema options() {
     return Schema()
-        .number("learning_rate", 1e-3,
-                {.help = "factor on the step. For a scaled tensor it is the norm of the step divided by the "
-                         "norm of the tensor, unless max_trust_ratio limits it; the schedule multiplies it "
-                         "by its factor",
-                 .min = 0.0,
-                 .exclusive_min = true})
+        .number(
+            "learning_rate", 1e-3,
+            {.help =
+                 "factor on the scaled step: a scaled tensor changes by this share of its own norm in each "
+                 "training step, unless max_trust_ratio limits the scale; the schedule multiplies "
+                 "learning_rate by its factor",
+             .min = 0.0,
+             .exclusive_min = true})
         .number("beta1", 0.9,
                 {.help = "decay of the running mean of the gradient",
                  .min = 0.0,
