@@ -245,7 +245,7 @@ call -h
 check "-h works before anything is built" returned 0
 check "-h builds nothing" not_logged '^cmake'
 check "-h shows the first command" says "./exp run experiments/quickstart.toml"
-for verb in build setup test; do
+for verb in build setup package test; do
   for words in "$verb -h" "$verb --help" "--backend openmp $verb -h" "$verb --backend openmp -h" "help $verb"; do
     call $words
     check "$words works before anything is built" returned 0
