@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes a package that users install without a compiler: exp, the worker and the plugins for several processors,
-# the SDK, and every library that they load, except those of glibc. `./exp package` calls it. Programs find each
+# the SDK, and every library that they load, except those of glibc and the runtime of C++, which every Linux with a
+# recent glibc has (as for manylinux wheels, PEP 600). `./exp package` calls it. Programs find each
 # other and the libraries relative to their own folder, so the package works in any folder. Read next:
 # framework/runner/programs.hpp, which chooses the processor, and package_wheel.py.
 #
@@ -106,11 +107,11 @@ say "collecting libraries"
 licences=$stage/share/doc/encore/libraries
 mkdir -p "$licences"
 cp "$root/LICENSE" "$stage/share/doc/encore/"
-# Prints the paths of the system's libraries that files of the package load, without glibc's.
+# Prints the paths of the system's libraries that files of the package load, without those that every system has.
 libraries_of_system() {
   elf_files | LD_LIBRARY_PATH=$(find "$stage" -name '*.so*' -printf '%h\n' | sort -u | tr '\n' :) xargs ldd 2>/dev/null |
     sed -n 's/^.* => \(\/[^ ]*\) (.*/\1/p' | sort -u | grep -v "^$stage/" |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libmvec|ld-linux-x86-64)\.so'
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libmvec|ld-linux-x86-64|libstdc\+\+|libgcc_s)\.so'
 }
 while true; do
   added=
@@ -201,7 +202,7 @@ Package: encore
 Version: $version
 Architecture: amd64
 Maintainer: $(git -C "$root" log -1 --format='%an <%ae>' 2>/dev/null || echo 'unknown <unknown@localhost>')
-Depends: libc6 (>= 2.$glibc)
+Depends: libc6 (>= 2.$glibc), libstdc++6 (>= $(c++ -dumpversion | cut -d. -f1)), libgcc-s1
 Installed-Size: $(du -sk "$tree/usr" | cut -f1)
 Section: science
 Priority: optional
