@@ -178,12 +178,13 @@ for form in "${forms[@]}"; do
       tar -C "$out/stage" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - "encore-$version" |
         zstd -q -12 -f -o "$file" ;;
     wheel)
-      # A wheel has no links: a library that has two names is there twice.
+      # A wheel has no links. A library has the name by which programs ask for it; CMake's files name Kokkos' other one.
       tree=$out/stage/wheel
       cp -a "$stage" "$tree"
       find "$tree" -type l -name '*.so*' | while read -r link; do
         target=$(readlink -f "$link")
-        if [ "$(patchelf --print-soname "$target")" = "${link##*/}" ]; then cp --remove-destination "$target" "$link"; fi
+        if [ "$(patchelf --print-soname "$target")" != "${link##*/}" ]; then continue; fi
+        case $link in */libkokkos*) cp --remove-destination "$target" "$link" ;; *) mv -T "$target" "$link" ;; esac
       done
       find "$tree" -type l -delete
       file=$(python3 "$root/cmake/package_wheel.py" "$tree" "$root/python" --version "$version" --glibc "2.$glibc" -o "$out")
