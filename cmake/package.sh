@@ -151,10 +151,12 @@ glibc=$(elf_files | xargs objdump -T 2>/dev/null | grep -o 'GLIBC_2\.[0-9]*' | s
 
 exp=$stage/bin/exp
 "$exp" version >/dev/null || fail "the packaged exp does not run here; see its message above"
-completion=$stage/share/bash-completion/completions zsh=$stage/share/zsh/site-functions man=$stage/share/man/man1
-mkdir -p "$completion" "$zsh" "$man"
+completion=$stage/share/bash-completion/completions zsh=$stage/share/zsh/site-functions
+fish=$stage/share/fish/vendor_completions.d man=$stage/share/man/man1
+mkdir -p "$completion" "$zsh" "$fish" "$man"
 "$exp" completion bash >"$completion/exp"
 "$exp" completion zsh >"$zsh/_exp"
+"$exp" completion fish >"$fish/exp.fish"
 # Writes a manual page whose only section is the help that the program prints.
 manual_page() {
   printf '.TH %s 1 "" "Encore %s"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n' "${1^^}" "$version" "$1" "$2"
@@ -194,7 +196,7 @@ for form in "${forms[@]}"; do
       tree=$out/stage/deb
       mkdir -p "$tree/DEBIAN" "$tree/usr/lib" "$tree/usr/bin" "$tree/usr/share/doc"
       cp -a "$stage" "$tree/usr/lib/encore"
-      mv "$tree/usr/lib/encore/share/man" "$tree/usr/lib/encore/share/bash-completion" "$tree/usr/lib/encore/share/zsh" "$tree/usr/share/"
+      for folder in man bash-completion zsh fish; do mv "$tree/usr/lib/encore/share/$folder" "$tree/usr/share/"; done
       mv "$tree/usr/lib/encore/share/doc/encore" "$tree/usr/share/doc/encore"
       mv "$tree/usr/share/zsh/site-functions" "$tree/usr/share/zsh/vendor-completions"
       ln -s ../lib/encore/bin/exp "$tree/usr/bin/exp"

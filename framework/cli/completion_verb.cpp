@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp completion: prints the scripts for bash and zsh, and completes command lines for them (completions())
-// from the forms of the verbs and from names in the database. Both scripts call `exp completion candidates
-// WORD...`, a contract with scripts that users have installed. While it completes, it must print nothing
-// else, even if it fails. help_verb.cpp lists the verb.
+// exp completion: prints the scripts for bash, zsh and fish, and completes command lines for them
+// (completions()) from the forms of the verbs and from names in the database. The scripts call `exp
+// completion candidates WORD...`, a contract with scripts that users have installed. While it completes, it
+// must print nothing else, even if it fails. help_verb.cpp lists the verb.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -175,6 +175,22 @@ _encore_exp() {
 compdef _encore_exp exp ./exp
 )script";
 
+constexpr const char* fish_script = R"script(# completion of exp for fish: exp completion fish | source
+function __encore_exp
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] completion candidates $words[2..-1] 2>/dev/null
+end
+complete -c exp -a '(__encore_exp)'
+)script";
+
+/// Returns the script for a shell, or null for a shell that has none.
+const char* script_for(const std::string& shell) {
+  return shell == "bash"   ? bash_script
+         : shell == "zsh"  ? zsh_script
+         : shell == "fish" ? fish_script
+                           : nullptr;
+}
+
 struct CompletionRequest {
   std::string shell;
 };
@@ -182,20 +198,21 @@ struct CompletionRequest {
 app::Form<CompletionRequest> completion_form() {
   using R = CompletionRequest;
   return app::Form<R>("completion",
-                      {"completion bash|zsh",
+                      {"completion bash|zsh|fish",
                        "Prints a script for the shell that completes verbs, actions, options and "
                        "names of runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  "
-                       "zsh:  add  source <(exp completion zsh) to ~/.zshrc, after compinit",
+                       "zsh:  add  source <(exp completion zsh) to ~/.zshrc, after compinit\n  "
+                       "fish: add  exp completion fish | source  to ~/.config/fish/config.fish",
                        {{"exp completion bash", "print the script for bash"}}})
-      .argument("shell", &R::shell, "bash or zsh")
+      .argument("shell", &R::shell, "bash, zsh or fish")
       .refuse([](const R& request) -> std::string {
-        if (request.shell == "bash" || request.shell == "zsh") return "";
-        return "invalid shell \"" + request.shell + "\": expected bash or zsh";
+        if (script_for(request.shell) != nullptr) return "";
+        return "invalid shell \"" + request.shell + "\": expected bash, zsh or fish";
       });
 }
 
 int completion_verb(const CompletionRequest& request, app::App&, Console& console) {
-  console.out << (request.shell == "bash" ? bash_script : zsh_script);
+  console.out << script_for(request.shell);
   return exit_done;
 }
 
@@ -219,7 +236,7 @@ std::vector<std::string> completions(const std::vector<std::string>& words) {
 
 Verb completion_verb() {
   return {.name = "completion",
-          .summary = "print a script that completes commands in bash or zsh",
+          .summary = "print a script that completes commands in bash, zsh or fish",
           .run = run_completion_verb,
           .form = [] { return completion_form(); }};
 }

@@ -237,7 +237,12 @@ std::string run_text(const ReportData& data) {
          (compute.untimed > 0
               ? ", without " + counted(compute.untimed, "attempt") + " whose end was not recorded"
               : "") +
-         ".";
+         "." +
+         (data.beside > 0
+              ? " Not in this report: " + counted(data.beside, "more run") +
+                    (data.sweeps.size() == 1 ? " of " + data.sweeps.front().name : " of the same sweeps") +
+                    "."
+              : "");
 }
 
 std::string interval_text(const Question& question, const analysis::Candidate& candidate) {

@@ -120,12 +120,12 @@ std::optional<document::Block> retraining_block(const ReportData& data) {
 }
 
 /// Returns the command that verifies all runs: by their names or, if these are more than `most_named`, by the
-/// names of their sweeps. A run that has the name of a sweep would be meant by it, so then every run is
-/// named.
+/// names of their sweeps. Every run is named if a sweep has runs that are not in the report, or if a run has
+/// the name of a sweep, which would mean the run.
 std::string verify_commands(const ReportData& data, std::size_t most_named) {
   std::set<std::string> sweeps, names;
   for (const store::SweepRow& sweep : data.sweeps) sweeps.insert(sweep.name);
-  bool is_clear = !sweeps.empty();
+  bool is_clear = !sweeps.empty() && data.beside == 0;
   for (const store::RunRow& run : data.runs) {
     names.insert(run.name);
     is_clear = is_clear && !sweeps.contains(run.name);

@@ -55,6 +55,7 @@ struct ReportData {
   store::RunBatch::ByRun<store::ArtifactRow> artifacts;
   store::RunBatch::ByRun<store::VerificationRow> verifications;
   std::vector<store::SweepRow> sweeps;
+  std::size_t beside = 0;                 ///< runs of these sweeps that are not in the report
   std::vector<analysis::Factor> factors;  ///< without the seed
   std::vector<Question> questions;
   std::set<std::int64_t> searched;  ///< runs that a search has proposed, or trained again

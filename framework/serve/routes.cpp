@@ -30,7 +30,7 @@ const RouteField reviewer_field = {"reviewer", FieldType::text, true, "the name 
 const std::vector<AnswerMember> item_members = {
     {"item", "the item; null if `POST /v1/review/claim` finds that none waits"},
     {"item.id", "the id of the item"},
-    {"item.run", "the name of the application that answered the request"},
+    {"item.run", "the id of the run of the application that answered the request"},
     {"item.digest", "the digest of this application"},
     {"item.band",
      "what the application did with the request: `answer`, `review` (left it to a person) or `refuse`"},

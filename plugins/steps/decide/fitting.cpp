@@ -266,7 +266,8 @@ class Fitting {
          (promise.share
               ? ", and with out_of_scope_share more than the " + whole(out_) + " examples out of scope"
               : std::string()) +
-         ". The step " + verb + " no request");
+         ". The step " + verb +
+         " no request; state a larger error, or fit it on more examples or with a better model");
   }
 
   const std::vector<KnownRequest>& dev_;

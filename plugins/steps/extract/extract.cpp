@@ -199,7 +199,9 @@ void Extract::fit(const StepSets& sets) {
               promised + with + ": " + std::to_string(bound.size()) + " documents, upper end " +
               percent(tested.bound) + " at the most promising threshold; at least " +
               whole(decide::fewest_for(promise)) +
-              " documents without a mistake are needed. The step approves no document"};
+              " documents without a mistake are needed. The step approves no document; state a larger error, "
+              "or fit it on more documents "
+              "or with a better model"};
   note_labels(sets.dev);
 }
 

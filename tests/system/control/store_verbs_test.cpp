@@ -390,8 +390,8 @@ TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
       << "bash replaces only what follows the equals sign";
   EXPECT_EQ(completed(sandbox_, "exp show --db other.db "), " ");
   EXPECT_EQ(completed(sandbox_, "exp run "), " ");
-  expect_refused({"completion", "fish"}, "invalid shell \"fish\": expected bash or zsh");
-  expect_refused({"completion"}, "exp completion needs bash or zsh");
+  expect_refused({"completion", "tcsh"}, "invalid shell \"tcsh\": expected bash, zsh or fish");
+  expect_refused({"completion"}, "exp completion needs bash, zsh or fish");
 }
 
 TEST_F(StoreVerbs, ZshReadsItsScript) {
@@ -406,6 +406,18 @@ TEST_F(StoreVerbs, ZshReadsItsScript) {
                   "source completion.zsh; words=(exp und); CURRENT=2; _encore_exp; words=(exp "
                   "run ''); CURRENT=3; _encore_exp"});
   EXPECT_EQ(output.output, "undelete\nfiles\n") << output.errors;
+}
+
+TEST_F(StoreVerbs, FishReadsItsScript) {
+  if (!runner::run_program("sh", {"-c", "command -v fish"}).end.success())
+    GTEST_SKIP() << "there is no fish here";
+  sandbox_.write("completion.fish", output_of({"completion", "fish"}));
+  const runner::ProgramOutput output =
+      runner::run_program("env", {"HOME=" + sandbox_.folder().string(), "fish", "--no-config", "-c",
+                                  "cd " + sandbox_.folder().string() +
+                                      "; set PATH " ENCORE_BUILD_DIR
+                                      "/bin $PATH; source completion.fish; complete -C 'exp und'"});
+  EXPECT_EQ(output.output, "undelete\n") << output.errors;
 }
 
 }  // namespace
