@@ -46,6 +46,18 @@ TEST_F(ReportTest, ABriefReportHasOneTableOnePictureAndTheCommandsToRepeatIt) {
   EXPECT_TRUE(contains(text_of(document), "exp verify a b  # all these runs")) << text_of(document);
 }
 
+TEST_F(ReportTest, RunsOfASweepThatAreNotSelectedAreCounted) {
+  tell_all("net-a", std::vector<double>(12, 0.5));
+  tell_all("net-b", {0.7});
+  const std::string all = text_of(report({.brief = true}));
+  EXPECT_FALSE(contains(all, "Not in this report")) << all;
+  EXPECT_TRUE(contains(all, "exp verify net  # all these runs")) << all;
+  const std::string some = text_of(report({.runs = {.words = {"net-a-*"}}, .brief = true}));
+  EXPECT_TRUE(contains(some, "Not in this report: 1 more run of net.")) << some;
+  EXPECT_FALSE(contains(some, "exp verify net ")) << "that would verify the other run, too";
+  EXPECT_TRUE(contains(some, "exp verify net-a-s1 ")) << some;
+}
+
 TEST_F(ReportTest, ABriefReportOfOneRunDrawsTheCurveOfItsSelectionMetric) {
   const store::RunRow run = tell({.name = "a"});
   EXPECT_EQ(figure(report({.brief = true}), "curve-dev-f1"), nullptr) << "nothing was recorded";
