@@ -52,17 +52,16 @@ install_build() {
   cmake --install "$1" --prefix "$2" --component library --strip >/dev/null
 }
 
-# A processor that this machine cannot run cannot be built here: the build loads each plugin to write its manifest.
+# The questions are those of framework/world/processor.cpp. A processor that this machine cannot run cannot be built here: the build loads each plugin to write its manifest.
 can_run() {
   printf 'int main() { return 0; }\n' | c++ -x c++ "-march=$1" - -o "$out/stage/probe" 2>/dev/null || return 1
   local feature
   case $1 in
-    x86-64-v3) feature='"x86-64-v3"' ;;
-    x86-64-v4) feature='"x86-64-v4"' ;;
-    cooperlake) feature='"avx512bf16"' ;;
+    x86-64-v3 | x86-64-v4) feature="__builtin_cpu_supports(\"$1\")" ;;
+    cooperlake) feature='__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16")' ;;
     *) fail "unknown processor \"$1\": expected x86-64-v3, x86-64-v4 or cooperlake" ;;
   esac
-  printf 'int main() { return __builtin_cpu_supports(%s) ? 0 : 1; }\n' "$feature" |
+  printf 'int main() { return %s ? 0 : 1; }\n' "$feature" |
     c++ -x c++ - -o "$out/stage/probe" && "$out/stage/probe"
 }
 

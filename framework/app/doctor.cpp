@@ -21,6 +21,7 @@
 
 #include "app/run_ranks.hpp"
 #include "base/json_text.hpp"
+#include "base/readable_text.hpp"
 #include "document/quantity.hpp"
 #include "record/run_paths.hpp"
 #include "runner/worker_process.hpp"
@@ -125,9 +126,7 @@ DoctorFinding tiles_finding(const std::string& version) {
 
 /// Returns the finding about the processor whose programs this package uses.
 DoctorFinding processor_finding(const runner::Programs& programs) {
-  std::string all;
-  for (const std::string& name : runner::packaged_processors(programs))
-    all += (all.empty() ? "" : ", ") + name;
+  const std::string all = listed(runner::packaged_processors(programs));
   try {
     return {"run", "processor", Health::good,
             "programs for " + runner::chosen_processor(programs) + " (this package has " + all + ")", ""};

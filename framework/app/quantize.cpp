@@ -16,8 +16,7 @@ Form<QuantizeRequest> quantize_form() {
                   "Writes a copy of the best model of each run with matrices of 8-bit integers: a quarter of "
                   "the space (--bits 4: about a seventh), and faster products, for predict, evaluate, "
                   "generate, attention, embed and serve with --int8. Matrices that raise the development "
-                  "loss by more than the "
-                  "tolerance are not rounded. The trained weights are not changed.",
+                  "loss by more than the tolerance are not rounded. The trained weights are not changed.",
                   {{"exp quantize quickstart",
                     "write weights_int8.safetensors, and print the change of the scores"},
                    {"exp quantize minilm_wnut17 --best dev/f1", "the best run of a sweep"},

@@ -25,8 +25,7 @@ inline constexpr const char* build_with_mpi =
     "first)";
 inline constexpr const char* mpirun_help =
     "command that starts the ranks, such as \"srun -n {ranks} -c {cpus}\"; cpus: threads of each rank "
-    "(default: "
-    "$ENCORE_MPIRUN, else Open MPI's mpirun)";
+    "(default: $ENCORE_MPIRUN, else Open MPI's mpirun)";
 
 /// The options --ranks and --mpirun.
 Form<RankRequest> rank_options();

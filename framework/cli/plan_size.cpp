@@ -114,10 +114,10 @@ void print_size(std::ostream& out, const Terminal& terminal, const app::SizedMod
 void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<app::SizedModel>& sizes) {
   for (const app::SizedModel& model : sizes) print_size(out, terminal, model);
   out << "The numbers of a block and its parts are for one block; % is the share of all its copies. "
-         "Operations: "
-         "two for each\nmultiply-add of the matrix products, with attention at this length; the backward "
-         "pass "
-         "has twice those of the forward pass\nif all parameters train; lookups, norms, activations and the "
+         "Operations: two for each\nmultiply-add of the matrix products, with attention at this length; the "
+         "backward "
+         "pass has twice those of the forward pass\nif all parameters train; lookups, norms, activations and "
+         "the "
          "optimizer are not counted. Memory is for a largest batch of\nthis shape.\n";
 }
 

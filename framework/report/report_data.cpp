@@ -90,23 +90,6 @@ std::size_t ReportData::rows_of(std::size_t all) const {
   return options.most_rows == 0 ? all : std::min(all, options.most_rows);
 }
 
-namespace {
-
-/// Returns the number of runs of these sweeps that a user can see and that are not among `runs`.
-std::size_t runs_beside(store::Store& store, const std::vector<store::SweepRow>& sweeps,
-                        const std::vector<store::RunRow>& runs) {
-  store::RunFilter filter;
-  for (const store::SweepRow& sweep : sweeps) filter.sweeps.push_back(sweep.name);
-  if (filter.sweeps.empty()) return 0;
-  std::set<std::string> ids;
-  for (const store::RunRow& run : runs) ids.insert(run.id);
-  const std::vector<store::RunRow> all = store.list_runs(filter);
-  return static_cast<std::size_t>(
-      std::ranges::count_if(all, [&](const store::RunRow& run) { return !ids.contains(run.id); }));
-}
-
-}  // namespace
-
 ReportData read_report_data(store::Store& store, const std::vector<store::RunRow>& runs,
                             const std::string& subject, const ReportOptions& options) {
   ReportData data{.store = store,
@@ -134,7 +117,7 @@ ReportData read_report_data(store::Store& store, const std::vector<store::RunRow
   data.artifacts = batch.artifacts();
   data.verifications = batch.verifications();
   data.sweeps = batch.sweeps();
-  data.beside = runs_beside(store, data.sweeps, data.runs);
+  data.beside = batch.runs_beside(data.sweeps);
   data.select = selection_of(data);
   data.factors = analysis::factors_of(data.runs, data.params);
   data.questions = questions_of(data);

@@ -15,6 +15,7 @@
 
 #include "base/input_file.hpp"
 #include "base/nearest.hpp"
+#include "base/readable_text.hpp"
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
 #include "config/not_built.hpp"
@@ -34,12 +35,6 @@ std::filesystem::path prefix_of(const Programs& programs, const std::string& bac
   if (backend != programs.backend) return own.parent_path() / backend;
   const std::string processor = chosen_processor(programs);
   return processor.empty() ? own : folder_of_processors(programs) / processor;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
 }
 
 /// Returns how to get a missing backend: in the tree its build, else an installation beside this one.
@@ -107,16 +102,16 @@ std::string chosen_processor(const Programs& programs) {
   if (wanted != nullptr && *wanted != '\0') {
     if (std::ranges::find(names, wanted) == names.end())
       throw Error("invalid $ENCORE_CPU \"" + std::string(wanted) + "\"" +
-                  did_you_mean(wanted, names, ": this package has programs for " + joined(names)));
+                  did_you_mean(wanted, names, ": this package has programs for " + listed(names)));
     if (!world::find_processor(wanted)->runs_here())
       throw Error("$ENCORE_CPU is " + std::string(wanted) + ", but this processor lacks " +
-                  world::find_processor(wanted)->abilities + "; unset it, or name one of " + joined(names));
+                  world::find_processor(wanted)->abilities + "; unset it, or name one of " + listed(names));
     return wanted;
   }
   for (const std::string& name : names)
     if (world::find_processor(name)->runs_here()) return name;
   throw Error("this processor lacks " + std::string(world::find_processor(names.back())->abilities) +
-              ", which the programs of this package need (" + joined(names) +
+              ", which the programs of this package need (" + listed(names) +
               "); build Encore from its source on this machine");
 }
 

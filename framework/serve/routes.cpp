@@ -198,6 +198,7 @@ Json answer_schema(const std::vector<AnswerMember>& members) {
         object = &(*object)["items"];
       }
       (*object)["type"] = "object";
+      if (!list) (*object)["nullable"] = true;
       name.remove_prefix(dot + 1);
     }
     (*object)["properties"][std::string(name)]["description"] = member.help;

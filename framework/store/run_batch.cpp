@@ -152,6 +152,18 @@ std::vector<SweepRow> RunBatch::sweeps() {
   return found;
 }
 
+std::size_t RunBatch::runs_beside(const std::vector<SweepRow>& sweeps) {
+  nlohmann::json names = nlohmann::json::array();
+  for (const SweepRow& sweep : sweeps) names.push_back(sweep.name);
+  Statement& count = store_.database().cached(
+      "SELECT count(*) FROM run WHERE NOT run.number " + std::string(chosen) + " AND " +
+      in_sweeps("SELECT value FROM json_each(?2)") + " AND " + condition_of(Sight::present));
+  count.with(all_, names.dump());
+  const std::int64_t beside = count.step() ? count.integer(0) : 0;
+  count.reset();
+  return static_cast<std::size_t>(beside);
+}
+
 std::vector<Metric> RunBatch::metrics() {
   const Metrics known = read_metrics(store_.database(), runs_);
   Statement& rows = store_.database().cached(

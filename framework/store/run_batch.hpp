@@ -70,6 +70,8 @@ class RunBatch {
   std::map<std::int64_t, std::int64_t> digest_counts();
   /// Returns the sweeps of these runs, by name, then oldest first.
   std::vector<SweepRow> sweeps();
+  /// Returns the number of runs of these sweeps that are not hidden and not among the chosen ones.
+  std::size_t runs_beside(const std::vector<SweepRow>& sweeps);
   /// Returns the metrics that have points in at least one run; leaves `points` unset.
   std::vector<Metric> metrics();
   /// Returns the points that count. If a run has more than `most`, all curves are reduced to at most `most`

@@ -35,7 +35,7 @@ def _library_path() -> pathlib.Path:
     named, package = os.environ.get("ENCORE_LIBRARY"), pathlib.Path(__file__).resolve().parent
     roots = [package / "_native", *list(package.parents)[:4]]  # of PREFIX/lib/encore/python/encore the fourth: PREFIX
     roots += [root / "build" / os.environ.get("ENCORE_BACKEND", "openmp") for root in roots]
-    for root in [root for root in roots if (root / "lib" / "encore" / "cpu").is_dir()]:
+    for root in [root for root in roots if not named and (root / "lib" / "encore" / "cpu").is_dir()]:
         version = subprocess.run([root / "bin" / "exp", "version", "--json"], stdout=subprocess.PIPE, check=True).stdout
         roots.insert(0, root / "lib" / "encore" / "cpu" / (json.loads(version)["processor"] or "none"))
     for place in [pathlib.Path(named)] if named else [root / "lib" / _NAME for root in roots]:
