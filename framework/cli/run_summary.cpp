@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <ostream>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,7 @@
 #include "cli/run_list.hpp"
 #include "cli/table.hpp"
 #include "record/checkpoint.hpp"
+#include "store/run_batch.hpp"
 #include "store/run_score.hpp"
 
 namespace encore::cli {
@@ -55,6 +57,16 @@ void print_next(std::ostream& out, const Console& console, store::Store& store, 
                                        store::hides_its_data(store, run));
   out << "  next      " << console.suggestion({"show", run.name}) << '\n'
       << "            " << console.suggestion({"predict", run.name, text}) << '\n';
+}
+
+/// Suggests what compares and reports the runs of a sweep; without a name the list of all runs.
+void print_next_of_sweep(std::ostream& out, const Console& console, const std::string& name) {
+  if (name.empty()) {
+    out << "  next      " << console.suggestion({"ls"}) << '\n';
+    return;
+  }
+  out << "  next      " << console.suggestion({"compare", name}) << '\n'
+      << "            " << console.suggestion({"report", name}) << '\n';
 }
 
 void print_place(std::ostream& out, const store::Store& store, const store::RunRow& run) {
@@ -197,7 +209,9 @@ void print_sweep_summary(std::ostream& out, const Console& console, store::Store
   }
   out << '\n';
   table.print(out, console.terminal);
-  out << "  next      " << console.suggestion({"ls"}) << '\n';
+  std::set<std::string> names;
+  for (const store::SweepRow& sweep : store::RunBatch(store, runs).sweeps()) names.insert(sweep.name);
+  print_next_of_sweep(out, console, names.size() == 1 ? *names.begin() : "");
 }
 
 void print_nothing_to_do(std::ostream& out, const Console& console, store::Store* store,
@@ -210,8 +224,8 @@ void print_nothing_to_do(std::ostream& out, const Console& console, store::Store
   if (planned.count(app::Action::skip) == 0 || store == nullptr) return;
   if (planned.runs.size() > 1) {
     out << "nothing to do: " << planned.count(app::Action::skip) << " of " << planned.runs.size()
-        << " runs are complete\n"
-        << "  next      " << console.suggestion({"ls"}) << '\n';
+        << " runs are complete\n";
+    print_next_of_sweep(out, console, planned.plan.name);
     return;
   }
   const store::RunRow& run = *planned.runs.front().before;
