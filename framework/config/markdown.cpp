@@ -81,9 +81,8 @@ std::string selected_by(Kind kind) {
   const std::string begin = "An experiment file selects it with these lines. NAME is a name of your choice";
   if (kind == Kind::step) return begin + ", which `app.steps` lists:";
   return begin +
-         ". Write NAME into the list `model.block` (for a decoder into `model.decoder.block`, if the layer "
-         "can be "
-         "used there); the name of a norm is written as `model.norm` instead:";
+         ". Write NAME into the list `model.block` (in a decoder: `model.decoder.block`), or into "
+         "`model.norm` if the layer is a norm:";
 }
 
 /// Returns in one or two sentences what a part of this kind is.
@@ -92,14 +91,14 @@ std::string definition_of(Kind kind) {
       "A *layer* computes a new vector for each token of a sequence; a model consists of blocks of layers, "
       "such as attention and feed-forward.",
       "A *head* is the last part of a model: it turns *states*, the vectors of the tokens, into the outputs "
-      "that a task needs, and computes the loss. It also reads *columns*, arrays such as targets that the "
-      "task gives.",
+      "that a task needs, and computes the loss. The task, which turns data into examples, gives it further "
+      "arrays, called *columns*, for example the targets.",
       "A *tokenizer* cuts a text into tokens, such as words or parts of words.",
       "An *optimizer* is the rule that changes the parameters of a model in each training step, using their "
       "gradients.",
       "A *schedule* is the rule for the learning rate of each training step.",
-      "A *task* is what a model learns from the data. It turns *records*, the entries of data files, into "
-      "examples, and it computes predictions and scores.",
+      "A *task* is the part that says what a model learns: it turns *records*, the entries of data files, "
+      "into examples, and computes predictions and scores.",
       "A *reader* turns a data file into *records*: entries with named fields, which the task turns into "
       "examples.",
       "A *step* is one of the parts of an application, through which every request passes in turn."};

@@ -17,8 +17,9 @@ class SigmoidHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
       "a probability for each class, independent of the other classes: sigmoid(x W^T + b), where x is the "
-      "state of the position, W a learned matrix and b a bias; trained with binary cross-entropy over the "
-      "targets whose column `known` is 0 (-1: unknown)";
+      "state of a target (a token, a sequence or a picked row), W a learned matrix and b a bias. The loss is "
+      "binary cross-entropy over the known targets: the column `known` is 0 for a known target and -1 for an "
+      "unknown one";
   static Schema options() {
     return Schema().boolean("pooler", false,
                             {.help = "replace x by tanh(x Wpool^T + bpool) before the projection to the "

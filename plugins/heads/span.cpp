@@ -18,7 +18,8 @@ class SpanHead final : public Head, public HasOnnxOutputs {
       "the beginning and end of a part of a text: two scores for each token, x W^T + b, where x is the state "
       "of the token, W a learned matrix and b a bias; trained with cross-entropy over the tokens of each "
       "sequence (Devlin et al. 2019). The columns `start` and `end` hold the numbers of the first and last "
-      "token of the true part, counted from 0 in the sequence; other numbers are not learned";
+      "token of the true part, counted from 0 in the sequence. The loss ignores a number outside of the "
+      "sequence, such as -1";
   static Schema options() { return {}; }
 
   SpanHead(const Options&, const HeadContext& context) {
