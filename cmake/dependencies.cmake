@@ -45,6 +45,10 @@ if(ENCORE_ONEDNN AND DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
   target_include_directories(encore_onednn SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
   target_link_libraries(encore_onednn INTERFACE ${DNNL_LIBRARY})
   target_compile_definitions(encore_onednn INTERFACE ENCORE_HAVE_ONEDNN=1)
+  if(ENCORE_BACKEND STREQUAL SERIAL)   # oneDNN has threads of OpenMP; kernels set their number to one
+    find_package(OpenMP REQUIRED COMPONENTS CXX)
+    target_link_libraries(encore_onednn INTERFACE ${OpenMP_CXX_LIBRARIES})
+  endif()
   message(STATUS "Products on the host: oneDNN (${DNNL_LIBRARY})")
 else()
   # NOTICE goes to stderr, which ./exp shows; it hides the rest of a successful configuration.

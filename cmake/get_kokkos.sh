@@ -6,12 +6,12 @@
 # changed machine gets a second prefix. The libraries contain no folder of this machine, so that two users get
 # equal bytes.
 #
-#   cmake/get_kokkos.sh openmp|cuda|hip [--find]
+#   cmake/get_kokkos.sh openmp|serial|cuda|hip [--find]
 #
 # Progress goes to stderr, the prefix to stdout. With --find nothing is built: exit 1 if the prefix is not there.
 #   ENCORE_CACHE            where to build it; default ${XDG_CACHE_HOME:-$HOME/.cache}/encore
 #   ENCORE_KOKKOS_ARCHIVE   a pygenten-0.1.5.tar.gz that is already on this machine, for sites without a network
-#   ENCORE_CPU_ARCH         what openmp compiles for, as g++ -march= takes it: native (default), x86-64-v3, znver3, icelake-server, ...
+#   ENCORE_CPU_ARCH         what openmp and serial compile for, as g++ -march= takes it: native (default), x86-64-v3, znver3, icelake-server, ...
 #   ENCORE_GPU_ARCH         Kokkos' name of the GPU: HOPPER90 (default for cuda), AMD_GFX90A (default for hip), AMPERE80, ...
 set -euo pipefail
 
@@ -44,11 +44,12 @@ kernels_options=(-DKokkosKernels_ENABLE_ALL_COMPONENTS=OFF -DKokkosKernels_ENABL
 cxx=${CXX:-g++}
 processor=
 case $backend in
-  openmp)
+  openmp | serial)
     cpu=${ENCORE_CPU_ARCH:-native}
     "$cxx" "-march=$cpu" -E -x c++ /dev/null >/dev/null 2>&1 ||
       fail "ENCORE_CPU_ARCH=$cpu is not a processor for -march= of $cxx; use x86-64-v3 for any processor with AVX2, or native for this machine"
-    kokkos_options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_NATIVE=ON)
+    if [ "$backend" = openmp ]; then kokkos_options+=(-DKokkos_ENABLE_OPENMP=ON); fi
+    kokkos_options+=(-DKokkos_ARCH_NATIVE=ON)
     # -march=native differs between processors, so the name of the prefix includes what the compiler makes of
     # it.
     processor=$("$cxx" "-march=$cpu" -Q --help=target 2>/dev/null | grep -E '^ +-m' || true) ;;
@@ -73,7 +74,7 @@ case $backend in
     kokkos_options+=(-DKokkos_ENABLE_HIP=ON -DKokkos_ENABLE_ROCTHRUST=OFF "-DKokkos_ARCH_$gpu=ON")
     kernels_options+=(-DKokkosKernels_ENABLE_TPL_ROCBLAS=OFF -DKokkosKernels_ENABLE_TPL_ROCSPARSE=OFF
                       -DKokkosKernels_ENABLE_TPL_ROCSOLVER=OFF) ;;
-  *) fail "usage: cmake/get_kokkos.sh openmp|cuda|hip [--find]" ;;
+  *) fail "usage: cmake/get_kokkos.sh openmp|serial|cuda|hip [--find]" ;;
 esac
 command -v "$cxx" >/dev/null || fail "no C++ compiler \"$cxx\" on PATH"
 # One compiler has several names (c++, g++, a path), so the version text without the name identifies it.
@@ -162,7 +163,7 @@ sources=$work/sources
 mkdir -p "$sources"
 tar -xzf "$archive" -C "$sources" --strip-components=2 pygenten-0.1.5/tpls/kokkos pygenten-0.1.5/tpls/kokkos-kernels
 case $backend in
-  openmp) compile_for_cpu ;;
+  openmp | serial) compile_for_cpu ;;
   cuda) adapt_to_cuda_13 ;;
 esac
 
@@ -175,7 +176,7 @@ common+=("-DCMAKE_CXX_COMPILER=$cxx")
 install_prefix=(-DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_PREFIX_PATH="$prefix")
 step "configuring Kokkos $kokkos_version ($backend)" \
   cmake -S "$sources/kokkos" -B "$work/kokkos" "${common[@]}" "${install_prefix[@]}" "${kokkos_options[@]}"
-step "building Kokkos (about half a minute on two cores for openmp, two for a GPU)" cmake --build "$work/kokkos"
+step "building Kokkos (about half a minute on two cores, two minutes for a GPU)" cmake --build "$work/kokkos"
 step "installing Kokkos" cmake --install "$work/kokkos"
 if [ "$backend" = hip ]; then
   step "configuring Kokkos Kernels ($backend)" \

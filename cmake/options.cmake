@@ -2,12 +2,16 @@
 # Options of the build, and settings that all targets share. The top CMakeLists.txt includes it first. Read
 # next: dependencies.cmake.
 
-set(ENCORE_BACKEND OPENMP CACHE STRING "Kokkos backend of encore-worker: OPENMP, CUDA or HIP")
-set_property(CACHE ENCORE_BACKEND PROPERTY STRINGS OPENMP CUDA HIP)
-if(NOT ENCORE_BACKEND MATCHES "^(OPENMP|CUDA|HIP)$")
-  message(FATAL_ERROR "ENCORE_BACKEND is \"${ENCORE_BACKEND}\"; it must be OPENMP, CUDA or HIP")
+set(ENCORE_BACKEND OPENMP CACHE STRING "Kokkos backend of encore-worker: OPENMP, SERIAL, CUDA or HIP")
+set_property(CACHE ENCORE_BACKEND PROPERTY STRINGS OPENMP SERIAL CUDA HIP)
+if(NOT ENCORE_BACKEND MATCHES "^(OPENMP|SERIAL|CUDA|HIP)$")
+  message(FATAL_ERROR "ENCORE_BACKEND is \"${ENCORE_BACKEND}\"; it must be OPENMP, SERIAL, CUDA or HIP")
 endif()
 string(TOLOWER ${ENCORE_BACKEND} ENCORE_BACKEND_NAME)
+set(ENCORE_ON_HOST OFF)   # the cores compute, with one thread (SERIAL) or several
+if(ENCORE_BACKEND MATCHES "^(OPENMP|SERIAL)$")
+  set(ENCORE_ON_HOST ON)
+endif()
 
 set(float16 OFF)
 if(ENCORE_BACKEND STREQUAL CUDA)   # hosts have no products of it that are worth having, and Kokkos Kernels on HIP has none
@@ -15,6 +19,8 @@ if(ENCORE_BACKEND STREQUAL CUDA)   # hosts have no products of it that are worth
 endif()
 option(ENCORE_FLOAT16 "Compile kernels for float16 too, which takes up to a quarter longer" ${float16})
 option(ENCORE_TESTS "Build the tests" ON)
+option(ENCORE_ONE_WORKER "Put all verbs of the worker into one program, as in packages: smaller, but a first run waits for all of it" OFF)
+option(ENCORE_ONLY_WORKER "Leave out exp and its components: package.sh builds them once, for the first of several processors" OFF)
 option(ENCORE_WARNINGS_AS_ERRORS "Treat compiler warnings as errors" OFF)
 set(ENCORE_SANITIZE "" CACHE STRING "Sanitizers for every target, as in -fsanitize=; for example address,undefined")
 

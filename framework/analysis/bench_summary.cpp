@@ -165,6 +165,10 @@ StepSummary summarize_step(const store::BenchCase& one, const MachineSummary* ma
   step.tokens_per_second = rate(number(one.facts, "tokens"), sample_list(one, "step"));
   if (sample_list(one, "step").size() == sample_list(one, "matmul").size())
     step.step_over_matmul = measured(quotients(sample_list(one, "step"), sample_list(one, "matmul")));
+  if (std::vector<double> joules = sample_list(one, "joules"); !joules.empty()) {
+    for (double& each : joules) each /= number(one.facts, "tokens");
+    step.joules_per_token = measured(joules);
+  }
   step.matmul_flops = number(one.facts, "matmul_flops");
   const std::string precision = text(one.settings, "precision");
   if (const MachineSummary::Peak* peak = machine != nullptr ? machine->core_peak(precision) : nullptr;
@@ -244,6 +248,38 @@ std::vector<std::string> noise_notes(const store::BenchResult& result, const Ben
   if (const double others = number(result.noise, "others_share"); others > noticeable_share)
     notes.push_back("other processes used " + percent(others) + " of the cores");
   return notes;
+}
+
+std::vector<BitsVerdict> bits_verdicts(const BenchSummary& summary) {
+  const auto work = [](const StepSummary& step) {
+    json settings = step.measured->settings;
+    settings.erase("backend");
+    settings.erase("threads");
+    return settings;
+  };
+  const auto digest = [](const StepSummary& step) { return text(step.measured->facts, "gradient_digest"); };
+  std::vector<BitsVerdict> verdicts;
+  for (auto step = summary.steps.begin(); step != summary.steps.end(); ++step) {
+    const auto first = std::find_if(summary.steps.begin(), step, [&](const StepSummary& other) {
+      return work(other) == work(*step) && !digest(other).empty();
+    });
+    if (first == step || digest(*step).empty()) continue;
+    std::string differs;
+    for (const auto& [key, name] :
+         {std::pair("device", "device"), std::pair("instruction_set", "instruction set"),
+          std::pair("compiler", "compiler"), std::pair("kokkos", "version of Kokkos"),
+          std::pair("gemm", "code of the products")})
+      if (part(step->measured->environment, key) != part(first->measured->environment, key))
+        differs += std::string(differs.empty() ? "" : ", ") + name;
+    const bool equal = digest(*step) == digest(*first);
+    verdicts.push_back({.name = step->measured->name,
+                        .against = first->measured->name,
+                        .verdict = equal             ? "equal"
+                                   : differs.empty() ? "different"
+                                                     : "not comparable: another " + differs,
+                        .broken = !equal && differs.empty()});
+  }
+  return verdicts;
 }
 
 std::vector<ThreadGain> thread_gains(const BenchSummary& summary) {

@@ -79,13 +79,14 @@ struct StepSummary {
   const store::BenchCase* measured = nullptr;
   Measured step, matmul, gemm, watched;  ///< seconds
   Measured tokens_per_second;
-  Measured step_over_matmul;               ///< round by round
-  double matmul_flops = 0.0;               ///< in a step
-  std::optional<double> of_peak;           ///< matmul_flops over the seconds of the step and the cores' peak
-  std::vector<KernelSummary> kernels;      ///< by falling seconds
-  double outside_kernels = 0.0;            ///< share of the watched step
-  std::vector<OrderPrice> prices;          ///< empty if the cost of the order was not requested
-  std::optional<Measured> price_of_order;  ///< sum over `prices`
+  Measured step_over_matmul;           ///< round by round
+  double matmul_flops = 0.0;           ///< in a step
+  std::optional<double> of_peak;       ///< matmul_flops over the seconds of the step and the cores' peak
+  std::vector<KernelSummary> kernels;  ///< by falling seconds
+  double outside_kernels = 0.0;        ///< share of the watched step
+  std::optional<Measured> joules_per_token;  ///< of the packages of the machine; nothing: not measured
+  std::vector<OrderPrice> prices;            ///< empty if the cost of the order was not requested
+  std::optional<Measured> price_of_order;    ///< sum over `prices`
 };
 
 struct BenchSummary {
@@ -102,6 +103,18 @@ BenchSummary summarize(const store::BenchResult& result);
 /// Returns warnings about the quality of the measurement: the spread of the calibration, time that the host
 /// took away (steal), other processes. Returns no warning if the machine was quiet.
 std::vector<std::string> noise_notes(const store::BenchResult& result, const BenchSummary& summary);
+
+/// Whether two cases that differ only in backend and threads computed the same gradients in their first step.
+struct BitsVerdict {
+  std::string name, against;  ///< names of the two cases
+  /// "equal", "different", or "not comparable: " and what else differs. Equal bits are promised only for one
+  /// processor, compiler and library of matrix products.
+  std::string verdict;
+  bool broken = false;  ///< the verdict is "different"
+};
+/// Compares each case with the first one of its precision, batch size and length. Cases with several ranks
+/// and measurements of earlier versions have no digest and are left out.
+std::vector<BitsVerdict> bits_verdicts(const BenchSummary& summary);
 
 /// How much less time a step takes with more threads, compared with the gain of its matrix products alone.
 struct ThreadGain {

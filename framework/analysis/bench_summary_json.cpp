@@ -79,6 +79,7 @@ json to_json(const StepSummary& step) {
                 {"matmul_flops", step.matmul_flops},
                 {"kernels", kernels},
                 {"outside_kernels", step.outside_kernels}};
+  if (step.joules_per_token) entry["joules_per_token"] = to_json(*step.joules_per_token);
   if (step.of_peak) entry["of_peak"] = *step.of_peak;
   if (step.price_of_order) {
     entry["order_prices"] = prices;
@@ -90,10 +91,12 @@ json to_json(const StepSummary& step) {
 }  // namespace
 
 json BenchSummary::to_json() const {
-  json of_machines = json::array(), of_steps = json::array();
+  json of_machines = json::array(), of_steps = json::array(), bits = json::array();
   for (const MachineSummary& machine : machines) of_machines.push_back(analysis::to_json(machine));
   for (const StepSummary& step : steps) of_steps.push_back(analysis::to_json(step));
-  return {{"machines", of_machines}, {"steps", of_steps}};
+  for (const BitsVerdict& one : bits_verdicts(*this))
+    bits.push_back({{"name", one.name}, {"against", one.against}, {"verdict", one.verdict}});
+  return {{"machines", of_machines}, {"steps", of_steps}, {"bits", bits}};
 }
 
 }  // namespace encore::analysis

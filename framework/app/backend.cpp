@@ -12,7 +12,7 @@ Form<BackendRequest> backend_options() {
   using R = BackendRequest;
   return Form<R>()
       .option("backend", &R::backend, "NAME",
-              "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
+              "openmp, serial, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
       .option(
           "plugin-path", &R::plugin_path, "DIR",
           "a folder with plugins (may be repeated, or several with colons); searched after plugin_path of "

@@ -15,7 +15,7 @@
 namespace encore::app {
 
 struct BackendRequest {
-  std::optional<std::string> backend;    ///< openmp, cuda or hip; not given: see backend_of()
+  std::optional<std::string> backend;    ///< openmp, serial, cuda or hip; not given: see backend_of()
   std::vector<std::string> plugin_path;  ///< folders, in the order of search
 };
 

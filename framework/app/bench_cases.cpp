@@ -14,6 +14,7 @@
 #include "base/nearest.hpp"
 #include "runner/check.hpp"
 #include "runner/places.hpp"
+#include "runner/programs.hpp"
 
 namespace encore::app {
 
@@ -223,7 +224,7 @@ std::vector<runner::BenchWorker> bench_workers(const MeasureRequest& request, co
         worker.request.batches = request.batches;
         worker.request.order_cost = request.order_cost;
         worker.request.machine_precisions = precisions;
-        worker.request.machine_sizes = backend == "openmp" ? host_sizes : device_sizes;
+        worker.request.machine_sizes = runner::computes_on_host(backend) ? host_sizes : device_sizes;
         for (const Case& one : cases) {
           worker.request.cases.push_back(one.request);
           worker.settings.push_back(one.settings);

@@ -30,21 +30,23 @@ Form<BenchOutputRequest> bench_output_options() {
 
 Form<MeasureRequest> bench_form() {
   using R = MeasureRequest;
-  return Form<R>("bench",
-                 {"bench [FILE] [options] | bench ls | bench show NAME",
-                  "Measures this machine: matrix products, memory, launching of kernels. With an experiment "
-                  "file, also measures a training step: speed, the time of its matrix products, and the "
-                  "distance of each kernel from the machine's limit. All combinations of option values are "
-                  "measured in turn. The samples are stored. Exit code 1: --against found a regression.",
-                  {{"exp bench", "the machine alone"},
-                   {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,16",
-                    "measure four steps in turn"},
-                   {"exp bench experiments/quickstart.toml --against quickstart --threshold 5%",
-                    "check whether anything has become slower"}}})
+  return Form<R>(
+             "bench",
+             {"bench [FILE] [options] | bench ls | bench show NAME",
+              "Measures this machine: matrix products, memory, launching of kernels. With an experiment "
+              "file, also measures a training step: speed, the time of its matrix products, and the "
+              "distance of each kernel from the machine's limit. All combinations of option values are "
+              "measured in turn. The samples are stored. Exit code 1: --against found a regression, or cases "
+              "that must compute equal gradients do not.",
+              {{"exp bench", "the machine alone"},
+               {"exp bench experiments/quickstart.toml --threads 1,2 --batch-size 8,16",
+                "measure four steps in turn"},
+               {"exp bench experiments/quickstart.toml --against quickstart --threshold 5%",
+                "check whether anything has become slower"}}})
       .option("set,S", &R::set, "KEY=VALUE", "override a setting of the file (may be repeated)")
       .option("plugin-path", &R::plugin_path, "DIR", "search plugins here too (may be repeated)")
       .option("backend", &R::backend, "LIST",
-              "one or several of openmp, cuda, hip (default: that of this exp)")
+              "one or several of openmp, serial, cuda, hip (default: that of this exp)")
       .option("threads,t", &R::threads, "LIST",
               "numbers of threads, such as 1,2 (default: all CPUs of this process)")
       .option("ranks", &R::ranks, "LIST",

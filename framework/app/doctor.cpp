@@ -161,14 +161,13 @@ nlohmann::json examine_programs(const runner::Programs& programs, const std::str
                       there ? "" : "the folder is missing; run ./exp build"});
   const std::string nvidia = answer_of("nvidia-smi", {"-L"}),
                     amd = answer_of("rocm-smi", {"--showproductname"});
-  findings.push_back(
-      {"run", "GPU", nvidia.empty() && amd.empty() ? Health::absent : Health::good,
-       !nvidia.empty() ? nvidia
-       : !amd.empty()  ? amd
-                       : "nvidia-smi and rocm-smi report no GPU",
-       nvidia.empty() && amd.empty()
-           ? "backend openmp needs none; on a GPU machine install its driver (docs/guides/backends.md)"
-           : ""});
+  findings.push_back({"run", "GPU", nvidia.empty() && amd.empty() ? Health::absent : Health::good,
+                      !nvidia.empty() ? nvidia
+                      : !amd.empty()  ? amd
+                                      : "nvidia-smi and rocm-smi report no GPU",
+                      nvidia.empty() && amd.empty() ? "backends openmp and serial need none; on a GPU "
+                                                      "machine install its driver (docs/guides/backends.md)"
+                                                    : ""});
   return version;
 }
 

@@ -81,7 +81,7 @@ struct PlannedRuns {
   std::vector<config::SourceFile> sources;  ///< content of the file and its bases
   std::vector<std::string> overrides;       ///< key=value, of the command line
   config::SweepTexts sweep;                 ///< --grid and --seeds
-  std::string backend;                      ///< openmp, cuda or hip
+  std::string backend;                      ///< openmp, serial, cuda or hip
   std::filesystem::path worker;             ///< program that trains the runs
   config::Catalogue catalogue;              ///< types of the plugins that the file may use
   std::string fingerprint;                  ///< of the build that trains; may be empty (runner/programs.hpp)

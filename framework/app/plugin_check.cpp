@@ -280,7 +280,7 @@ Form<PluginCheckRequest> plugin_check_form() {
                {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --width 192 --length 96",
                 "also check at the sizes of your model"}}})
       .option("backend", &R::backend, "NAME",
-              "the worker that opens it: openmp, cuda or hip (default: that of this exp)")
+              "the worker that opens it: openmp, serial, cuda or hip (default: that of this exp)")
       .option("timeout", &R::timeout, "SECONDS",
               "a check fails after SECONDS without output: the plugin hangs, and its worker is stopped")
       .option("data", &R::data, "FILE",

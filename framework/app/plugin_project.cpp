@@ -191,7 +191,7 @@ Form<PluginBuildRequest> plugin_build_form() {
               "FOLDER/build/BACKEND/plugins.",
               {{"exp plugin build my_layers", "then: plugin_path = [\"my_layers/build/openmp/plugins\"]"}}})
       .option("backend", &R::backend, "NAME",
-              "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
+              "openmp, serial, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
       .argument("folder", &R::folder, "the folder of a plugin")
       .flag("json", &R::json, "print the built files as JSON; CMake's output goes to standard error");
 }

@@ -212,7 +212,7 @@ void require_trusted(const App& app, const store::RunRow& run, const std::vector
 Form<ModelRequest> model_options() {
   using R = ModelRequest;
   return Form<R>()
-      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: backend of the run)")
+      .option("backend", &R::backend, "NAME", "openmp, serial, cuda or hip (default: backend of the run)")
       .option("plugin-path", &R::plugin_path, "DIR", run_plugin_help)
       .option("threads,t", &R::threads, "N", "threads; 0: all CPUs of this process")
       .refuse([](const R& request) {

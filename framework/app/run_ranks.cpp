@@ -13,6 +13,7 @@
 
 #include "base/json_text.hpp"
 #include "base/shell_word.hpp"
+#include "runner/programs.hpp"
 #include "runner/worker_process.hpp"
 
 namespace encore::app {
@@ -67,8 +68,8 @@ Form<RankRequest> rank_options() {
 }
 
 void require_rank_backend(int ranks, const std::string& backend) {
-  if (ranks > 1 && backend != "openmp")
-    throw UsageError("--ranks needs backend openmp, but the backend is " + backend +
+  if (ranks > 1 && !runner::computes_on_host(backend))
+    throw UsageError("--ranks needs backend openmp or serial, but the backend is " + backend +
                      "; remove --ranks, or choose --backend openmp");
 }
 

@@ -29,7 +29,7 @@ inline constexpr const char* mpirun_help =
 
 /// The options --ranks and --mpirun.
 Form<RankRequest> rank_options();
-/// Throws UsageError for several ranks on a backend other than openmp.
+/// Throws UsageError for several ranks on a backend of GPUs.
 void require_rank_backend(int ranks, const std::string& backend);
 
 /// Returns the words before the worker: --mpirun or $ENCORE_MPIRUN with {ranks} and {cpus} (the threads of

@@ -230,17 +230,17 @@ std::vector<runner::WorkerPlace> session_places(const SessionRequest& request, c
   if (request.launcher) return launched_places(request);
   runner::PlacesWanted wanted{request.jobs.value_or(1), request.threads, world::openmp_wishes(), backend};
   if (request.devices) {
-    if (backend == "openmp")
-      throw UsageError(
-          "--devices selects GPUs, but backend openmp computes on the cores; remove --devices, or choose "
-          "--backend cuda or hip");
+    if (runner::computes_on_host(backend))
+      throw UsageError("--devices selects GPUs, but backend " + backend +
+                       " computes on the cores; remove --devices, or choose "
+                       "--backend cuda or hip");
     wanted.devices = runner::parse_devices(*request.devices);
     const int devices = static_cast<int>(wanted.devices.size());
     if (!request.jobs) wanted.workers = devices;
     if (wanted.workers > devices)
       throw UsageError("-j " + std::to_string(wanted.workers) + " needs as many devices, but --devices has " +
                        std::to_string(devices));
-  } else if (backend != "openmp" && wanted.workers > 1) {
+  } else if (!runner::computes_on_host(backend) && wanted.workers > 1) {
     wanted.devices = runner::first_devices(backend, wanted.workers);
   }
   wanted.workers = std::max(1, std::min(wanted.workers, static_cast<int>(runs)));

@@ -16,6 +16,7 @@
 #include "record/run_paths.hpp"
 #include "review/queue.hpp"
 #include "runner/places.hpp"
+#include "runner/programs.hpp"
 #include "store/lineage.hpp"
 #include "world/cores.hpp"
 
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 /// Returns two, so that one worker serves while the other restarts; two processes with one thread are also
 /// faster than one with two threads. A GPU is not shared.
 int default_workers(const world::Cores& cores, const std::string& backend) {
-  return backend == "openmp" ? std::min(2, world::default_threads(cores, {})) : 1;
+  return runner::computes_on_host(backend) ? std::min(2, world::default_threads(cores, {})) : 1;
 }
 
 /// Returns the place of each worker. Threads are not pinned, because this program and the workers of other

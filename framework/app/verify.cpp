@@ -155,7 +155,7 @@ Form<VerifyRequest> verify_form() {
             "train to the end, score dev and test as the run did, and compare every score (always done for a "
             "bundle)")
       .option("threads,t", &R::threads, "N", "threads of the worker; 0: all CPUs of this process")
-      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: backend of the run)")
+      .option("backend", &R::backend, "NAME", "openmp, serial, cuda or hip (default: backend of the run)")
       .include(&R::ranks, rank_options())
       .option("plugin-path", &R::plugin_path, "DIR", run_plugin_help)
       .flag("keep", &R::keep, "keep the folder of the training")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sha256.hpp"
 #include "bench/clock.hpp"
 #include "bench/kernel_watch.hpp"
 #include "data/largest_batch.hpp"
@@ -186,6 +187,12 @@ void StepCase::step(std::size_t batch) {
     ahead_ = (batch + 1) % batches_.size();
     update_->upload(batches_[*ahead_], *next_);
   });
+  if (steps_ == 1 && ranks_.size() == 1) {
+    const Tensor gradients = model_->parameters().gradients();
+    std::vector<std::byte> bytes(gradients.bytes());
+    memory::copy_to_host(device_, gradients, bytes.data());
+    gradient_digest_ = sha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
   // The rate is so small that the parameters do not change: the last round computes what the first did.
   update_->update(1e-12, steps_);
 }
@@ -201,7 +208,9 @@ record::Samples StepCase::measure(kernels::GemmLibrary& free_gemm) {
   record::Samples samples;
   for (std::size_t i = 0; i < batches_.size(); ++i) {
     update_->take_exchange_seconds();
+    energy_.take();
     samples["step"] += seconds_of(device_, [&] { step(i); });
+    if (const std::optional<double> joules = energy_.take()) samples["joules"] += *joules;
     if (ranks_.size() > 1) samples["exchange"] += update_->take_exchange_seconds();
     const BatchSize rows = own_rows(batches_[i]);
     samples["matmul"] += seconds_of(device_, [&] { products_->run(free_gemm, rows); });
@@ -284,21 +293,23 @@ nlohmann::json StepCase::facts() const {
                     {"kernels", reduction.kernels},
                     {"fixed", reduction.fixed},
                     {"free", reduction.free}});
-  return {{"batches", batches_.size()},
-          {"tokens", real / count},
-          {"rows", rows / count},
-          {"sequences", sequences / count},
-          {"longest", std::max(largest_.longest, largest_.target.longest)},
-          {"matmul_flops", flops / count},
-          {"parameters", parameters.count()},
-          {"parameter_bytes", parameters.values().bytes()},
-          {"gradient_bytes", parameters.gradients().bytes()},
-          {"state_bytes", parameters.state_names().size() * parameters.values().bytes()},
-          {"arena_bytes", model_->arena_bytes()},
-          {"allocations", allocations_},
-          {"allocated_bytes", allocated_bytes_},
-          {"kernels", kernel_facts()},
-          {"reductions", list}};
+  nlohmann::json facts = {{"batches", batches_.size()},
+                          {"tokens", real / count},
+                          {"rows", rows / count},
+                          {"sequences", sequences / count},
+                          {"longest", std::max(largest_.longest, largest_.target.longest)},
+                          {"matmul_flops", flops / count},
+                          {"parameters", parameters.count()},
+                          {"parameter_bytes", parameters.values().bytes()},
+                          {"gradient_bytes", parameters.gradients().bytes()},
+                          {"state_bytes", parameters.state_names().size() * parameters.values().bytes()},
+                          {"arena_bytes", model_->arena_bytes()},
+                          {"allocations", allocations_},
+                          {"allocated_bytes", allocated_bytes_},
+                          {"kernels", kernel_facts()},
+                          {"reductions", list}};
+  if (!gradient_digest_.empty()) facts["gradient_digest"] = gradient_digest_;
+  return facts;
 }
 
 }  // namespace encore::bench

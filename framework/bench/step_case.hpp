@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/bare_products.hpp"
+#include "bench/energy_meter.hpp"
 #include "bench/kernel_work.hpp"
 #include "bench/machine.hpp"
 #include "bench/order_cost.hpp"
@@ -46,10 +47,12 @@ class StepCase {
   /// matrix products alone, in the library's best way), "gemm" (the same through our interface),
   /// "watched_step" and "kernel LABEL" (by KernelWatch); with order_cost also "free NAME" (order_cost.hpp).
   /// With several ranks these are the seconds of this rank, its products have its share of the tokens, and
-  /// "exchange" is the time in "step" in which it waited for others and moved bytes.
+  /// "exchange" is the time in "step" in which it waited for others and moved bytes. Where the energy of the
+  /// packages can be read, "joules" is that of "step".
   record::Samples measure(kernels::GemmLibrary& free_gemm);
-  /// Returns what does not depend on time: batch sizes, tokens, parameters, memory, and for each kernel
-  /// calls, operations and bytes. It is complete after the first measure().
+  /// Returns what does not depend on time: batch sizes, tokens, parameters, memory, the digest of the
+  /// gradients of the first step ("gradient_digest", one process only), and for each kernel calls, operations
+  /// and bytes. It is complete after the first measure().
   nlohmann::json facts() const;
 
   const config::Experiment& experiment() const { return loaded_.experiment; }
@@ -92,6 +95,8 @@ class StepCase {
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;
   std::int64_t steps_ = 0;
+  std::string gradient_digest_;  ///< SHA-256 of the gradients of the first step; empty with several ranks
+  EnergyMeter energy_;
   std::map<std::string, Kernel> kernels_;
   std::int64_t allocations_ = 0, allocated_bytes_ = 0;  ///< in the latest watched steps
 };

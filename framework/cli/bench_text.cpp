@@ -69,18 +69,35 @@ void print_steps(std::ostream& out, const Terminal& terminal, const analysis::Be
                {"PRODUCTS MS", Align::right, true},
                {"STEP/PRODUCTS", Align::right},
                {"95 %", Align::right, true},
-               {"% OF PEAK", Align::right}});
-  for (const analysis::StepSummary& step : summary.steps)
+               {"% OF PEAK", Align::right},
+               {"J PER 1M TOKENS", Align::right}});
+  bool measured = false;
+  for (const analysis::StepSummary& step : summary.steps) {
+    measured = measured || step.joules_per_token;
     table.add({step.measured->name, fixed(step.tokens_per_second.median, 0),
                range(step.tokens_per_second, 1.0, 0), fixed(step.step.median * 1e3, 2),
                fixed(step.matmul.median * 1e3, 2), fixed(step.step_over_matmul.median, 3),
                range(step.step_over_matmul, 1.0, 3),
-               step.of_peak ? fixed(100.0 * *step.of_peak, 1) : "unknown"});
+               step.of_peak ? fixed(100.0 * *step.of_peak, 1) : "unknown",
+               step.joules_per_token ? fixed(1e6 * step.joules_per_token->median, 0) : "unknown"});
+  }
   table.print(out, terminal);
+  if (!measured) out << "energy: unknown, because no RAPL counter in /sys/class/powercap is readable\n";
   for (const analysis::ThreadGain& gain : analysis::thread_gains(summary))
     out << gain.name << ": " << fixed(gain.step, 2) << " times as fast as with " << fixed(gain.from, 0)
         << (gain.from == 1.0 ? " thread" : " threads") << "; its products alone are " << fixed(gain.matmul, 2)
         << " times as fast; ratio " << fixed(gain.step / gain.matmul, 2) << "\n";
+}
+
+/// Prints whether cases that differ in backend and threads alone computed the same gradients.
+void print_bits(std::ostream& out, const Terminal& terminal, const analysis::BenchSummary& summary) {
+  const std::vector<analysis::BitsVerdict> verdicts = analysis::bits_verdicts(summary);
+  if (verdicts.empty()) return;
+  Table table({{"GRADIENTS OF THE FIRST STEP"}, {"AGAINST"}, {"BITS"}});
+  for (const analysis::BitsVerdict& one : verdicts)
+    table.add({one.name, one.against, one.broken ? Cell(one.verdict, Style::red) : Cell(one.verdict)});
+  out << '\n';
+  table.print(out, terminal);
 }
 
 void print_ranks(std::ostream& out, const Terminal& terminal, const analysis::BenchSummary& summary) {
@@ -183,6 +200,7 @@ void print_bench(std::ostream& out, const Terminal& terminal, const store::Bench
   if (summary.steps.empty()) return;
   out << '\n';
   print_steps(out, terminal, summary);
+  print_bits(out, terminal, summary);
   print_ranks(out, terminal, summary);
   for (const analysis::StepSummary& step : summary.steps) {
     print_heading(out, terminal, step.measured->name);

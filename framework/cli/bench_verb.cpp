@@ -161,7 +161,8 @@ json to_json(const analysis::BenchComparison& comparison, const std::string& bef
           {"regression", comparison.regression()}};
 }
 
-/// Prints a measurement and the requested comparison. The exit code reports a regression.
+/// Prints a measurement and the requested comparison. The exit code reports a regression, and gradients that
+/// must be equal and are not.
 int conclude(const app::BenchOutputRequest& request, Console& console, const store::BenchResult& result,
              const std::optional<store::BenchResult>& before) {
   const analysis::BenchSummary summary = analysis::summarize(result);
@@ -186,7 +187,9 @@ int conclude(const app::BenchOutputRequest& request, Console& console, const sto
     print_comparison(console.out, console.terminal, *comparison, before->name, threshold);
   }
   console.out.flush();
-  return comparison && comparison->regression() ? exit_failed : exit_done;
+  const auto verdicts = analysis::bits_verdicts(summary);
+  const bool broken = std::ranges::any_of(verdicts, &analysis::BitsVerdict::broken);
+  return broken || (comparison && comparison->regression()) ? exit_failed : exit_done;
 }
 
 int bench_ls(const app::BenchLsRequest& request, app::App& app, Console& console) {

@@ -86,7 +86,7 @@ Words names_of_runs(store::Sight sight, const Words& words) {
 
 Words values_of(const app::FormField& option, const Words& words) {
   const std::string name = "--" + option.name;
-  if (name == "--backend") return {"openmp", "cuda", "hip"};
+  if (name == "--backend") return {"openmp", "serial", "cuda", "hip"};
   if (name == "--state")
     return {"pending", "running", "completed", "failed", "interrupted", "lost", "stopped", "pruned"};
   if (name == "--method") return {"ranks", "vectors", "weighted", "words"};

@@ -56,7 +56,7 @@ struct Specification {
   std::uint64_t seed = 1;
   std::string question;     ///< SHA-256 of the canonical experiment
   std::string group;        ///< SHA-256 of that experiment without the seed
-  std::string backend;      ///< "openmp", "cuda", "hip"
+  std::string backend;      ///< "openmp", "serial", "cuda", "hip"
   Ties ties = Ties::first;  ///< not in the question: a change does not train complete runs again
   nlohmann::json config =
       nlohmann::json::object();  ///< the resolved experiment, tables as in the experiment file

@@ -65,6 +65,12 @@ void pin_to_cores(const world::Cores& cores, WorkerPlace& place) {
 
 /// Returns the threads of each of N workers. A share is never less than one.
 int threads_of(const world::Cores& cores, const PlacesWanted& wanted) {
+  if (wanted.backend == "serial") {
+    if (wanted.threads > 1)
+      throw Error("backend serial computes with one thread, not " + std::to_string(wanted.threads) +
+                  "; leave the number of threads out, or choose backend openmp");
+    return 1;
+  }
   if (wanted.threads > 0) return wanted.threads;
   if (wanted.ranks > 1)
     return std::max(1, world::default_threads(cores, {}) / (wanted.workers * wanted.ranks));

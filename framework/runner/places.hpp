@@ -17,7 +17,7 @@ struct PlacesWanted {
   int workers = 1;
   int threads = 0;  ///< of each worker; 0: as default_threads says for its share of the cores
   world::OpenMpWishes wishes = {};
-  std::string backend;                    ///< "openmp", "cuda", "hip"
+  std::string backend;                    ///< "openmp", "serial", "cuda", "hip"
   std::vector<std::string> devices = {};  ///< one per worker; empty: the environment decides
   int ranks = 1;                          ///< of each worker, which share its cores and are not pinned
 };

@@ -62,15 +62,19 @@ Programs installed_programs() {
 }
 
 const std::vector<std::string>& backend_names() {
-  static const std::vector<std::string> names = {"openmp", "cuda", "hip"};
+  static const std::vector<std::string> names = {"openmp", "serial", "cuda", "hip"};
   return names;
+}
+
+bool computes_on_host(const std::string& backend) {
+  return backend == "openmp" || backend == "serial";
 }
 
 void require_backend(const std::string& backend) {
   const auto& names = backend_names();
   if (std::find(names.begin(), names.end(), backend) == names.end())
     throw Error("unknown backend \"" + backend + "\"" +
-                did_you_mean(backend, names, ": expected openmp, cuda or hip"));
+                did_you_mean(backend, names, ": expected openmp, serial, cuda or hip"));
 }
 
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {

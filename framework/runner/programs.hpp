@@ -21,8 +21,11 @@ struct Programs {
 /// Returns the programs of the build or installation to which this process belongs.
 Programs installed_programs();
 
-/// Returns "openmp", "cuda", "hip".
+/// Returns "openmp", "serial", "cuda", "hip".
 const std::vector<std::string>& backend_names();
+
+/// Returns whether the cores compute (openmp with all threads, serial with one), not a GPU.
+bool computes_on_host(const std::string& backend);
 
 /// Throws Error for an unknown name, with the nearest one.
 void require_backend(const std::string& backend);

@@ -79,7 +79,7 @@ void BenchResult::require_readable(const std::string& where) const {
       for (const double each : seconds)
         if (!(each >= 0.0) || !std::isfinite(each))
           throw Error(where + ": a sample of \"" + quantity + "\" of case \"" + one.name +
-                      "\" must be a number of seconds from 0 on, found " + json(each).dump());
+                      "\" must be a number from 0 on, found " + json(each).dump());
   }
 }
 

@@ -24,7 +24,8 @@ struct BenchCase {
   nlohmann::json host, build;  ///< as the worker reported them
   nlohmann::json environment;  ///< numeric environment
   nlohmann::json facts;        ///< known without a measurement: operations, bytes, tokens, memory
-  std::map<std::string, std::vector<double>> samples;  ///< seconds by quantity, one for each round
+  std::map<std::string, std::vector<double>>
+      samples;  ///< seconds by quantity (and "joules"), one for each round
 };
 
 struct BenchResult {
@@ -37,7 +38,7 @@ struct BenchResult {
 
   nlohmann::json to_json() const;
   /// Throws an Error that begins with `where` unless settings, noise and facts are JSON objects and each
-  /// sample is a finite number of seconds, at least 0. Other members of a case may be missing or of any type.
+  /// sample is a finite number, at least 0. Other members of a case may be missing or of any type.
   void require_readable(const std::string& where) const;
   /// Throws an Error that begins with `where` if the JSON is not a result.
   static BenchResult from_json(const nlohmann::json& json, const std::string& where);

@@ -23,7 +23,7 @@ constexpr RunField fields[] = {
      "(SELECT name FROM sweep WHERE sweep.number = run.sweep)"},
     {"seed", "the seed", "run.seed"},
     {"repeat", "2, 3 ... if the same question was trained again (--fresh)", "run.repeat"},
-    {"backend", "openmp, cuda or hip", "run.backend"},
+    {"backend", "openmp, serial, cuda or hip", "run.backend"},
     {"host", "the machine of the last attempt",
      "(SELECT host_name FROM attempt WHERE attempt.run = run.number ORDER BY number DESC LIMIT 1)"},
     {"tags", "its tags by name, with commas between them",

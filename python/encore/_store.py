@@ -85,7 +85,7 @@ class Run:
     seed: int
     repeat: int  #: 2, 3 ... if the same settings and seed were trained again with --fresh
     group: str  #: equal for runs that differ only in the seed
-    backend: str  #: openmp, cuda or hip
+    backend: str  #: openmp, serial, cuda or hip
     kind: str  #: training, application or foreign
     created: datetime.datetime  #: UTC, in whole seconds
     finished: Optional[datetime.datetime]  #: the same; None: it is not completed

@@ -237,7 +237,7 @@ check "and named" says 'unknown argument of build: "--mip"'
 # --- usage ------------------------------------------------------------------------------------------------------------------------
 call run --backend vulkan a.toml
 check "an unknown backend is refused" returned 2
-check "and the known ones are named" says "expected openmp, cuda or hip"
+check "and the known ones are named" says "expected openmp, serial, cuda or hip"
 call --backend
 check "--backend without a name is refused" returned 2
 rm -rf "$copy/build"

@@ -409,6 +409,7 @@ TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
   // folders.
   const std::set<std::string> own = {"app/logs.cpp",
                                      "app/plugin_project.cpp",
+                                     "bench/energy_meter.cpp",
                                      "cli/run_summary.cpp",
                                      "world/control_groups.cpp",
                                      "world/cores.cpp",

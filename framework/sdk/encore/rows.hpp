@@ -16,7 +16,7 @@
 
 // Asserts to the host compiler that the iterations of the loop that follows are independent. Device compilers
 // need no hint.
-#if defined(KOKKOS_ENABLE_OPENMP) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
+#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #define ENCORE_HOST_BACKEND 1
 #define ENCORE_PRAGMA(text) _Pragma(#text)
 #define ENCORE_SIMD ENCORE_PRAGMA(omp simd)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The execution space of this build (OpenMP, CUDA or HIP) and its memory, for authors of kernels; the header
-// that includes Kokkos. SpaceInstance is the type that device.hpp declares. Plugins are compiled with these
-// types, so they change only with a new ENCORE_SDK_VERSION (plugin.hpp). Read next: rows.hpp and view.hpp,
-// which most kernels use.
+// The execution space of this build (OpenMP, Serial, CUDA or HIP) and its memory, for authors of kernels; the
+// header that includes Kokkos. SpaceInstance is the type that device.hpp declares. Plugins are compiled with
+// these types, so they change only with a new ENCORE_SDK_VERSION (plugin.hpp). Read next: rows.hpp and
+// view.hpp, which most kernels use.
 #pragma once
 
 #include <Kokkos_Core.hpp>

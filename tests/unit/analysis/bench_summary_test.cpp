@@ -124,6 +124,47 @@ TEST(BenchSummary, ThreadsGainAgainstTheFewest) {
   EXPECT_DOUBLE_EQ(gains[0].matmul, 2.0);
 }
 
+TEST(BenchSummary, BitsAreComparedWithTheFirstCaseOfTheSameWork) {
+  const auto with_digest = [](int threads, const std::string& backend, const std::string& digest) {
+    store::BenchResult result = sample(threads);
+    store::BenchCase& step = result.cases[1];
+    step.name = backend + " " + std::to_string(threads);
+    step.settings["backend"] = backend;
+    step.facts["gradient_digest"] = digest;
+    return result;
+  };
+  store::BenchResult result = with_digest(2, "openmp", "ab");
+  const auto add = [&](store::BenchResult other, const std::string& device) {
+    other.cases[1].environment["device"] = device;
+    result.cases.push_back(other.cases[1]);
+  };
+  add(with_digest(1, "openmp", "cd"), "A");
+  add(with_digest(1, "serial", "ab"), "A");
+  add(with_digest(0, "cuda", "ef"), "B");
+  add(sample(3), "A");  // an earlier version stored no digest
+  store::BenchResult other_work = with_digest(1, "serial", "99");
+  other_work.cases[1].settings["batch_size"] = 64;
+  add(other_work, "A");
+  const std::vector<BitsVerdict> verdicts = bits_verdicts(summarize(result));
+  ASSERT_EQ(verdicts.size(), 3u);
+  EXPECT_EQ(verdicts[0].name, "openmp 1");
+  EXPECT_EQ(verdicts[0].against, "openmp 2");
+  EXPECT_EQ(verdicts[0].verdict, "different");
+  EXPECT_TRUE(verdicts[0].broken);
+  EXPECT_EQ(verdicts[1].verdict, "equal");
+  EXPECT_FALSE(verdicts[1].broken);
+  EXPECT_EQ(verdicts[2].verdict, "not comparable: another device");
+  EXPECT_FALSE(verdicts[2].broken);
+}
+
+TEST(BenchSummary, EnergyIsThatOfOneToken) {
+  store::BenchResult result = sample();
+  EXPECT_FALSE(summarize(result).steps[0].joules_per_token.has_value());
+  result.cases[1].samples["joules"] = Values(rounds, 1.8);
+  EXPECT_DOUBLE_EQ(summarize(result).steps[0].joules_per_token->median, 0.002);
+  EXPECT_EQ(summarize(result).to_json()["steps"][0]["joules_per_token"]["median"], 0.002);
+}
+
 TEST(BenchSummary, AResultSurvivesItsJson) {
   const store::BenchResult result = sample();
   const json text = json::parse(result.to_json().dump());

@@ -98,6 +98,25 @@ TEST(Places, TheNumberOfThreadsMayVaryUnlessTheUserHasFixedIt) {
   EXPECT_EQ(adaptation({.backend = "cuda"}), "");
 }
 
+TEST(Places, SerialHasOneThreadAndRefusesMore) {
+  const world::Cores cores{{0, 1, 2, 3}, 0};
+  const auto one = make_places(cores, {.workers = 1, .backend = "serial"});
+  EXPECT_EQ(one[0].threads, 1);
+  EXPECT_FALSE(one[0].variables.contains("OMP_PLACES"));
+  const auto two = make_places(cores, {.workers = 2, .wishes = {.threads = 3}, .backend = "serial"});
+  EXPECT_EQ(two[1].threads, 1);
+  EXPECT_EQ(two[1].cores, (Numbers{2, 3}));
+  EXPECT_EQ(make_places(cores, {.workers = 1, .threads = 1, .backend = "serial"})[0].threads, 1);
+  try {
+    make_places(cores, {.workers = 1, .threads = 2, .backend = "serial"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "backend serial computes with one thread, not 2; leave the number of threads out, or choose "
+                 "backend openmp");
+  }
+}
+
 TEST(Places, MoreWorkersThanCoresShareThem) {
   const auto places = make_places({{0, 1}, 0}, {.workers = 3, .backend = "openmp"});
   EXPECT_TRUE(places[2].cores.empty());

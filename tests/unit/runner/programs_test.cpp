@@ -83,7 +83,7 @@ TEST_F(ProgramsTest, ThePackageOfABackendLiesBesideItsPrograms) {
 
 TEST_F(ProgramsTest, UnknownBackendsAreRefused) {
   EXPECT_EQ(complaint(programs_, "cudda"), "unknown backend \"cudda\"; did you mean \"cuda\"?");
-  EXPECT_EQ(complaint(programs_, "x"), "unknown backend \"x\": expected openmp, cuda or hip");
+  EXPECT_EQ(complaint(programs_, "x"), "unknown backend \"x\": expected openmp, serial, cuda or hip");
 }
 
 TEST_F(ProgramsTest, TheEnvironmentMayNameTheWorker) {

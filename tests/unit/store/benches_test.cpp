@@ -83,8 +83,7 @@ TEST(BenchResult, IsRefusedWhereTheReportCouldNotReadIt) {
       "a.json: facts of case \"float32, batch 4, openmp, 1 thread\" must be a JSON object, found \"none\"");
   EXPECT_EQ(
       refusal([](nlohmann::json& json) { json["cases"][0]["samples"]["copy"][1] = -1.0; }),
-      "a.json: a sample of \"copy\" of case \"openmp, 1 thread\" must be a number of seconds from 0 on, "
-      "found -1.0");
+      "a.json: a sample of \"copy\" of case \"openmp, 1 thread\" must be a number from 0 on, found -1.0");
   EXPECT_EQ(refusal([](nlohmann::json& json) { json["format"] = "1"; }),
             "a.json is not a result of exp bench --json: its format is \"1\", this exp reads 1");
 }
