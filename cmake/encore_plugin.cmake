@@ -75,10 +75,12 @@ function(encore_compute_fingerprint RESULT SDK)
   set(${RESULT} "${fingerprint}" PARENT_SCOPE)
 endfunction()
 
-# Compiles the fingerprint into TARGET as a C++ string. Every target that includes the SDK needs it.
+# Compiles the fingerprint as a C++ string into the plugins (libraries of the type MODULE) that link TARGET. Other
+# targets are compiled without it, so that builds for several processors share what they compile for none.
 function(encore_set_fingerprint TARGET FINGERPRINT)
-  string(REPLACE ";" "\\;" escaped "${FINGERPRINT}")
-  set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS "ENCORE_FINGERPRINT=\"${escaped}\"")
+  string(REPLACE ";" "\\073" escaped "${FINGERPRINT}")   # C++ reads a semicolon, and CMake no list
+  set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS
+    "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>:ENCORE_FINGERPRINT=\"${escaped}\">")
 endfunction()
 
 # Names source files relative to the root of their project in __FILE__, std::source_location and debug
@@ -130,7 +132,9 @@ function(encore_apply_common TARGET VISIBILITY)
   endif()
 endfunction()
 
-# Writes the manifest FILE of the plugin TARGET in the build (target TARGET_manifest).
+# Writes the manifest FILE of the plugin TARGET in the build (target TARGET_manifest). With ENCORE_MANIFESTS, the folder of
+# plugins of a build of the same sources for another processor, no plugin is loaded: package.sh sets it for processors
+# that this machine lacks.
 function(encore_write_manifest TARGET FILE)
   set(library_path)
   if(ENCORE_FOLDERS)   # outside of the tree RUNPATH leads to Encore's libraries only once the plugin is installed beside them
@@ -150,8 +154,12 @@ function(encore_write_manifest TARGET FILE)
     list(JOIN library_path ":" library_path)
     set(run ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${library_path}")
   endif()
+  set(like "")
+  if(ENCORE_MANIFESTS)
+    set(like --like ${ENCORE_MANIFESTS}/${TARGET}.json)
+  endif()
   add_custom_command(OUTPUT ${FILE}
-    COMMAND ${run} $<TARGET_FILE:encore::manifest> $<TARGET_FILE:${TARGET}> ${FILE}
+    COMMAND ${run} $<TARGET_FILE:encore::manifest> ${like} $<TARGET_FILE:${TARGET}> ${FILE}
     DEPENDS ${TARGET} $<TARGET_FILE:encore::manifest> COMMENT "Writing the manifest of plugin ${TARGET}" VERBATIM)
   add_custom_target(${TARGET}_manifest ALL DEPENDS ${FILE})
 endfunction()

@@ -9,7 +9,7 @@
 #   cmake/package.sh FORM... [--cpu NAME,...] [--from BUILD] [-o DIR]
 #     FORM         tar: a folder in an archive; wheel: for pip; deb: for apt. Several are made of one build.
 #     --cpu        processors, as g++ -march= takes them, the first for all programs without kernels (default:
-#                  x86-64-v3,x86-64-v4,cooperlake, of which those that this machine can run)
+#                  x86-64-v3,x86-64-v4,cooperlake)
 #     --from BUILD package this build folder, which is for one processor, and build nothing
 #     -o DIR       where to write the packages (default: build/package)
 set -euo pipefail
@@ -52,7 +52,8 @@ install_build() {
   cmake --install "$1" --prefix "$2" --component library --strip >/dev/null
 }
 
-# The questions are those of framework/world/processor.cpp. A processor that this machine cannot run cannot be built here: the build loads each plugin to write its manifest.
+# The questions are those of framework/world/processor.cpp. The build loads each plugin to write its manifest. Where this
+# machine cannot run the plugins, their manifests are those of a build for a processor that it runs.
 can_run() {
   printf 'int main() { return 0; }\n' | c++ -x c++ "-march=$1" - -o "$out/stage/probe" 2>/dev/null || return 1
   local feature
@@ -71,16 +72,21 @@ if [ -n "$from" ]; then
 else
   first=
   for cpu in $(tr , ' ' <<<"${cpus:-x86-64-v3,x86-64-v4,cooperlake}"); do
-    if ! can_run "$cpu"; then
-      [ -z "$cpus" ] || fail "this machine cannot run programs for $cpu, so it cannot build them"
-      say "left out: $cpu, which this machine cannot run"
-      continue
+    manifests= only_worker=OFF targets=(exp encore-worker components encore_source)
+    if [ -n "$first" ]; then only_worker=ON targets=(encore-worker components); fi
+    if can_run "$cpu"; then
+      say "building for $cpu (minutes)"
+    elif [ -n "$first" ]; then
+      say "building for $cpu (minutes); this machine cannot run it, so nothing of it is tried here"
+      manifests=$out/$first/lib/encore/plugins
+    else
+      fail "this machine cannot run programs for $cpu; name another processor first, whose programs it can run"
     fi
-    say "building for $cpu (minutes)"
-    ENCORE_CPU_ARCH=$cpu cmake -S "$root" --preset openmp -B "$out/$cpu" -DENCORE_MPI=OFF -DENCORE_TESTS=OFF >"$out/$cpu.log" ||
+    ENCORE_CPU_ARCH=$cpu cmake -S "$root" --preset openmp -B "$out/$cpu" -DENCORE_MPI=OFF -DENCORE_TESTS=OFF -DENCORE_ONE_WORKER=ON \
+      "-DENCORE_ONLY_WORKER=$only_worker" "-DENCORE_MANIFESTS=$manifests" >"$out/$cpu.log" ||
       { tail -n 20 "$out/$cpu.log" >&2; fail "CMake could not configure the build for $cpu"; }
     NINJA_STATUS="[$cpu %f/%t %es] " cmake --build "$out/$cpu" ${ENCORE_JOBS:+--parallel "$ENCORE_JOBS"} \
-      --target exp encore-worker components encore_source >&2
+      --target "${targets[@]}" >&2
     prefix=$stage/lib/encore/cpu/$cpu
     install_build "$out/$cpu" "$prefix"
     # Programs and files without kernels are the same for all processors.
@@ -91,10 +97,9 @@ else
       cp "$prefix/lib/libencore_index.so" "$stage/lib"
       first=$cpu
     else
-      rm -rf "$prefix"/bin/exp "$prefix"/bin/exp-* "$prefix/share"
+      rm -rf "$prefix/share"
     fi
   done
-  [ -n "$first" ] || fail "this machine can run none of the processors, so nothing can be built"
 fi
 rm -f "$out/stage/probe"
 

@@ -4,15 +4,6 @@
 // program.cpp makes it from the verb.
 #include "worker/program.hpp"
 
-namespace {
-
-int bench(const encore::worker::WorkerCall& call) {
-  return encore::worker::bench_verb({call.run_folder(), call.whole("attempt"), call.descriptor("control-fd"),
-                                     call.threads, static_cast<int>(call.whole("ranks"))});
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  return encore::worker::run_worker_program(argc, argv, {{"bench", {bench}}});
+  return encore::worker::run_worker_program(argc, argv, encore::worker::bench_verbs());
 }

@@ -22,7 +22,7 @@
 #include "record/control_pipe.hpp"
 #include "record/spool.hpp"
 #include "worker/environment.hpp"
-#include "worker/verbs.hpp"
+#include "worker/program.hpp"
 
 namespace encore::worker {
 namespace {
@@ -203,6 +203,13 @@ int bench_verb(const BenchArguments& arguments) {
     ranks.end_all(1);
     return 1;
   }
+}
+
+WorkerVerbs bench_verbs() {
+  return {{"bench", {[](const WorkerCall& call) {
+             return bench_verb({call.run_folder(), call.whole("attempt"), call.descriptor("control-fd"),
+                                call.threads, static_cast<int>(call.whole("ranks"))});
+           }}}};
 }
 
 }  // namespace encore::worker

@@ -4,21 +4,6 @@
 // makes it from the verb. Read next: check_plugin_verb.cpp.
 #include "worker/program.hpp"
 
-namespace {
-
-int check_plugin(const encore::worker::WorkerCall& call) {
-  const std::vector<std::string> files = call.texts("file");
-  return encore::worker::check_plugin_verb({.file = files.empty() ? std::string() : files.front(),
-                                            .data = call.texts("data"),
-                                            .reader_plugin = call.text("reader-plugin"),
-                                            .settings = call.texts("set"),
-                                            .width = call.whole("width"),
-                                            .length = call.whole("length"),
-                                            .only_digests = call.flag("digests")});
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  return encore::worker::run_worker_program(argc, argv, {{"check-plugin", {check_plugin}}});
+  return encore::worker::run_worker_program(argc, argv, encore::worker::check_plugin_verbs());
 }

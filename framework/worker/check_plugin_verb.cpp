@@ -18,7 +18,7 @@
 #include "contract/suite.hpp"
 #include "plugin_host/registry.hpp"
 #include "worker/answers.hpp"
-#include "worker/verbs.hpp"
+#include "worker/program.hpp"
 
 namespace encore::worker {
 namespace {
@@ -116,6 +116,19 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
   for (const OfferChecks& each : all) contract::run_suite(each.offer, each.checks, observer);
   write_line({{"finished", true}});
   return passed ? 0 : 1;
+}
+
+WorkerVerbs check_plugin_verbs() {
+  return {{"check-plugin", {[](const WorkerCall& call) {
+             const std::vector<std::string> files = call.texts("file");
+             return check_plugin_verb({.file = files.empty() ? std::string() : files.front(),
+                                       .data = call.texts("data"),
+                                       .reader_plugin = call.text("reader-plugin"),
+                                       .settings = call.texts("set"),
+                                       .width = call.whole("width"),
+                                       .length = call.whole("length"),
+                                       .only_digests = call.flag("digests")});
+           }}}};
 }
 
 }  // namespace encore::worker

@@ -4,15 +4,6 @@
 // verb. Read next: export_verb.cpp.
 #include "worker/program.hpp"
 
-namespace {
-
-int export_model(const encore::worker::WorkerCall& call) {
-  return encore::worker::export_verb(call.trained_run(), {call.text("to"), call.text("format"),
-                                                          call.text("dtype"), call.flag("external-data")});
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  return encore::worker::run_worker_program(argc, argv, {{"export", {export_model}}});
+  return encore::worker::run_worker_program(argc, argv, encore::worker::export_verbs());
 }

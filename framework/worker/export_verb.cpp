@@ -15,7 +15,7 @@
 #include "record/export_answer.hpp"
 #include "record/weights_file.hpp"
 #include "worker/answers.hpp"
-#include "worker/verbs.hpp"
+#include "worker/program.hpp"
 
 namespace encore::worker {
 namespace {
@@ -98,6 +98,13 @@ int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments
   answer.step = model.step();
   write_answer(to_json_object(answer));
   return 0;
+}
+
+WorkerVerbs export_verbs() {
+  return {{"export", {[](const WorkerCall& call) {
+             return export_verb(call.trained_run(), {call.text("to"), call.text("format"), call.text("dtype"),
+                                                     call.flag("external-data")});
+           }}}};
 }
 
 }  // namespace encore::worker

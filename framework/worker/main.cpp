@@ -95,8 +95,8 @@ int evaluate(const WorkerCall& call) {
             call.flag("reference")});
 }
 
-const WorkerVerbs& verbs() {
-  static const WorkerVerbs list = {
+WorkerVerbs verbs() {
+  WorkerVerbs list = {
       {"train", {train}},
       {"check", {[](const WorkerCall&) { return check_verb(); }}},
       {"size", {size}},
@@ -116,6 +116,11 @@ const WorkerVerbs& verbs() {
       {"survey", {[](const WorkerCall&) { return survey_verb(); }, false}},
       {"version", {[](const WorkerCall&) { return write_version(); }}},
   };
+#ifdef ENCORE_ONE_WORKER
+  list.merge(bench_verbs());
+  list.merge(check_plugin_verbs());
+  list.merge(export_verbs());
+#endif
   return list;
 }
 

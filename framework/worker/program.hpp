@@ -2,7 +2,8 @@
 // run_worker_program() is the main() of all programs of the worker: encore-worker, and encore-worker-bench,
 // encore-worker-check-plugin and encore-worker-export for verbs that a first run does not need. exp starts
 // only encore-worker, which replaces itself with the other program, so a wrapper in $ENCORE_WORKER has all
-// verbs. All training stays in encore-worker, whose SHA-256 is part of the numeric environment.
+// verbs. With ENCORE_ONE_WORKER (cmake/options.cmake) encore-worker has these verbs itself. All training
+// stays in encore-worker, whose SHA-256 is part of the numeric environment.
 #pragma once
 
 #include <filesystem>
@@ -43,6 +44,11 @@ struct WorkerVerb {
   bool computes = true;  ///< false: the verb needs no Kokkos and reads its words itself
 };
 using WorkerVerbs = std::map<std::string, WorkerVerb>;
+
+/// Return the verbs that have a program of their own: bench, check-plugin and export.
+WorkerVerbs bench_verbs();
+WorkerVerbs check_plugin_verbs();
+WorkerVerbs export_verbs();
 
 /// Does the whole work of a main(): options, Kokkos, the verb, errors. Returns the exit code.
 int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs);

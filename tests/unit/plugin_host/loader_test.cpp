@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
 
 #include "config/fingerprint.hpp"
 #include "samples.hpp"
@@ -94,6 +97,32 @@ TEST(ManifestTool, WritesWhatThePluginOffers) {
   EXPECT_EQ(manifest.offers[0].version, 3);
   ASSERT_NE(manifest.offers[0].options.find("factor"), nullptr);
   EXPECT_FALSE(std::filesystem::exists(file.string() + ".new"));
+}
+
+/// Plugins for a processor that the building machine lacks get the manifest of a build for another one.
+TEST(ManifestTool, CopiesAManifestForAPluginThatItCannotLoad) {
+  const TemporaryFolder folder;
+  const auto manifest_of = [&](const std::string& name, std::string fingerprint) {
+    config::Manifest manifest{"sample", "1.2.3", std::move(fingerprint), name, {}};
+    manifest.offers.push_back({.kind = Kind::schedule, .name = "half", .version = 3});
+    const std::filesystem::path file = folder.path() / ("other_" + name + ".json");
+    std::ofstream(file) << config::manifest_to_json(manifest).dump();
+    return file.string();
+  };
+  const auto copied = [&](const std::string& like, const std::filesystem::path& plugin) {
+    return run_tool("--like " + like + " " + plugin.string() + " " + (folder.path() / "new.json").string());
+  };
+  // This plugin cannot be registered, so only a tool that does not load it succeeds.
+  const std::string of_failing = manifest_of("failing.so", "of another processor");
+  ASSERT_EQ(copied(of_failing, sample("failing")), 0);
+  const config::Manifest made = config::load_manifest(folder.path() / "new.json");
+  EXPECT_EQ(made.fingerprint, config::host_fingerprint());
+  EXPECT_EQ(made.offers.at(0).version, 3);
+  std::filesystem::remove(folder.path() / "new.json");
+  EXPECT_NE(copied(of_failing, sample("good")), 0) << "the manifest is of another plugin";
+  EXPECT_NE(copied(manifest_of("other_fingerprint.so", "x"), sample("other_fingerprint")), 0)
+      << "another build made the plugin";
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "new.json"));
 }
 
 TEST(ManifestTool, FailsWithoutLeavingAFile) {
