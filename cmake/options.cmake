@@ -49,7 +49,7 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 # An installation is readable by all users of the machine, whatever the umask of its installer. CMake sets the
 # permissions of files, but gives new folders those of the umask. Existing folders stay unchanged.
 install(CODE [[
-  set(folders bin include lib/cmake/encore lib/encore/plugins share/encore)
+  set(folders bin include lib/cmake/encore lib/encore/plugins share/encore/modulefiles/encore)
   list(TRANSFORM folders PREPEND "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/")
   execute_process(COMMAND sh -c "umask 022 && mkdir -p \"$@\"" sh ${folders} COMMAND_ERROR_IS_FATAL ANY)
 ]])

@@ -87,6 +87,8 @@ def install(build, prefix, programs):
         expect(os.path.exists(installed), f"{path} is not installed")
         if os.path.exists(installed):
             expect(sha256(path) == sha256(installed), f"installing has changed {path}")
+    modules = os.path.join(prefix, "share", "encore", "modulefiles", "encore")
+    expect(os.path.isdir(modules) and len(os.listdir(modules)) == 1, f"{modules} has one module file (modules_test loads it)")
     for root, _, names in os.walk(prefix):
         for path in [root] + [os.path.join(root, name) for name in names]:
             if path != prefix and not os.path.islink(path):
