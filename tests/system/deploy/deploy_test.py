@@ -6,7 +6,8 @@
 
 CTest runs it as deploy_files_fit_the_programs. Each file is parsed; options that containers give are options
 of `exp serve`, probes and scrapes use existing routes and metrics, names that refer to each other agree, the
-packages of the image are those that the programs load, and its build context has the sources alone. With the
+packages of the images are those that the programs load, and their build contexts have the sources alone. The image for
+Apptainer has the parts of the other one, and its runscript is tried. With the
 Python package kubernetes-validate the objects are also compared with the schemas of Kubernetes. Exits with 77
 (skipped) without PyYAML.
 """
@@ -16,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 INSTRUCTIONS = {"FROM", "ARG", "ENV", "COPY", "RUN", "USER", "EXPOSE", "STOPSIGNAL", "ENTRYPOINT", "CMD"}
 problems = []
@@ -131,6 +133,52 @@ def check_ignore(tree):
     expect(not missing, f".dockerignore: the build needs {sorted(missing)}")
 
 
+def sections_of(text):
+    """The stages of an Apptainer definition, each a dictionary from section ("files from build") to its lines; the head is ""."""
+    stages = []
+    for line in text.splitlines():
+        if line.startswith("Bootstrap:"):
+            stages.append({"": []})
+            section = ""
+        if line.startswith("%"):
+            section = line[1:].strip()
+            expect(section not in stages[-1], f"encore.def: two sections %{section} in a stage")
+            stages[-1][section] = []
+        elif line.strip() and not line.startswith("#"):
+            stages[-1][section].append(line.strip())
+    return stages
+
+
+def check_apptainer(tree, container):
+    """The definition for Apptainer takes the sources of .dockerignore and the base and packages of the Containerfile, and
+    its runscript removes the path of exp with which jobs of Slurm begin."""
+    build, final = sections_of(open(os.path.join(tree, "deploy", "encore.def"), encoding="utf-8").read())
+    expect("Stage: build" in build[""] and build[""][:2] == final[""][:2] == ["Bootstrap: docker", f"From: {container['FROM']}"],
+           "encore.def: both stages begin with the base of the Containerfile")
+    ignored = [line.strip() for line in open(os.path.join(tree, ".dockerignore"), encoding="utf-8")]
+    copied = dict(line.split() for line in build["files"])
+    expect(copied.keys() == {line[1:] for line in ignored if line.startswith("!")}, "encore.def: %files are not the sources of .dockerignore")
+    expect(all(target == f"/src/encore/{name}" for name, target in copied.items()), "encore.def: a source is copied to another name")
+    arguments = {line.split("=")[0] for line in build["arguments"]}
+    expect(arguments == set(re.findall(r"{{ (\w+) }}", " ".join(build["post"]))), "encore.def: %arguments and their uses differ")
+    expect(container["RUN"].split() == " && ".join(final["post"]).replace("\\ && ", " ").split(), "encore.def: the packages are not those of the Containerfile")
+    prefix = re.search(r"cmake --install \S+ --prefix (\S+)", " ".join(build["post"])).group(1)
+    expect(final["files from build"] == [f"{prefix} {prefix}"], "encore.def: the installation must be copied")
+    with tempfile.TemporaryDirectory(prefix="encore-apptainer-") as work:
+        for section in ("post", "environment", "runscript", "test"):
+            script = os.path.join(work, section)
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("\n".join(final[section]).replace(f"{prefix}/bin/exp", f"{work}/exp"))
+            expect(subprocess.run(["sh", "-n", script]).returncode == 0, f"encore.def: %{section} is no shell script")
+        with open(os.path.join(work, "exp"), "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nprintf "<%s>" "$@"\n')
+        os.chmod(os.path.join(work, "exp"), 0o755)
+        for given, passed in {("/site/bin/exp", "job", "a b"): "<job><a b>", ("run", "x/exp"): "<run><x/exp>", ("doctor",): "<doctor>", (): "<>"}.items():
+            done = subprocess.run(["sh", os.path.join(work, "runscript"), *given], text=True, stdout=subprocess.PIPE)
+            expect(done.stdout == passed, f"encore.def: the runscript makes {done.stdout} of {given}")
+    print(f"apptainer: {len(copied)} sources, the packages of the other image")
+
+
 def of_kind(objects, kind):
     found = [each for each in objects if each["kind"] == kind]
     expect(len(found) == 1, f"kubernetes.yaml has {len(found)} objects of kind {kind}")
@@ -236,6 +284,7 @@ def main():
     expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test did not find routes, metrics or options")
     container = check_container(tree, exp, known)
     check_ignore(tree)
+    check_apptainer(tree, container)
     check_systemd(tree, exp)
     check_schemas(check_kubernetes(yaml, tree, known, container, routes, metrics))
     for problem in problems:
