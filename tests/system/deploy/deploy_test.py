@@ -169,7 +169,7 @@ def check_apptainer(tree, container):
             script = os.path.join(work, section)
             with open(script, "w", encoding="utf-8") as file:
                 file.write("\n".join(final[section]).replace(f"{prefix}/bin/exp", f"{work}/exp"))
-            expect(subprocess.run(["sh", "-n", script]).returncode == 0, f"encore.def: %{section} is no shell script")
+            expect(subprocess.run(["sh", "-n", script]).returncode == 0, f"encore.def: sh cannot read %{section}")
         with open(os.path.join(work, "exp"), "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\nprintf "<%s>" "$@"\n')
         os.chmod(os.path.join(work, "exp"), 0o755)

@@ -7,8 +7,8 @@
 CTest runs it as spack_recipe_fits_the_build. The stand-in accepts only the directives that Spack's documentation
 describes. Compared with the build: each library that CMake requires is a dependency with CMake's oldest version, each
 option of CMake is set or left out on purpose, and each backend gets its options. CMake configures the tree with the
-arguments of the recipe, and with the Kokkos of the build as that of Spack. Spack itself is not tested: no dependency is
-solved.
+arguments of the recipe, and with the Kokkos of the build as that of Spack. Spack itself is not tested:
+dependencies are not solved.
 """
 import contextlib
 import os
@@ -44,7 +44,7 @@ class Dependency:
 
     def __init__(self, spec, type=("build", "link"), when=""):
         found = re.fullmatch(r"([a-z][a-z0-9-]*)(?:@([\d.]*)(:?)([\d.]*))?((?: ?[+~]\w+| \w+=[\w.:+-]+)*)", spec)
-        assert found, f"depends_on({spec!r}) is no spec"
+        assert found, f"depends_on({spec!r}) is not a spec"
         self.name, self.oldest, self.spec, self.when = found.group(1), found.group(2), spec, when
         self.kinds = {type} if isinstance(type, str) else set(type)
 
@@ -182,7 +182,7 @@ def check_options(tree, package, recipe):
         args = dict(re.fullmatch(r"-D(\w+):\w+=(.*)", each).groups() for each in self.cmake_args())
         seen[backend] = args
         for option in args:
-            expect(option in known or option.startswith(("CMAKE_", "Kokkos")), f"the recipe sets {option}, which is no option of cmake/")
+            expect(option in known or option.startswith(("CMAKE_", "Kokkos")), f"the recipe sets {option}, which cmake/ does not declare")
         expect(known - set(args) <= LEFT_OUT, f"{backend}: the recipe does not set {sorted(known - set(args) - LEFT_OUT)}")
         expect(args["ENCORE_BACKEND"] == backend, f"{backend}: ENCORE_BACKEND is {args['ENCORE_BACKEND']}")
         refused = [message for spec, when, message in recipe.conflicts if spec.startswith(("+", "cuda_arch")) and
