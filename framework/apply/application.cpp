@@ -403,15 +403,17 @@ Records Application::before_last(const Records& records, const ApplyWatch& watch
   return known;
 }
 
-std::vector<std::string> Application::left_out(const Records& records) const {
-  std::vector<std::string> parts(records.size());
+std::vector<tasks::InputUse> Application::uses(const Records& records) const {
+  std::vector<tasks::InputUse> uses(records.size());
   for (const Part& part : parts_) {
     if (!asks_about_records(part)) continue;
-    const std::vector<std::string> of_model = part.model->left_out(records);
-    for (std::size_t i = 0; i < of_model.size(); ++i)
-      if (parts[i].empty()) parts[i] = of_model[i];
+    const std::vector<tasks::InputUse> of_model = part.model->uses(records);
+    for (std::size_t i = 0; i < of_model.size(); ++i) {
+      uses[i].windows = std::max(uses[i].windows, of_model[i].windows);
+      if (uses[i].left_out.empty()) uses[i].left_out = of_model[i].left_out;
+    }
   }
-  return parts;
+  return uses;
 }
 
 Records answers_of(const Records& given, ClassScores scores) {

@@ -21,6 +21,7 @@
 #include "config/experiment.hpp"
 #include "plugin_host/registry.hpp"
 #include "record/specification.hpp"
+#include "tasks/input_use.hpp"
 
 namespace encore::apply {
 
@@ -102,9 +103,10 @@ class Application {
   /// Returns the records as the last step reads them: with all fields that the steps before it give, vectors
   /// too.
   Records before_last(const Records& records, const ApplyWatch& watch = {});
-  /// Returns for each record what its models did not read because it is too long (Task::left_out), or "". A
-  /// model whose input the step makes from fields of earlier steps has no part in this.
-  std::vector<std::string> left_out(const Records& records) const;
+  /// Returns for each record how its models read it if it is long: the most windows of a model, and what the
+  /// first model that cuts it does not read. A model whose input the step makes from fields of earlier steps
+  /// has no part in this.
+  std::vector<tasks::InputUse> uses(const Records& records) const;
   /// Returns what each record, which has its truth, contributes to the measures.
   Statistics measure(const Records& records, const Records& given) const;
   /// Returns one record per line that a user typed: as the first model reads it that gets records as they are

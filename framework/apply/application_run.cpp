@@ -137,6 +137,10 @@ ApplicationRun::ApplicationRun(record::Specification specification, std::filesys
       sets_(read_sets(application_)),
       snapshots_(run_folder_, application_.specification().question, attempt, distributed::only_rank()) {
   notes_ = add_new_examples(application_, sets_);
+  for (const data::Split split : {data::Split::dev, data::Split::test})
+    if (const Records* set = records(split))
+      if (const std::string note = tasks::cut_note(application_.uses(*set)); !note.empty())
+        notes_.push_back(std::string(data::title_of(split)) + ": " + note);
   const Records& dev = *sets_[tasks::index_of(data::Split::dev)];
   const double share = application_.is_fitted() ? application_.description().fit : 0.0;
   const TaskFields& fields = application_.fields();

@@ -38,14 +38,15 @@ Records AskedRun::questions_in(const Records& records) const {
   return questions;
 }
 
-std::vector<std::string> AskedRun::left_out(const Records& records) const {
+std::vector<tasks::InputUse> AskedRun::uses(const Records& records) const {
   const Records questions = questions_in(records);
   if (std::ranges::any_of(fields().structure, [&](const std::string& name) { return !questions.has(name); }))
     return {};
   const tasks::EncodedSet set = engine_.encode(questions);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < records.size(); ++i) parts.push_back(engine_.task().left_out(set.set, i));
-  return parts;
+  std::vector<tasks::InputUse> uses;
+  for (std::size_t i = 0; i < records.size(); ++i)
+    uses.push_back(tasks::input_use(engine_.task(), set.set, i));
+  return uses;
 }
 
 Records AskedRun::answer(const Records& records) {

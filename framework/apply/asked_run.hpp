@@ -13,6 +13,7 @@
 
 #include "infer/engine.hpp"
 #include "record/specification.hpp"
+#include "tasks/input_use.hpp"
 
 namespace encore::apply {
 
@@ -30,9 +31,9 @@ class AskedRun final : public StepModel {
   Records answer(const Records& records) override;
   Records::NumberLists vectors(const Records::Texts& texts) override;
 
-  /// Returns for each record what the model does not read because it is too long (Task::left_out), or "". The
-  /// list is empty for records that lack a field of the task, such as one that another step gives.
-  std::vector<std::string> left_out(const Records& records) const;
+  /// Returns for each record how the model reads it if it is long. The list is empty for records that lack a
+  /// field of the task, such as one that another step gives.
+  std::vector<tasks::InputUse> uses(const Records& records) const;
 
   const infer::Engine& engine() const { return engine_; }
   /// Returns the run's own specification: its name, and the hashes of its data.

@@ -16,10 +16,10 @@ namespace encore::cli {
 namespace {
 
 void print_vectors(std::ostream& out, const std::vector<record::TextVector>& vectors) {
-  for (const auto& [text, vector] : vectors) {
-    out << text << '\t';
-    for (std::size_t i = 0; i < vector.size(); ++i)
-      out << (i > 0 ? " " : "") << document::number_text(vector[i]);
+  for (const record::TextVector& of : vectors) {
+    out << of.text << '\t';
+    for (std::size_t i = 0; i < of.vector.size(); ++i)
+      out << (i > 0 ? " " : "") << document::number_text(of.vector[i]);
     out << '\n';
   }
 }
@@ -53,9 +53,9 @@ void print_embedding_csv(std::ostream& out, const record::EmbedAnswer& answer) {
       heads.push_back("v" + std::to_string(i));
     out << document::csv_record(heads);
   }
-  for (const auto& [text, vector] : answer.vectors) {
-    std::vector<std::string> row = {text};
-    for (const auto number : vector) row.push_back(config::shortest(number));
+  for (const record::TextVector& of : answer.vectors) {
+    std::vector<std::string> row = {of.text};
+    for (const auto number : of.vector) row.push_back(config::shortest(number));
     out << document::csv_record(row);
   }
 }

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <encore/reads_windows.hpp>
+
 #include "base/load_file.hpp"
 #include "data/encode.hpp"
 #include "data/largest_batch.hpp"
@@ -27,6 +29,29 @@ LoadedExperiment load_run(const record::Specification& specification,
   LoadedExperiment loaded = load_experiment(specification);
   if (loaded.experiment.data.max_length == 0) take_max_length(loaded.experiment, kept_max_length(run_folder));
   return loaded;
+}
+
+/// Returns the vectors of texts from those of their windows: the mean, weighted by own_tokens and added in
+/// double in the order of the windows. The vector of a single window keeps its bits.
+Vectors merged(const Vectors& windows, const EncodedTexts& texts) {
+  Vectors merged{.width = windows.width};
+  for (std::size_t i = 0; i < texts.set.size(); ++i) {
+    const Run of = texts.set.sequences(i);
+    if (of.count == 1) {
+      const std::span<const float> one = windows[of.first];
+      merged.values.insert(merged.values.end(), one.begin(), one.end());
+      continue;
+    }
+    std::vector<double> sums(windows.width);
+    double tokens = 0.0;
+    for (std::size_t s = of.first; s < of.first + of.count; ++s) {
+      const auto own = static_cast<double>(texts.own_tokens[s]);
+      for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += own * static_cast<double>(windows[s][c]);
+      tokens += own;
+    }
+    for (const double sum : sums) merged.values.push_back(static_cast<float>(sum / tokens));
+  }
+  return merged;
 }
 
 }  // namespace
@@ -140,25 +165,52 @@ std::vector<record::AttentionText> Engine::attention(const tasks::EncodedSet& se
 
 // --- vectors ---
 
+tasks::InputUse EncodedTexts::use(std::size_t input) const {
+  tasks::InputUse use{.windows = set.sequences(input).count};
+  if (const std::size_t cut = cut_tokens[input]; cut > 0)
+    use.left_out =
+        "its vector does not depend on its last " + std::to_string(cut) + (cut == 1 ? " token" : " tokens");
+  return use;
+}
+
+std::int64_t EncodedTexts::tokens(std::size_t input) const {
+  std::int64_t tokens = 0;
+  const Run of = set.sequences(input);
+  for (std::size_t s = of.first; s < of.first + of.count; ++s)
+    tokens += static_cast<std::int64_t>(set.ids(s).size());
+  return tokens;
+}
+
 EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
   if (const std::string none = no_vectors(); !none.empty()) throw Error(none);
   struct Arrays {
-    std::vector<std::int32_t> lengths, ids;
+    std::vector<std::int32_t> lengths, ids, sequences;
   };
   const auto arrays = std::make_shared<Arrays>();
-  const auto most = static_cast<std::size_t>(experiment().data.max_length);
-  std::vector<std::size_t> cut;
+  const auto* reads = dynamic_cast<const ReadsWindows*>(&task());
+  const std::size_t stride = reads == nullptr ? 0 : reads->stride_of_vectors();
+  const auto room = static_cast<std::size_t>(std::max<std::int64_t>(experiment().data.max_length - 2, 0));
+  EncodedTexts encoded;
   for (const std::string& text : texts) {
-    std::vector<std::int32_t> ids = {tokenizer().special(Special::start)};
-    tokenizer().encode(text, ids);
-    if (ids.size() == 1) throw Error("the text \"" + text + "\" has no tokens, so it has no vector");
-    if (ids.size() > most - 1) cut.push_back(arrays->lengths.size());
-    ids.resize(std::min(ids.size(), most - 1));
-    ids.push_back(tokenizer().special(Special::end));
-    arrays->lengths.push_back(static_cast<std::int32_t>(ids.size()));
-    arrays->ids.insert(arrays->ids.end(), ids.begin(), ids.end());
+    std::vector<std::int32_t> tokens;
+    tokenizer().encode(text, tokens);
+    if (tokens.empty()) throw Error("the text \"" + text + "\" has no tokens, so it has no vector");
+    const std::size_t kept = stride > 0 ? tokens.size() : std::min(tokens.size(), room);
+    const std::vector<TextWindow> windows =
+        stride > 0 ? windows_of(kept, room, stride) : std::vector<TextWindow>{{.first = 0, .count = kept}};
+    for (const TextWindow& window : windows) {
+      const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(window.first);
+      arrays->ids.push_back(tokenizer().special(Special::start));
+      arrays->ids.insert(arrays->ids.end(), begin, begin + static_cast<std::ptrdiff_t>(window.count));
+      arrays->ids.push_back(tokenizer().special(Special::end));
+      arrays->lengths.push_back(static_cast<std::int32_t>(window.count + 2));
+    }
+    for (const std::size_t own : own_tokens(windows)) encoded.own_tokens.push_back(own);
+    encoded.cut_tokens.push_back(tokens.size() - kept);
+    arrays->sequences.push_back(static_cast<std::int32_t>(windows.size()));
   }
-  return {{{.lengths = arrays->lengths, .ids = arrays->ids}, arrays}, std::move(cut)};
+  encoded.set = {{.lengths = arrays->lengths, .ids = arrays->ids, .sequences = arrays->sequences}, arrays};
+  return encoded;
 }
 
 std::string Engine::no_vectors() const {
@@ -174,13 +226,15 @@ std::string Engine::no_writing() const try {
   return error.what();
 }
 
-Vectors Engine::embed(const ExampleSet& set) {
+Vectors Engine::embed(const EncodedTexts& texts) {
+  const ExampleSet windows = texts.set.by_sequence();
   const data::BatchOptions options = batch_options(experiment().train);
-  plan(data::largest_evaluation_batch(set, options, data::EvaluationOrder::by_length));
+  plan(data::largest_evaluation_batch(windows, options, data::EvaluationOrder::by_length));
   if (!embedder_)
     embedder_ = std::make_unique<Embedder>(*model_, model_->evaluation_plan().largest, options,
                                            static_cast<std::size_t>(experiment().model.width));
-  return embedder_->run(set);
+  Vectors of_windows = embedder_->run(windows);
+  return windows.size() == texts.set.size() ? of_windows : merged(of_windows, texts);
 }
 
 }  // namespace encore::infer

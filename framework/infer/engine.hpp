@@ -28,6 +28,7 @@
 #include "infer/vectors.hpp"
 #include "record/attention.hpp"
 #include "record/generate_request.hpp"
+#include "tasks/input_use.hpp"
 
 namespace encore::infer {
 
@@ -43,8 +44,15 @@ struct Answered {
 
 /// Inputs as the encoder reads them, for every task.
 struct EncodedTexts {
-  ExampleSet set;
-  std::vector<std::size_t> cut;  ///< indices of the inputs that are longer than data.max_length allows
+  ExampleSet set;                            ///< an example for each input, of one sequence for each window
+  std::vector<std::size_t> own_tokens = {};  ///< of each window (own_tokens of the SDK)
+  std::vector<std::size_t> cut_tokens = {};  ///< of each input: tokens at its end that are not read
+
+  /// Returns how an input was read.
+  tasks::InputUse use(std::size_t input) const;
+  /// Returns the number of tokens of an input that the model reads, with markers and those that windows
+  /// share.
+  std::int64_t tokens(std::size_t input) const;
 };
 
 class Engine {
@@ -107,19 +115,20 @@ class Engine {
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Returns the inputs of embed(): [CLS], the tokens of the text, [SEP]. Throws Error if no_vectors() is not
-  /// empty, and for a text without tokens.
+  /// Returns the inputs of embed(): [CLS], the tokens of the text, [SEP]. A text that is longer than
+  /// data.max_length becomes several windows if the task reads long texts so (ReadsWindows); otherwise it is
+  /// cut at its end. Throws Error if no_vectors() is not empty, and for a text without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Returns why the model has no embeddings of inputs; "" if it has them.
   std::string no_vectors() const;
   /// Returns why the model cannot generate; "" if it can.
   std::string no_writing() const;
   /// Returns for each text the mean of the encoder's last states over its rows: its tokens between the
-  /// markers [CLS] and [SEP], up to data.max_length; the same for every task. Throws Error for a decoder
-  /// without encoder, and for a text without tokens.
-  Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
-  /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
-  Vectors embed(const ExampleSet& texts);
+  /// markers [CLS] and [SEP]; the same for every task. The vector of a text in windows is the mean of those
+  /// of its windows, weighted by the tokens that count for each. Throws Error for a decoder without encoder,
+  /// and for a text without tokens.
+  Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts)); }
+  Vectors embed(const EncodedTexts& texts);
   /// Returns the attention weights of the model in each sequence of a set (infer/attention.hpp).
   std::vector<record::AttentionText> attention(const tasks::EncodedSet& set,
                                                const record::AttentionChoice& choice);

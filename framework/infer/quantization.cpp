@@ -174,7 +174,7 @@ QuantizationCost loss_on(Engine& engine, const tasks::EncodedSet& sample) {
   return {.measure = [&engine, &sample] { return engine.loss(sample); }, .least = 0.01};
 }
 
-QuantizationCost distance_of(Engine& engine, const ExampleSet& texts) {
+QuantizationCost distance_of(Engine& engine, const EncodedTexts& texts) {
   return {.measure = [&engine, &texts,
                       before = engine.embed(texts)] { return largest_distance(before, engine.embed(texts)); },
           .least = 1.0};

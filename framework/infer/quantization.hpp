@@ -29,7 +29,7 @@ struct QuantizationCost {
 QuantizationCost loss_on(Engine& engine, const tasks::EncodedSet& sample);
 /// Returns the largest distance (1 - cosine) of the vectors of these inputs from those before rounding as a
 /// cost, for any model with an encoder.
-QuantizationCost distance_of(Engine& engine, const ExampleSet& texts);
+QuantizationCost distance_of(Engine& engine, const EncodedTexts& texts);
 
 struct QuantizationOptions {
   int bits = 8;                        ///< 8 or 4

@@ -23,6 +23,7 @@
 #include "archive/bundled_run.hpp"
 #include "infer/engine.hpp"
 #include "record/run_paths.hpp"
+#include "tasks/input_use.hpp"
 #include "tasks/prediction_file.hpp"
 #include "world/cores.hpp"
 
@@ -180,8 +181,7 @@ std::vector<std::string> texts_of(const char* const* texts, std::size_t count) {
 [[noreturn]] void refuse_length(const encore::infer::Engine& engine, std::size_t number,
                                 const std::string& what) {
   throw encore::Error("text " + std::to_string(number + 1) + " is longer than data.max_length = " +
-                      std::to_string(engine.experiment().data.max_length) + " of the model" +
-                      (what.empty() ? "" : ": " + what) +
+                      std::to_string(engine.experiment().data.max_length) + " of the model: " + what +
                       "; shorten it, or set encore_options.truncate to use its beginning only");
 }
 
@@ -200,12 +200,15 @@ std::string answers_to(encore_model& model, const std::vector<std::string>& text
   if (texts.empty()) return {};
   const encore::Records records = engine.task().from_text(texts);
   const encore::tasks::EncodedSet set = engine.encode(records);
-  for (std::size_t i = 0; i < texts.size() && !model.truncates; ++i)
-    if (const std::string what = engine.task().left_out(set.set, i); !what.empty())
-      refuse_length(engine, i, what);
+  std::vector<encore::tasks::InputUse> uses;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    uses.push_back(encore::tasks::input_use(engine.task(), set.set, i));
+    if (!uses[i].left_out.empty() && !model.truncates) refuse_length(engine, i, uses[i].left_out);
+  }
   const encore::Records answers = engine.answer(records, set, scores).answers;
   std::string lines;
-  for (std::size_t i = 0; i < answers.size(); ++i) lines += encore::tasks::answer_json(answers, i) + "\n";
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    lines += encore::tasks::answer_json(answers, i, encore::tasks::members_of(uses[i])) + "\n";
   return lines;
 }
 
@@ -302,8 +305,9 @@ encore_status encore_embed(encore_model* model, const char* const* texts, size_t
     if (count == 0) return;
     encore::infer::Engine& engine = model->engine;
     const encore::infer::EncodedTexts encoded = engine.encode_texts(texts_of(texts, count));
-    if (!encoded.cut.empty() && !model->truncates) refuse_length(engine, encoded.cut.front(), "");
-    std::ranges::copy(engine.embed(encoded.set).values, vectors);
+    for (std::size_t i = 0; i < count && !model->truncates; ++i)
+      if (const std::string what = encoded.use(i).left_out; !what.empty()) refuse_length(engine, i, what);
+    std::ranges::copy(engine.embed(encoded).values, vectors);
   });
 }
 

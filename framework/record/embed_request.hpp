@@ -61,11 +61,15 @@ void list(auto& field, A<NearestTexts> auto& nearest) {
 struct TextVector {
   std::string text;
   std::vector<double> vector = {};
+  std::optional<std::size_t> windows = {};    ///< in which the text was read, if there are several
+  std::optional<std::string> truncated = {};  ///< what the vector does not depend on
   bool operator==(const TextVector&) const = default;
 };
 void list(auto& field, A<TextVector> auto& of) {
   field("text", of.text);
   field("vector", of.vector);
+  field.optional("windows", of.windows);
+  field.optional("truncated", of.truncated);
 }
 
 struct EmbedAnswer {

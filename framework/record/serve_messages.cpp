@@ -104,6 +104,7 @@ requires std::is_same_v<std::remove_const_t<T>, ServeAnswer>
 void visit_fields(T& answer, Visitor& visit) {
   visit(answer.id), visit(answer.outcome), visit(answer.tokens), visit(answer.text);
   visit(answer.facts);
+  visit(answer.members);
 }
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeBatch>

@@ -82,6 +82,8 @@ struct ServeAnswer {
   std::int64_t tokens = 0;  ///< tokens that the model has read
   std::string text = {};
   std::string facts = {};  ///< TextFacts::json, if requested
+  /// For a vector: a JSON object with the members that its text adds to the answer, `windows` or `truncated`.
+  std::string members = {};
 
   friend bool operator==(const ServeAnswer&, const ServeAnswer&) = default;
 };

@@ -44,6 +44,11 @@ std::string vector_json(std::string_view bytes) {
   return json_list(numbers);
 }
 
+/// Returns the members of an object as text to append to another one: `,"windows":3`.
+std::string more_members(std::string_view object) {
+  return object.size() <= 2 ? "" : "," + std::string(object.substr(1, object.size() - 2));
+}
+
 std::int64_t tokens_of(const Job& job) {
   std::int64_t tokens = 0;
   for (const record::ServeAnswer& answer : job.answers) tokens += answer.tokens;
@@ -70,7 +75,7 @@ std::string embeddings_body(const ServedModel& model, const ServeRequest& reques
     data += (i > 0 ? "," : "") + std::string(R"({"object":"embedding","index":)") + std::to_string(i) +
             ",\"embedding\":" +
             (request.base64 ? '"' + to_base64(job.answers[i].text) + '"' : vector_json(job.answers[i].text)) +
-            "}";
+            more_members(job.answers[i].members) + "}";
   return with_list(body, "data", data);
 }
 

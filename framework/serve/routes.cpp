@@ -262,8 +262,11 @@ const std::vector<Route>& routes() {
                   {"group", FieldType::text, false,
                    "a name of at most 64 bytes, such as a brand, that `--monitor` stores with the numbers of "
                    "the request, so that alerts and tables can divide the inputs by it"}},
-       .answer = "`results` has an object for each input, the same that `exp predict --json` prints, or with "
-                 "`scores` the same that `exp predict --json --scores` prints"},
+       .answer =
+           "`results` has an object for each input, the same that `exp predict --json` prints, or with "
+           "`scores` the same that `exp predict --json --scores` prints. An input that was read in several "
+           "windows has their number in `windows`; `truncated` says what an answer does not depend on "
+           "because the input was cut"},
       {.method = "POST",
        .path = "/v1/embeddings",
        .work = RouteWork::embeddings,
@@ -278,8 +281,9 @@ const std::vector<Route>& routes() {
                   {"dimensions", FieldType::integer, false,
                    "accepted only if it equals the length of the model's vectors"},
                   {"user", FieldType::text, false, "accepted and ignored"}},
-       .answer =
-           "`data` has a vector for each input, the same that `exp embed` prints; `usage` counts tokens"},
+       .answer = "`data` has a vector for each input, the same that `exp embed` prints, with `windows` and "
+                 "`truncated` "
+                 "as in the answer of `/v1/predict`; `usage` counts tokens"},
       {.method = "POST",
        .path = "/v1/completions",
        .work = RouteWork::completions,

@@ -75,14 +75,6 @@ void write_trace(const std::vector<apply::StepTrace>& steps, std::size_t records
 /// The limit in warnings about inputs that are too long (LeftOut).
 constexpr const char* limit_of_models = "a model of the application reads";
 
-/// Returns left_out() of each record for LeftOut::look_at, which may need none of them.
-auto left_out_of(const apply::Application& application, const Records& records) {
-  return [&application, &records, parts = std::vector<std::string>()](std::size_t i) mutable {
-    if (parts.empty()) parts = application.left_out(records);
-    return parts[i];
-  };
-}
-
 }  // namespace
 
 int predict_application_verb(const TrainedRunArguments& run, const PredictArguments& arguments) {
@@ -102,7 +94,8 @@ int predict_application_verb(const TrainedRunArguments& run, const PredictArgume
     const apply::Applied applied = application.apply(records);
     const std::vector<apply::StepTrace> trace =
         arguments.trace ? application.trace(applied) : std::vector<apply::StepTrace>();
-    too_long.look_at(records.size(), left_out_of(application, records));
+    const std::vector<tasks::InputUse> uses = application.uses(records);
+    too_long.look_at(uses);
     if (format == "text" && !applied.shown.fields().empty()) {
       write_lines(lines, applied.shown);
       write_trace(trace, lines.size());
@@ -110,10 +103,11 @@ int predict_application_verb(const TrainedRunArguments& run, const PredictArgume
       const auto scores =
           arguments.scores == infer::Scores::with ? apply::ClassScores::with : apply::ClassScores::without;
       const Records answers = apply::answers_with_inputs(application, records, applied.given, scores);
-      nlohmann::json more = nlohmann::json::object();
-      if (arguments.trace) more["trace"] = json_of(trace, lines.size());
-      for (std::size_t i = 0; i < answers.size(); ++i)
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        nlohmann::json more = tasks::members_of(uses[i]);
+        if (arguments.trace) more["trace"] = json_of(trace, lines.size());
         answer_stream() << tasks::answer_json(answers, i, more) << '\n';
+      }
     }
     require_answers_written();
   }
@@ -136,7 +130,7 @@ int predict_application_file_verb(const TrainedRunArguments& run, const std::str
   Records answers;
   if (records->size() > 0) {
     tasks::with_file(file, [&] { tasks::require_fields(*records, {application.fields().structure, {}}); });
-    LeftOut("record", limit_of_models).look_at(records->size(), left_out_of(application, *records));
+    LeftOut("record", limit_of_models).look_at(application.uses(*records));
     answers = apply::answers_of(application.apply(*records).given, apply::ClassScores::without);
   }
   answer_stream() << application.reader().write_answers(input, answers);
@@ -168,6 +162,8 @@ int evaluate_application_verb(const TrainedRunArguments& run, const EvaluateArgu
   for (std::size_t i = 0; i < arguments.files.size(); ++i)
     answer.files.push_back({arguments.files[i], read.sha256.at(i)});
   answer.first = answer.files.front();
+  if (const std::string note = tasks::cut_note(application.uses(read.records)); !note.empty())
+    answer.notes.push_back(note);
   for (const auto& [name, value] : measure_values(application.measures(), statistics))
     answer.measures[name] = value;
   if (arguments.statistics)

@@ -26,14 +26,23 @@ using nlohmann::ordered_json;
 /// reduce the padding.
 constexpr std::size_t texts_at_once = 256;
 
-/// Returns the vectors of the inputs, and reports progress meanwhile.
-infer::Vectors embed_all(infer::Engine& engine, std::span<const std::string> texts) {
-  infer::Vectors all;
+struct Embedded {
+  infer::Vectors vectors = {};
+  std::vector<tasks::InputUse> uses = {};  ///< of each text
+};
+
+/// Returns the vectors of the inputs, and reports progress meanwhile. Warns about an input that was cut;
+/// `what` is the word for one.
+Embedded embed_all(infer::Engine& engine, std::span<const std::string> texts, const std::string& what) {
+  Embedded all;
   for (std::size_t first = 0; first < texts.size(); first += texts_at_once) {
     const std::size_t count = std::min(texts_at_once, texts.size() - first);
-    all.append(engine.embed(texts.subspan(first, count)));
+    const infer::EncodedTexts encoded = engine.encode_texts(texts.subspan(first, count));
+    all.vectors.append(engine.embed(encoded));
+    for (std::size_t i = 0; i < count; ++i) all.uses.push_back(encoded.use(i));
     tell_progress({.what = "embedded", .unit = "texts", .done = first + count, .all = texts.size()});
   }
+  LeftOut(what, engine).look_at(all.uses);
   return all;
 }
 
@@ -44,11 +53,15 @@ std::string dumped(const ordered_json& answer) {
 /// Writes an EmbedAnswer with `vectors`, one line for each input. `exp embed --json` copies the lines
 /// unchanged.
 void write_vectors(infer::Engine& engine, const std::vector<std::string>& texts) {
-  const infer::Vectors vectors = embed_all(engine, texts);
+  const auto [vectors, uses] = embed_all(engine, texts, "text");
   answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    answer_stream() << (i > 0 ? ",\n" : "\n") << "{\"text\":" << dumped(texts[i])
-                    << ",\"vector\":" << json_list(vectors[i]) << '}';
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    ordered_json members = {{"text", texts[i]}};
+    members.update(ordered_json(tasks::members_of(uses[i])));
+    std::string object = dumped(members);
+    object.pop_back();  // the brace: the vector is written without a JSON value for each number
+    answer_stream() << (i > 0 ? ",\n" : "\n") << object << ",\"vector\":" << json_list(vectors[i]) << '}';
+  }
   answer_stream() << "\n]}\n";
 }
 
@@ -61,9 +74,9 @@ std::vector<record::NearText> named(const std::vector<infer::Neighbour>& neighbo
 }
 
 record::EmbedAnswer texts_answer(infer::Engine& engine, const record::EmbedRequest& request) {
-  const infer::Vectors queries = embed_all(engine, request.queries);
+  const infer::Vectors queries = embed_all(engine, request.queries, "query").vectors;
   record::EmbedAnswer answer{.step = engine.step(), .width = queries.width};
-  const infer::Vectors texts = embed_all(engine, request.texts);
+  const infer::Vectors texts = embed_all(engine, request.texts, "text").vectors;
   for (std::size_t i = 0; i < queries.size(); ++i)
     answer.nearest.push_back(
         {request.queries[i],

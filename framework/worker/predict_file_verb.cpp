@@ -51,9 +51,7 @@ int predict_file_verb(const TrainedRunArguments& run, const std::string& file) {
   if (records.size() > 0) {
     const tasks::EncodedSet set = tasks::with_file(file, [&] { return model.encode(records); });
     const Outputs outputs = model.run(set).outputs;
-    LeftOut("record", model).look_at(set.set.size(), [&](std::size_t i) {
-      return model.task().left_out(set.set, i);
-    });
+    LeftOut("record", model).look_at(uses_of(model, set.set));
     answers = model.task().label(records, set.set, outputs);
   }
   answer_stream() << model.reader().write_answers(input, answers);

@@ -48,10 +48,11 @@ int predict_verb(const TrainedRunArguments& run, const PredictArguments& argumen
     if (lines.empty()) return 0;
     const Records records = model.task().from_text(lines);
     const tasks::EncodedSet set = model.encode(records);
-    too_long.look_at(set.set.size(), [&](std::size_t i) { return model.task().left_out(set.set, i); });
+    const std::vector<tasks::InputUse> uses = uses_of(model, set.set);
+    too_long.look_at(uses);
     if (format == "text" || format == "jsonl") {  // also if the reader has that name
       const Records answers = model.answer(records, set, scores).answers;
-      format == "text" ? write_text_answers(answers) : write_json_answers(answers);
+      format == "text" ? write_text_answers(answers) : write_json_answers(answers, uses);
     } else {
       const Outputs outputs = model.run(set).outputs;
       answer_stream() << model.reader().write(

@@ -104,7 +104,7 @@ class Judges {
         sets_[split] = std::move(*records);
       }
     if (!arguments.texts.empty())
-      texts_ = engine.encode_texts(texts_of(arguments.texts, arguments.examples)).set;
+      texts_ = engine.encode_texts(texts_of(arguments.texts, arguments.examples));
     else if (const auto dev = sets_.find(data::Split::dev); dev != sets_.end())
       sample_ = engine.encode(infer::first_records(dev->second, arguments.examples), host_threads());
     else
@@ -114,7 +114,7 @@ class Judges {
   }
 
   std::string judged_by() const { return texts_ ? "vectors" : "loss"; }
-  std::size_t examples() const { return texts_ ? texts_->size() : sample_->set.size(); }
+  std::size_t examples() const { return texts_ ? texts_->set.size() : sample_->set.size(); }
   infer::QuantizationCost cost(infer::Engine& engine) const {
     return texts_ ? infer::distance_of(engine, *texts_) : infer::loss_on(engine, *sample_);
   }
@@ -130,7 +130,7 @@ class Judges {
  private:
   std::map<data::Split, Records> sets_;
   std::map<data::Split, Score> before_;
-  std::optional<ExampleSet> texts_;
+  std::optional<infer::EncodedTexts> texts_;
   std::optional<tasks::EncodedSet> sample_;
 };
 

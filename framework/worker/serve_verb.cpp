@@ -104,7 +104,7 @@ record::ServeAnswer refused(const record::ServeItem& item, const std::string& wh
 
 std::string too_long(const infer::Engine& engine, const std::string& what) {
   return "the text is longer than data.max_length = " + std::to_string(engine.experiment().data.max_length) +
-         " of the model" + (what.empty() ? "" : ": " + what) +
+         " of the model: " + what +
          "; shorten it, or ask with \"truncate\": true for what the model makes of the part that it reads";
 }
 
@@ -152,10 +152,11 @@ std::vector<record::ServeAnswer> answer_texts(const Answering& answering, const 
   infer::Engine& engine = answering.engine;
   const Records records = engine.task().from_text(texts_of(items));
   const tasks::EncodedSet set = engine.encode(records);
+  const std::vector<tasks::InputUse> uses = uses_of(engine, set.set);
   std::vector<record::ServeAnswer> refusals;
   for (std::size_t i = 0; i < items.size(); ++i)
-    if (const std::string what = engine.task().left_out(set.set, i); !what.empty() && !items[i]->allowed)
-      refusals.push_back(refused(*items[i], too_long(engine, what)));
+    if (!uses[i].left_out.empty() && !items[i]->allowed)
+      refusals.push_back(refused(*items[i], too_long(engine, uses[i].left_out)));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), answer_texts);
   const infer::Scores scores = items.front()->scored ? infer::Scores::with : infer::Scores::without;
   const auto [outputs, answers] = engine.answer(records, set, scores);
@@ -166,7 +167,9 @@ std::vector<record::ServeAnswer> answer_texts(const Answering& answering, const 
     const Run of = set.set.sequences(i);
     for (std::size_t s = of.first; s < of.first + of.count; ++s)
       tokens += static_cast<std::int64_t>(set.set.ids(s).size());
-    all.push_back({.id = items[i]->id, .tokens = tokens, .text = tasks::answer_json(answers, i)});
+    all.push_back({.id = items[i]->id,
+                   .tokens = tokens,
+                   .text = tasks::answer_json(answers, i, tasks::members_of(uses[i]))});
     if (items[i]->observed) all.back().facts = facts[i].json();
   }
   return all;
@@ -177,16 +180,18 @@ std::vector<record::ServeAnswer> embed_texts(const Answering& answering, const I
   infer::Engine& engine = answering.engine;
   const infer::EncodedTexts encoded = engine.encode_texts(texts_of(items));
   std::vector<record::ServeAnswer> refusals;
-  for (const std::size_t i : encoded.cut)
-    if (!items[i]->allowed) refusals.push_back(refused(*items[i], too_long(engine, "")));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (const std::string what = encoded.use(i).left_out; !what.empty() && !items[i]->allowed)
+      refusals.push_back(refused(*items[i], too_long(engine, what)));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), embed_texts);
-  const infer::Vectors vectors = engine.embed(encoded.set);
+  const infer::Vectors vectors = engine.embed(encoded);
   std::vector<record::ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::span<const std::byte> bytes = std::as_bytes(vectors[i]);
     all.push_back({.id = items[i]->id,
-                   .tokens = static_cast<std::int64_t>(encoded.set.ids(i).size()),
-                   .text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+                   .tokens = encoded.tokens(i),
+                   .text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+                   .members = tasks::members_of(encoded.use(i)).dump()});
   }
   return all;
 }
@@ -229,12 +234,12 @@ std::vector<record::ServeAnswer> answer_with_steps(AnsweringApplication& answeri
   apply::Application& application = answering.application;
   const Records records = application.from_text(texts_of(items));
   std::vector<record::ServeAnswer> refusals;
-  const std::vector<std::string> left_out = application.left_out(records);
+  const std::vector<tasks::InputUse> uses = application.uses(records);
   for (std::size_t i = 0; i < items.size(); ++i)
-    if (!left_out[i].empty() && !items[i]->allowed)
+    if (!uses[i].left_out.empty() && !items[i]->allowed)
       refusals.push_back(refused(
           *items[i],
-          "the text is longer than a model of the application reads: " + left_out[i] +
+          "the text is longer than a model of the application reads: " + uses[i].left_out +
               "; shorten it, or ask with \"truncate\": true for what it makes of the part that it reads"));
   if (!refusals.empty()) return without_refused(answering, items, std::move(refusals), answer_with_steps);
   const Records given = application.apply(records).given;
@@ -243,7 +248,7 @@ std::vector<record::ServeAnswer> answer_with_steps(AnsweringApplication& answeri
       items.front()->scored ? apply::ClassScores::with : apply::ClassScores::without);
   std::vector<record::ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    all.push_back({.id = items[i]->id, .text = tasks::answer_json(answers, i)});
+    all.push_back({.id = items[i]->id, .text = tasks::answer_json(answers, i, tasks::members_of(uses[i]))});
     if (items[i]->observed) all.back().facts = facts_of(answering, given, i);
   }
   return all;

@@ -74,23 +74,29 @@ void write_text_answers(const Records& answers) {
   for (const std::string& line : answers.texts(tasks::shown_field)) answer_stream() << line << '\n';
 }
 
-void write_json_answers(const Records& answers) {
-  for (std::size_t i = 0; i < answers.size(); ++i) answer_stream() << tasks::answer_json(answers, i) << '\n';
+void write_json_answers(const Records& answers, std::span<const tasks::InputUse> uses) {
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    answer_stream() << tasks::answer_json(answers, i, tasks::members_of(uses[i])) << '\n';
+}
+
+std::vector<tasks::InputUse> uses_of(const infer::Engine& engine, const ExampleSet& set) {
+  std::vector<tasks::InputUse> uses;
+  for (std::size_t i = 0; i < set.size(); ++i) uses.push_back(tasks::input_use(engine.task(), set, i));
+  return uses;
 }
 
 LeftOut::LeftOut(std::string what, const infer::Engine& model)
     : LeftOut(std::move(what),
               "data.max_length = " + std::to_string(model.experiment().data.max_length) + " of the model") {}
 
-void LeftOut::look_at(std::size_t count, const std::function<std::string(std::size_t)>& left_out) {
-  for (std::size_t i = 0; i < count && !found_; ++i) {
+void LeftOut::look_at(std::span<const tasks::InputUse> uses) {
+  for (std::size_t i = 0; i < uses.size() && !found_; ++i) {
     ++number_;
-    const std::string part = left_out(i);
-    if (part.empty()) continue;
+    if (uses[i].left_out.empty()) continue;
     found_ = true;
-    std::cerr << "encore-worker: " << what_ << ' ' << number_ << " is longer than " << limit_ << ": " << part
-              << "; cut the text into shorter " << what_ << "s (only the first such " << what_
-              << " is named)\n";
+    std::cerr << "encore-worker: " << what_ << ' ' << number_ << " is longer than " << limit_ << ": "
+              << uses[i].left_out << "; cut the text into shorter " << what_ << "s (only the first such "
+              << what_ << " is named)\n";
   }
 }
 

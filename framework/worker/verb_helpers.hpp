@@ -7,8 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <istream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +21,7 @@
 #include "infer/engine.hpp"
 #include "infer/evaluator.hpp"
 #include "record/answer_progress.hpp"
+#include "tasks/input_use.hpp"
 
 namespace encore::worker {
 
@@ -47,8 +48,12 @@ class InputLines {
 };
 
 /// Write answers to the standard output: a line for people (the field `shown`), or a JSON object, for each.
+/// The object also has the members of how the input was read.
 void write_text_answers(const Records& answers);
-void write_json_answers(const Records& answers);
+void write_json_answers(const Records& answers, std::span<const tasks::InputUse> uses);
+
+/// Returns how the task has read each example of an encoded set.
+std::vector<tasks::InputUse> uses_of(const infer::Engine& engine, const ExampleSet& set);
 
 /// Warns about inputs that are longer than a model reads. It prints only the first one, because a user does
 /// not read a thousand warnings.
@@ -59,8 +64,8 @@ class LeftOut {
   /// The limit of one model: "data.max_length = 32 of the model".
   LeftOut(std::string what, const infer::Engine& model);
 
-  /// Looks at the next `count` inputs; left_out(i) says what is not read of the i-th of them, or "".
-  void look_at(std::size_t count, const std::function<std::string(std::size_t)>& left_out);
+  /// Looks at the next inputs.
+  void look_at(std::span<const tasks::InputUse> uses);
 
  private:
   std::string what_, limit_;

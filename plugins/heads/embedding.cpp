@@ -3,8 +3,9 @@
 // length 1. It has no parameters. It learns from pairs: the two sequences of an example (columns "first" and
 // "second"). With the column "similarity", the loss is (cos(u, v) - number)^2; otherwise each first sequence
 // must find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017), also among the
-// negatives: sequences with the column "second" that no first one precedes. Task: plugins/tasks/embed. The
-// model calls it through Head (encore/head.hpp).
+// negatives: sequences with the column "second" that no first one precedes. With the column "window" an input
+// may have several sequences, and its vector is the mean of theirs. Task: plugins/tasks/embed. The model
+// calls it through Head (encore/head.hpp).
 #include <string>
 
 #include <encore/head.hpp>
@@ -18,6 +19,80 @@
 namespace encore_embedding_head {
 
 using namespace encore;
+
+/// The windows of the inputs of a batch. Those of an input are consecutive, but sequences of padding may lie
+/// between them.
+struct Windows {
+  const std::int32_t *numbers, *tokens;  ///< (B) number within the input, below 0: padding; its own tokens
+  std::int64_t count;
+
+  Windows(const Tensor& all_numbers, const Tensor& all_tokens)
+      : numbers(elements<std::int32_t>(all_numbers)),
+        tokens(elements<std::int32_t>(all_tokens)),
+        count(all_numbers.extent(0)) {}
+
+  /// Returns the sequence with the first window of the input to which a window belongs.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_of(std::int64_t sequence) const {
+    while (sequence > 0 && numbers[sequence] != 0) --sequence;
+    return sequence;
+  }
+  /// Returns the end of the input whose first window this is.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t end_of(std::int64_t first) const {
+    std::int64_t end = first + 1;
+    while (end < count && numbers[end] != 0) ++end;
+    return end;
+  }
+  /// Returns the share of a window in its input, [first, end); 1 if it is the only one, also without tokens.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION S share(std::int64_t sequence, std::int64_t first, std::int64_t end) const {
+    std::int64_t all = 0, windows = 0;
+    for (std::int64_t other = first; other < end; ++other)
+      if (numbers[other] >= 0) {
+        all += tokens[other];
+        ++windows;
+      }
+    return windows == 1 ? S(1) : static_cast<S>(tokens[sequence]) / static_cast<S>(all);
+  }
+};
+
+/// merged (B, C): for the first window of an input the sum of share * vector of its windows, added in their
+/// order; 0 for other sequences. vectors: (B, C). The vector of a single window keeps its bits.
+template <class S>
+void merge_windows(const Device& device, const Windows& windows, Tensor vectors, Tensor merged) {
+  const Windows w = windows;
+  const std::int64_t width = vectors.extent(1);
+  const S* x = elements<S>(vectors);
+  S* y = elements<S>(merged);
+  for_rows(
+      device, "encore::merge_windows", w.count, KOKKOS_LAMBDA(const Row& row) {
+        S* mine = y + row.index * width;
+        const bool is_first = w.numbers[row.index] == 0;
+        const std::int64_t end = is_first ? w.end_of(row.index) : row.index + 1;
+        const S of_first = is_first ? w.template share<S>(row.index, row.index, end) : S(0);
+        row.each(width, [&](std::int64_t c) { mine[c] = of_first * x[row.index * width + c]; });
+        for (std::int64_t window = row.index + 1; window < end; ++window) {
+          if (w.numbers[window] < 0) continue;
+          const S share = w.template share<S>(window, row.index, end);
+          row.each(width, [&](std::int64_t c) { mine[c] += share * x[window * width + c]; });
+        }
+      });
+}
+
+/// dvectors (B, C) = share * dmerged of the window's input; 0 for padding.
+template <class S>
+void merge_windows_backward(const Device& device, const Windows& windows, Tensor dmerged, Tensor dvectors) {
+  const Windows w = windows;
+  const std::int64_t width = dmerged.extent(1);
+  const S* dy = elements<S>(dmerged);
+  S* dx = elements<S>(dvectors);
+  for_rows(
+      device, "encore::merge_windows_backward", w.count, KOKKOS_LAMBDA(const Row& row) {
+        const bool is_window = w.numbers[row.index] >= 0;
+        const std::int64_t first = is_window ? w.first_of(row.index) : row.index;
+        const S share = is_window ? w.template share<S>(row.index, first, w.end_of(first)) : S(0);
+        row.each(width, [&](std::int64_t c) { dx[row.index * width + c] = share * dy[first * width + c]; });
+      });
+}
 
 /// units (B, C) = pooled / |pooled|, inverses (B) = 1 / |pooled|; both 0 if pooled is 0.
 template <class S>
@@ -40,7 +115,7 @@ enum : std::int32_t { no_candidate = -1, negative = -2 };
 
 /// Finds the other sequence of each pair: partners (B) of the first ones (-1: none) and owners (B) of the
 /// second ones. A sequence with the column "second" that does not follow a first one is a negative. Only
-/// sequences of padding may lie between the two of a pair.
+/// sequences of padding and further windows may lie between the two of a pair.
 void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor partners, Tensor owners) {
   const std::int64_t count = firsts.extent(0);
   const auto *first = elements<std::int32_t>(firsts), *second = elements<std::int32_t>(seconds);
@@ -205,7 +280,8 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
       "a vector for each input. The head learns which two inputs of a batch belong together (van den Oord et "
       "al. 2018) or, if the task gives the column `similarity`, how similar the two inputs of a pair are, "
       "independently of other pairs. The column `first` is at least 0 for the first input of a pair, "
-      "`second` for the second input; other values are below 0";
+      "`second` for the second input; other values are below 0. With the columns `window` and `own_tokens` "
+      "the vector of an input is the mean of those of its windows";
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "cls"},
@@ -223,7 +299,8 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
       : space_(options.text("pooling") == "mean" ? Space::tokens : Space::sequences),
         normalize_(options.flag("normalize")),
         temperature_(options.number("temperature")),
-        learns_numbers_(context.column("similarity") != nullptr) {
+        learns_numbers_(context.column("similarity") != nullptr),
+        has_windows_(context.column("window") != nullptr) {
     if (context.label_smoothing > 0.0)
       throw Error("the embedding head has no labels to smooth: set train.label_smoothing = 0");
   }
@@ -245,17 +322,25 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
     inverses_ = sums("inverse_lengths", {sequences}, Lifetime::saved);
     log_sums_ = sums("log_sums", {sequences}, Lifetime::saved);
     dpooled_ = sums("pooled_gradient", {sequences, width}, Lifetime::backward);
+    if (has_windows_) {
+      numbers_of_windows_ = plan.column("window", Space::sequences);
+      tokens_of_windows_ = plan.column("own_tokens", Space::sequences);
+      of_windows_ = sums("windows", {sequences, width}, Lifetime::saved);
+      dof_windows_ = sums("windows_gradient", {sequences, width}, Lifetime::backward);
+    }
     partners_ = plan.buffer("partners", {sequences}, Lifetime::saved, Element::index);
     owners_ = plan.buffer("owners", {sequences}, Lifetime::saved, Element::index);
   }
 
   void score(const HeadStep& step) override {
     const Tensor states = step.input(states_), pooled = step.buffer(pooled_);
+    const Tensor vectors = has_windows_ ? step.buffer(of_windows_) : pooled;
     if (space_ == Space::tokens)
-      kernels::mean_rows(step.device(), step.rows(), states, pooled);
+      kernels::mean_rows(step.device(), step.rows(), states, vectors);
     else
-      kernels::copy(step.device(), states, pooled);
+      kernels::copy(step.device(), states, vectors);
     dispatch_parameters(pooled.dtype, [&](auto type) {
+      if (has_windows_) merge_windows<decltype(type)>(step.device(), windows(step), vectors, pooled);
       normalize_rows<decltype(type)>(step.device(), pooled, step.buffer(units_), step.buffer(inverses_));
     });
   }
@@ -284,11 +369,13 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
       else
         contrastive_backward<S>(device, pairs<S>(step), temperature_, step.scale(loss_),
                                 step.buffer(log_sums_), step.buffer(inverses_), dpooled);
+      if (has_windows_) merge_windows_backward<S>(device, windows(step), dpooled, step.buffer(dof_windows_));
     });
+    const Tensor dvectors = has_windows_ ? step.buffer(dof_windows_) : dpooled;
     if (space_ == Space::tokens)
-      kernels::mean_rows_backward(device, step.rows(), dpooled, dstates);
+      kernels::mean_rows_backward(device, step.rows(), dvectors, dstates);
     else
-      kernels::copy(device, dpooled, dstates);
+      kernels::copy(device, dvectors, dstates);
   }
 
   void decode(const HeadStep& step) override {
@@ -309,16 +396,21 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
     return {step.buffer(units_), step.buffer(partners_), step.buffer(owners_)};
   }
 
+  Windows windows(const HeadStep& step) const {
+    return {step.column(numbers_of_windows_), step.column(tokens_of_windows_)};
+  }
+
   Space space_;
   std::int64_t width_ = 0;  ///< C
   bool normalize_;
   double temperature_;
   bool learns_numbers_;
+  bool has_windows_;  ///< an input may have several sequences
   HeadInput states_;
-  HeadColumn first_, second_, numbers_;
+  HeadColumn first_, second_, numbers_, numbers_of_windows_, tokens_of_windows_;
   HeadLoss loss_;
   HeadOutput embedding_;
-  Buffer pooled_, units_, inverses_, log_sums_, dpooled_, partners_, owners_;
+  Buffer pooled_, units_, inverses_, log_sums_, dpooled_, partners_, owners_, of_windows_, dof_windows_;
 };
 
 }  // namespace encore_embedding_head

@@ -11,6 +11,7 @@
 #include "class_measures.hpp"
 #include "label_scores.hpp"
 #include "line_text.hpp"
+#include "window_shares.hpp"
 
 namespace encore::tasks {
 namespace {
@@ -29,8 +30,15 @@ const std::string& checked(const std::string& label) {
 std::map<std::int32_t, std::int64_t> texts_by_label(const ExampleSet& set) {
   std::map<std::int32_t, std::int64_t> texts;
   for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i)
-    ++texts[set.integers(set.column("truth"), i).front()];
+    ++texts[set.integers(set.column("truth"), first_window(set, i)).front()];
   return texts;
+}
+
+/// Returns the probabilities of the classes for a whole example.
+std::vector<double> probabilities_of(const ExampleSet& set, const ClassProbabilities& probabilities,
+                                     std::size_t example) {
+  return mean_of_windows(window_shares(set, example),
+                         [&](std::size_t sequence) { return probabilities.of(set, sequence, 0); });
 }
 
 }  // namespace
@@ -74,6 +82,17 @@ std::vector<ColumnRule> SequenceClass::columns() const {
   return columns;
 }
 
+std::vector<OutputRule> SequenceClass::outputs(bool has_windows) const {
+  std::vector<OutputRule> outputs = {
+      {.name = classes_output, .space = Space::sequences, .truth = targets_column}};
+  if (has_windows)
+    outputs.push_back({.name = logits_output,
+                       .space = Space::sequences,
+                       .type = ColumnType::numbers,
+                       .width = static_cast<std::int64_t>(names_.labels().size())});
+  return outputs;
+}
+
 void SequenceClass::encode(const Records& records, std::size_t record, EncodedExample& to) const {
   if (!records.has("label")) return;
   const std::int32_t number = names_.number(records.texts("label")[record]);
@@ -111,7 +130,8 @@ void SequenceClass::measure(const ExampleSet& set, const Outputs& outputs, Stati
   const std::size_t truths = set.column("truth");
   for (std::size_t i = 0; i < set.size(); ++i) {
     statistics.begin_example();
-    add_class(names_.name(set.integers(truths, i).front()), predicted(set, outputs, i), 1, statistics);
+    const std::int32_t of_text = set.integers(truths, first_window(set, i)).front();
+    add_class(names_.name(of_text), predicted(set, outputs, i), 1, statistics);
   }
 }
 
@@ -129,7 +149,7 @@ Records SequenceClass::scored_label(const ExampleSet& set, const Outputs& output
   Records::Numbers scores;
   Records::NumberMaps all;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const std::vector<double> of_text = probabilities.of(set, i, 0);
+    const std::vector<double> of_text = probabilities_of(set, probabilities, i);
     scores.push_back(of_text[static_cast<std::size_t>(number(set, outputs, i))]);
     all.push_back(scores_by_label<double>(labels, of_text));
   }
@@ -139,10 +159,15 @@ Records SequenceClass::scored_label(const ExampleSet& set, const Outputs& output
   return labelled;
 }
 
-/// Returns the predicted class; for an example without a target a head may give any value.
-std::int32_t SequenceClass::number(const ExampleSet& set, const Outputs& outputs,
-                                   std::size_t sequence) const {
-  const std::int32_t number = outputs.integers(classes_output, set, sequence).front();
+/// Returns the predicted class; of several windows the one with the largest mean probability, the first of
+/// equal ones. For an example without a target a head may give any value.
+std::int32_t SequenceClass::number(const ExampleSet& set, const Outputs& outputs, std::size_t example) const {
+  const Run windows = set.sequences(example);
+  if (windows.count > 1) {
+    const std::vector<double> shares = probabilities_of(set, ClassProbabilities(outputs), example);
+    return static_cast<std::int32_t>(std::ranges::max_element(shares) - shares.begin());
+  }
+  const std::int32_t number = outputs.integers(classes_output, set, windows.first).front();
   return names_.is_label(number) ? number : 0;
 }
 

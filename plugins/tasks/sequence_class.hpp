@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SequenceClass: one label per sequence, for the tasks classify and relation. The flow is: records with
-// `label` -> columns targets and truth -> the head's output "classes" over sequences -> measures, labels.
-// Runs store knowledge(), so its form must not change. Read next: class_measures.hpp, class_weights.hpp.
+// SequenceClass: one label per example, for the tasks classify and relation. The flow is: records with
+// `label` -> columns targets and truth -> the head's output "classes" over sequences -> measures, labels. If
+// an example has several windows, each has the label as its target, and the answer is the class with the
+// largest mean probability. Runs store knowledge(), so its form must not change. Read next:
+// window_shares.hpp, class_measures.hpp, class_weights.hpp.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +41,9 @@ class SequenceClass {
   /// over sequences.
   std::vector<ColumnRule> columns() const;
   std::size_t column_count() const { return weights_.on() ? 3 : 2; }
-  static OutputRule output() {
-    return {.name = classes_output, .space = Space::sequences, .truth = targets_column};
-  }
-  /// Encodes the label of an example of one sequence, or no label if the truth is unknown.
+  /// Returns the output with the class, and for examples that may have several windows also the logits.
+  std::vector<OutputRule> outputs(bool has_windows) const;
+  /// Encodes the label of a sequence, or no label if the truth is unknown.
   void encode(const Records& records, std::size_t record, EncodedExample& to) const;
 
   /// Adds to a description: the number of labels, the most frequent one, and labels that training lacks.
@@ -60,9 +61,9 @@ class SequenceClass {
   Records scored_label(const ExampleSet& set, const Outputs& outputs) const;
 
  private:
-  std::int32_t number(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const;
-  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t sequence) const {
-    return names_.name(number(set, outputs, sequence));
+  std::int32_t number(const ExampleSet& set, const Outputs& outputs, std::size_t example) const;
+  const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t example) const {
+    return names_.name(number(set, outputs, example));
   }
 
   ClassWeights weights_;

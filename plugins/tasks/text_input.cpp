@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "line_text.hpp"
+#include "window_shares.hpp"
 #include "word_counts.hpp"
 
 namespace encore::tasks {
@@ -16,8 +17,14 @@ namespace {
 // A stored name, so it stays. The column counts tokens.
 constexpr const char* cut_column = "cut_pieces";
 
-void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
-  ids.resize(std::min(ids.size(), begin + kept));
+std::int32_t number_of(std::size_t tokens) {
+  return static_cast<std::int32_t>(tokens);
+}
+
+/// Appends a part of a text's tokens.
+void append(const std::vector<std::int32_t>& tokens, TextWindow part, std::vector<std::int32_t>& ids) {
+  const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(part.first);
+  ids.insert(ids.end(), begin, begin + static_cast<std::ptrdiff_t>(part.count));
 }
 
 /// Throws Error unless the line is a pair, two parts with a tab between. A blank line is a pair of two empty
@@ -45,8 +52,27 @@ KeptTokens longest_first(std::size_t first, std::size_t second, std::size_t room
   return is_swapped ? KeptTokens{longer, shorter} : KeptTokens{shorter, longer};
 }
 
-TextInput::TextInput(std::int64_t max_length) : max_length_(static_cast<std::size_t>(max_length)) {
+Schema TextInput::with_options(Schema schema) {
+  return std::move(schema).integer(
+      "stride", 0,
+      {.help = "a text that is too long for data.max_length is read in windows, which share this number of "
+               "tokens; of a pair the longer text is. It must be less than half of data.max_length - 3. 0: "
+               "the text is cut at its end",
+       .unit = "tokens",
+       .min = 0,
+       .max = 1048576});
+}
+
+TextInput::TextInput(const Options& options, std::int64_t max_length)
+    : max_length_(static_cast<std::size_t>(max_length)),
+      stride_(static_cast<std::size_t>(options.integer("stride"))) {
   ENCORE_REQUIRE(max_length >= 3, "max_length must leave room for the markers");
+  // A window of a pair has at least half of the room for the longer text, and must show something new.
+  if (stride_ > 0 && 2 * stride_ >= max_length_ - 3)
+    throw OptionError("stride", "stride = " + std::to_string(stride_) +
+                                    ", but with data.max_length = " + std::to_string(max_length_) +
+                                    " windows can share fewer than " + std::to_string((max_length_ - 2) / 2) +
+                                    " tokens: expected a smaller stride");
 }
 
 void TextInput::require_texts(const Records& records) const {
@@ -71,62 +97,90 @@ TextCounts TextInput::text_counts(const Records& train) const {
 void TextInput::add_columns(std::vector<ColumnRule>& columns) const {
   columns.push_back({.name = cut_column, .space = Space::sequences});  // number of tokens cut at the ends
   if (pairs_) columns.push_back({.name = segments_column, .space = Space::tokens});
+  if (stride_ > 0) columns.push_back({.name = own_tokens_column, .space = Space::sequences});
 }
 
 void TextInput::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
-                       EncodedExample& to, std::size_t first_column) const {
-  to.ids.push_back(tokenizer.special(Special::start));
-  tokenizer.encode(records.texts("text")[record], to.ids);
-  const std::size_t first = to.ids.size() - 1;
-  if (!pairs_) {
-    const std::size_t kept = std::min(first, max_length_ - 2);
-    cut(to.ids, 1, kept);
-    to.ids.push_back(tokenizer.special(Special::end));
-    to.integers(first_column).push_back(static_cast<std::int32_t>(first - kept));
+                       EncodedExample& to, std::size_t first_column,
+                       const std::function<void()>& add_truth) const {
+  require_texts(records);
+  Tokens tokens;
+  tokenizer.encode(records.texts("text")[record], tokens.first);
+  if (pairs_) tokenizer.encode(records.texts(second_field)[record], tokens.second);
+  const std::size_t first = tokens.first.size(), second = tokens.second.size();
+  const KeptTokens kept = longest_first(first, second, max_length_ - markers());
+  TextWindow of_first = {.first = 0, .count = kept.first}, of_second = {.first = 0, .count = kept.second};
+  const std::size_t cut = first - kept.first + second - kept.second;
+  if (stride_ == 0 || cut == 0) {
+    add_sequence(tokens, of_first, of_second, tokenizer, to, first_column);
+    to.integers(first_column).push_back(number_of(cut));
+    if (stride_ > 0) to.integers(own_column(first_column)).push_back(number_of(first + second));
+    add_truth();
     return;
   }
-  require_texts(records);
-  std::vector<std::int32_t> tokens;
-  tokenizer.encode(records.texts(second_field)[record], tokens);
-  const KeptTokens kept = longest_first(first, tokens.size(), max_length_ - 3);
-  to.integers(first_column)
-      .push_back(static_cast<std::int32_t>(first + tokens.size() - kept.first - kept.second));
-  cut(to.ids, 1, kept.first);
+  const bool reads_first = first > second;  // in windows; of equally long ones the second text, as it is cut
+  TextWindow& window = reads_first ? of_first : of_second;
+  const std::size_t shorter_cut = reads_first ? second - kept.second : first - kept.first;
+  const std::vector<TextWindow> windows = encore::windows_of(std::max(first, second), window.count, stride_);
+  const std::vector<std::size_t> own = own_tokens(windows);
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    window = windows[i];
+    add_sequence(tokens, of_first, of_second, tokenizer, to, first_column);
+    to.integers(first_column).push_back(number_of(shorter_cut));
+    to.integers(own_column(first_column)).push_back(number_of(own[i]));
+    add_truth();
+    to.end_sequence();
+  }
+}
+
+void TextInput::add_sequence(const Tokens& tokens, TextWindow first, TextWindow second,
+                             const Tokenizer& tokenizer, EncodedExample& to, std::size_t first_column) const {
+  to.ids.push_back(tokenizer.special(Special::start));
+  append(tokens.first, first, to.ids);
+  to.ids.push_back(tokenizer.special(Special::end));
+  if (!pairs_) return;
+  append(tokens.second, second, to.ids);
   to.ids.push_back(tokenizer.special(Special::end));
   std::vector<std::int32_t>& segments = to.integers(first_column + 1);
-  segments.insert(segments.end(), to.ids.size(), 0);
-  cut(tokens, 0, kept.second);
-  to.ids.insert(to.ids.end(), tokens.begin(), tokens.end());
-  to.ids.push_back(tokenizer.special(Special::end));
-  segments.insert(segments.end(), tokens.size() + 1, 1);
+  segments.insert(segments.end(), first.count + 2, 0);
+  segments.insert(segments.end(), second.count + 1, 1);
 }
 
 void TextInput::describe(const ExampleSet& set, SetDescription& description) const {
   const std::size_t cuts = set.column(cut_column);
-  std::int64_t texts = 0, tokens = 0;
+  std::int64_t texts = 0, tokens = 0, windowed = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const std::int32_t here = set.integers(cuts, i).front();
+    const std::int32_t here = set.integers(cuts, first_window(set, i)).front();
     texts += here > 0 ? 1 : 0;
     tokens += here;
+    windowed += set.sequences(i).count > 1 ? 1 : 0;
   }
+  const std::string of_all =
+      " of " + (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
+                       : counted(static_cast<std::int64_t>(set.size()), "example", "examples"));
+  const std::string too_long = " longer than max_length = " + std::to_string(max_length_) + ": ";
   description.counts.emplace_back("cut texts", texts);
   description.counts.emplace_back("cut pieces", tokens);
-  if (texts > 0)
+  if (stride_ > 0) description.counts.emplace_back("texts in windows", windowed);
+  if (windowed > 0)
     description.notes.push_back(
-        std::to_string(texts) + " of " +
-        (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
-                : counted(static_cast<std::int64_t>(set.size()), "example", "examples")) +
-        " are longer than max_length = " + std::to_string(max_length_) + ": " +
-        counted(tokens, "token is", "tokens are") + (pairs_ ? " cut at the ends" : " cut at the end"));
+        std::to_string(windowed) + of_all + " are" + too_long +
+        counted(static_cast<std::int64_t>(set.sequence_count()), "window", "windows") + " in all");
+  if (texts > 0)
+    description.notes.push_back(std::to_string(texts) + of_all + (stride_ > 0 ? " have two texts" : " are") +
+                                too_long + counted(tokens, "token is", "tokens are") +
+                                (stride_ > 0 ? " cut at the ends of the shorter ones"
+                                 : pairs_    ? " cut at the ends"
+                                             : " cut at the end"));
 }
 
-std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
-                                const std::string& answer) const {
-  const std::int32_t tokens = set.integers(set.column(cut_column), sequence).front();
+std::string TextInput::left_out(const ExampleSet& set, std::size_t example, const std::string& answer) const {
+  const std::int32_t tokens = set.integers(set.column(cut_column), first_window(set, example)).front();
   if (tokens == 0) return "";
   return answer + " does not depend on " +
-         (pairs_ ? counted(tokens, "token", "tokens") + " at the ends of both inputs"
-                 : "its last " + counted(tokens, "token", "tokens"));
+         (!pairs_       ? "its last " + counted(tokens, "token", "tokens")
+          : stride_ > 0 ? counted(tokens, "token", "tokens") + " at the end of its shorter input"
+                        : counted(tokens, "token", "tokens") + " at the ends of both inputs");
 }
 
 Records TextInput::from_text(std::span<const std::string> lines) const {

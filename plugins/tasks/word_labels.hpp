@@ -61,6 +61,9 @@ class WordLabels {
   /// Throws Error.
   void restore(std::string_view knowledge);
   const LabelNames& names() const { return names_; }
+  /// Returns the largest number of tokens that consecutive windows share; 0: sentences that do not fit are
+  /// cut.
+  std::size_t stride() const { return stride_; }
   static TextCounts text_counts(const Records& train);
 
   std::vector<ColumnRule> columns() const;

@@ -13,7 +13,7 @@
 namespace encore::classify {
 
 Classify::Classify(const Options& options, const TaskContext& context)
-    : class_(options), texts_(context.max_length) {}
+    : class_(options), texts_(options, context.max_length) {}
 
 std::vector<Measure> Classify::measures() {
   return tasks::class_measures("examples");
@@ -37,8 +37,8 @@ std::vector<ColumnRule> Classify::columns() const {
 
 void Classify::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const {
-  texts_.encode(records, record, tokenizer, to, class_.column_count());
-  class_.encode(records, record, to);
+  texts_.encode(records, record, tokenizer, to, class_.column_count(),
+                [&] { class_.encode(records, record, to); });
 }
 
 SetDescription Classify::describe(const ExampleSet& set) const {
@@ -64,8 +64,8 @@ Records Classify::completed(const Records& records, Records answers) const {
   return answers;
 }
 
-std::string Classify::left_out(const ExampleSet& set, std::size_t sequence) const {
-  return texts_.left_out(set, sequence, "its label");
+std::string Classify::left_out(const ExampleSet& set, std::size_t example) const {
+  return texts_.left_out(set, example, "its label");
 }
 
 }  // namespace encore::classify

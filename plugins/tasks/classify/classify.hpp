@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <encore/adopts_fields.hpp>
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 #include "sequence_class.hpp"
@@ -17,14 +18,14 @@
 
 namespace encore::classify {
 
-class Classify final : public Task, public AdoptsFields {
+class Classify final : public Task, public AdoptsFields, public ReadsWindows {
  public:
   static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
       "one label for each text or text pair, predicted from its first token ([CLS]) or from the mean of its "
       "tokens (`pooling` of the head); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
-  static Schema options() { return tasks::ClassWeights::with_options({}); }
+  static Schema options() { return tasks::TextInput::with_options(tasks::ClassWeights::with_options({})); }
   static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }
   static std::vector<Measure> measures();
   static std::vector<AdoptedModel> adopted() {
@@ -46,10 +47,12 @@ class Classify final : public Task, public AdoptsFields {
   TextCounts text_counts(const Records& train) const override { return texts_.text_counts(train); }
 
   std::vector<ColumnRule> columns() const override;
-  std::vector<OutputRule> outputs() const override { return {class_.output()}; }
-  /// Encodes the ids as TextInput does, and the class of the sequence.
+  std::vector<OutputRule> outputs() const override { return class_.outputs(texts_.stride() > 0); }
+  /// Encodes the ids as TextInput does, and the class of each sequence.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
+  bool separates_sequences() const override { return texts_.stride() > 0; }
+  std::size_t stride_of_vectors() const override { return texts_.stride(); }
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override {
@@ -68,7 +71,7 @@ class Classify final : public Task, public AdoptsFields {
                         const Outputs& outputs) const override {
     return completed(records, class_.scored_label(set, outputs));
   }
-  std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
+  std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:
   /// Adds the input and the line that a user sees to the field `label` of `answers`, which may have scores.

@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <limits>
 
+#include "input_places.hpp"
 #include "line_text.hpp"
 #include "number_bits.hpp"
+#include "window_shares.hpp"
 #include "word_counts.hpp"
 
 namespace encore::embed {
@@ -51,25 +53,21 @@ std::string shown_vector(std::span<const float> vector) {
   return text + (vector.size() > most ? " ...] (" + std::to_string(vector.size()) + ")" : "]");
 }
 
-/// Returns whether an example has a second text. Negatives may follow it.
-bool is_pair(const ExampleSet& set, std::size_t example) {
-  return set.sequences(example).count >= 2;
-}
-
-double cosine_of_pair(const ExampleSet& set, const Vectors& vectors, std::size_t example) {
-  const std::size_t first = set.sequences(example).first;
-  return is_pair(set, example) ? vectors.cosine(first, first + 1) : std::numeric_limits<double>::quiet_NaN();
+double cosine_of_pair(const InputPlaces& places, const Vectors& vectors, std::size_t example) {
+  return places.is_pair(example) ? vectors.cosine(places.of(example, 0), places.of(example, 1))
+                                 : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Returns the rank, from 1: the number of second inputs of the group that are at least as near as the right
 /// one. So a model that gives every input the same vector has the last rank.
-std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t example, const Group& group) {
-  const std::size_t query = set.sequences(example).first;
-  const double own = vectors.cosine(query, query + 1);
+std::size_t rank_of(const InputPlaces& places, const Vectors& vectors, std::size_t example,
+                    const Group& group) {
+  const std::size_t query = places.of(example, 0);
+  const double own = vectors.cosine(query, places.of(example, 1));
   std::size_t rank = 1;
   for (std::size_t other = group.begin; other < group.end; ++other)
-    if (other != example && is_pair(set, other))
-      rank += vectors.cosine(query, set.sequences(other).first + 1) >= own ? 1 : 0;
+    if (other != example && places.is_pair(other))
+      rank += vectors.cosine(query, places.of(other, 1)) >= own ? 1 : 0;
   return rank;
 }
 
@@ -89,14 +87,27 @@ Schema Embed::options() {
                         "the most words of the first input (BM25)",
                 .unit = "inputs",
                 .min = 0,
-                .max = 32});
+                .max = 32})
+      .integer("stride", 0,
+               {.help = "an input that is too long for data.max_length is read in windows, which share this "
+                        "number of tokens; its vector is the mean of theirs, weighted by their tokens. It "
+                        "must be less than data.max_length - 2. 0: the input is cut at its end",
+                .unit = "tokens",
+                .min = 0,
+                .max = 1048576});
 }
 
 Embed::Embed(const Options& options, const TaskContext& context)
     : max_length_(static_cast<std::size_t>(context.max_length)),
       candidates_(static_cast<std::size_t>(options.integer("candidates"))),
-      mined_(static_cast<std::size_t>(options.integer("mined_negatives"))) {
+      mined_(static_cast<std::size_t>(options.integer("mined_negatives"))),
+      stride_(static_cast<std::size_t>(options.integer("stride"))) {
   ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the markers");
+  if (stride_ >= max_length_ - 2)
+    throw OptionError("stride", "stride = " + std::to_string(stride_) +
+                                    ", but with data.max_length = " + std::to_string(max_length_) +
+                                    " a window has " + std::to_string(max_length_ - 2) +
+                                    " tokens of the input: expected a smaller stride");
 }
 
 std::vector<Measure> Embed::measures() {
@@ -209,6 +220,10 @@ std::vector<ColumnRule> Embed::columns() const {
   if (scale_.is_known())  // the cosine to learn
     columns.push_back(
         {.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers, .truth = true});
+  if (stride_ > 0) {
+    columns.push_back({.name = window_column, .space = Space::sequences});  // its number within its input
+    columns.push_back({.name = tasks::own_tokens_column, .space = Space::sequences});
+  }
   return columns;
 }
 
@@ -216,14 +231,27 @@ std::vector<OutputRule> Embed::outputs() const {
   return {{.name = embedding_output, .space = Space::sequences, .type = ColumnType::numbers, .width = 0}};
 }
 
-void Embed::add_text(const std::string& text, const Tokenizer& tokenizer, EncodedExample& to) const {
-  const std::size_t begin = to.ids.size();
-  to.ids.push_back(tokenizer.special(Special::start));
-  tokenizer.encode(text, to.ids);
-  const std::size_t tokens = to.ids.size() - begin - 1, kept = std::min(tokens, max_length_ - 2);
-  to.ids.resize(begin + 1 + kept);
-  to.ids.push_back(tokenizer.special(Special::end));
-  to.integers(cut_tokens).push_back(static_cast<std::int32_t>(tokens - kept));
+void Embed::add_text(const std::string& text, const Tokenizer& tokenizer, EncodedExample& to,
+                     const std::function<void(bool)>& add_columns) const {
+  std::vector<std::int32_t> tokens;
+  tokenizer.encode(text, tokens);
+  const std::size_t room = max_length_ - 2,
+                    kept = stride_ > 0 ? tokens.size() : std::min(tokens.size(), room);
+  const std::vector<TextWindow> windows = windows_of(kept, room, stride_);
+  const std::vector<std::size_t> own = own_tokens(windows);
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(windows[i].first);
+    to.ids.push_back(tokenizer.special(Special::start));
+    to.ids.insert(to.ids.end(), begin, begin + static_cast<std::ptrdiff_t>(windows[i].count));
+    to.ids.push_back(tokenizer.special(Special::end));
+    to.integers(cut_tokens).push_back(static_cast<std::int32_t>(tokens.size() - kept));
+    if (stride_ > 0) {
+      to.integers(window_columns()).push_back(static_cast<std::int32_t>(i));
+      to.integers(window_columns() + 1).push_back(static_cast<std::int32_t>(own[i]));
+    }
+    add_columns(i == 0);
+    to.end_sequence();
+  }
 }
 
 /// Returns both inputs of a pair, then its negatives; a single input, if the record has no second one.
@@ -243,24 +271,36 @@ std::vector<std::string> Embed::texts_of(const Records& records, std::size_t rec
 void Embed::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                    EncodedExample& to) const {
   const std::vector<std::string> texts = texts_of(records, record);
-  for (std::size_t which = 0; which < texts.size(); ++which) {
-    add_text(texts[which], tokenizer, to);
-    to.integers(first).push_back(texts.size() > 1 && which == 0 ? 0 : no_target);
-    to.integers(second).push_back(which > 0 ? 0 : no_target);
-    if (records.has(number_field)) {
-      const double value = checked(records.numbers(number_field)[record]);
+  const bool has_number = records.has(number_field);
+  const double value = has_number ? checked(records.numbers(number_field)[record]) : 0.0;
+  for (std::size_t which = 0; which < texts.size(); ++which)
+    add_text(texts[which], tokenizer, to, [&](bool is_first_window) {
+      // The other windows of an input are of neither side: their vectors are part of that of the first.
+      to.integers(first).push_back(is_first_window && texts.size() > 1 && which == 0 ? 0 : no_target);
+      to.integers(second).push_back(is_first_window && which > 0 ? 0 : no_target);
+      if (!has_number) return;
       tasks::put_number(value, to.integers(bits));
       if (scale_.is_known()) to.numbers(scaled).push_back(static_cast<float>(scale_.cosine_of(value)));
-    }
-    to.end_sequence();
-  }
+    });
+}
+
+std::size_t Embed::windows(const ExampleSet& set, std::size_t example) const {
+  if (stride_ == 0) return 1;
+  const std::size_t column = set.column(window_column);
+  const Run of = set.sequences(example);
+  std::int32_t last = 0;
+  for (std::size_t s = of.first; s < of.first + of.count; ++s)
+    last = std::max(last, set.integers(column, s).front());
+  return static_cast<std::size_t>(last) + 1;
 }
 
 SetDescription Embed::describe(const ExampleSet& set) const {
   const std::size_t cuts = set.column("cut_pieces");
+  const InputPlaces places(set);
+  const auto inputs = static_cast<std::int64_t>(places.inputs());
   std::int64_t texts = 0, tokens = 0, negatives = 0;
   for (std::size_t i = 0; i < set.size(); ++i)
-    negatives += static_cast<std::int64_t>(std::max<std::size_t>(set.sequences(i).count, 2) - 2);
+    negatives += static_cast<std::int64_t>(std::max<std::size_t>(places.inputs(i), 2) - 2);
   for (const std::int32_t here : set.columns()[cuts].integers) {
     texts += here > 0 ? 1 : 0;
     tokens += here;
@@ -268,9 +308,12 @@ SetDescription Embed::describe(const ExampleSet& set) const {
   SetDescription description;
   description.counts = {{"cut texts", texts}, {"cut pieces", tokens}};
   if (negatives > 0) description.counts.emplace_back("hard negatives", negatives);
+  if (const auto windows = static_cast<std::int64_t>(set.sequence_count()); windows > inputs)
+    description.notes.push_back("inputs that are longer than max_length = " + std::to_string(max_length_) +
+                                " are read in windows: " + counted(windows, "window", "windows") + " of " +
+                                counted(inputs, "input", "inputs"));
   if (texts > 0)
-    description.notes.push_back(std::to_string(texts) + " of " +
-                                counted(static_cast<std::int64_t>(set.sequence_count()), "input", "inputs") +
+    description.notes.push_back(std::to_string(texts) + " of " + counted(inputs, "input", "inputs") +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
                                 counted(tokens, "token is", "tokens are") + " cut at the end");
   if (scale_.is_known())
@@ -283,17 +326,18 @@ SetDescription Embed::describe(const ExampleSet& set) const {
 
 void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const Vectors vectors(set, outputs, embedding_output);
+  const InputPlaces places(set);
   const bool has_numbers = set.has_column(tasks::number_bits_column);
   for (std::size_t i = 0; i < set.size(); ++i) {
     statistics.begin_example();
-    if (!is_pair(set, i)) continue;
+    if (!places.is_pair(i)) continue;
     if (has_numbers) {
-      statistics.add("prediction", cosine_of_pair(set, vectors, i));
+      statistics.add("prediction", cosine_of_pair(places, vectors, i));
       statistics.add("truth", tasks::number_in(set.integers(set.column(tasks::number_bits_column),
                                                             set.sequences(i).first)));
     }
     if (scale_.is_known()) continue;  // a pair with a low number need not match
-    const std::size_t rank = rank_of(set, vectors, i, group_of(i, set.size(), candidates_));
+    const std::size_t rank = rank_of(places, vectors, i, group_of(i, set.size(), candidates_));
     statistics.add("reciprocal_rank", 1.0 / static_cast<double>(rank));
     statistics.add("found", rank == 1 ? 1 : 0);
     statistics.add("pairs", 1);
@@ -302,9 +346,10 @@ void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& s
 
 Records Embed::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
   const Vectors vectors(set, outputs, embedding_output);
+  const InputPlaces places(set);
   Records::Numbers cosines, numbers;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    cosines.push_back(cosine_of_pair(set, vectors, i));
+    cosines.push_back(cosine_of_pair(places, vectors, i));
     if (scale_.is_known()) numbers.push_back(scale_.number_of(cosines.back()));
   }
   Records labelled;
@@ -334,21 +379,21 @@ Records Embed::from_text(std::span<const std::string> lines) const {
 
 Records Embed::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   const Vectors vectors(set, outputs, embedding_output);
+  const InputPlaces places(set);
   Records::NumberLists embeddings[2];
   Records::Texts shown;
   bool any_pair = false;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const Run of = set.sequences(i);
     for (std::size_t which = 0; which < 2; ++which) {
       const std::span<const float> vector =
-          which < of.count ? vectors.of(of.first + which) : std::span<const float>();
+          which < places.inputs(i) ? vectors.of(places.of(i, which)) : std::span<const float>();
       embeddings[which].emplace_back(vector.begin(), vector.end());
     }
-    any_pair = any_pair || is_pair(set, i);
+    any_pair = any_pair || places.is_pair(i);
     const std::string& text = records.texts("text")[i];
-    shown.push_back(is_pair(set, i) ? written(vectors.cosine(of.first, of.first + 1)) + "\t" + text + "\t" +
-                                          records.texts("text2")[i]
-                                    : shown_vector(vectors.of(of.first)) + "\t" + text);
+    shown.push_back(places.is_pair(i) ? written(cosine_of_pair(places, vectors, i)) + "\t" + text + "\t" +
+                                            records.texts("text2")[i]
+                                      : shown_vector(vectors.of(places.of(i, 0))) + "\t" + text);
   }
   Records answers = any_pair ? label(records, set, outputs) : Records();
   answers.add("text", records.texts("text"));

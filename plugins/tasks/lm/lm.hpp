@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 namespace encore::lm {
 
-class Lm final : public Task {
+class Lm final : public Task, public ReadsWindows {
  public:
   static constexpr const char* summary =
       "causal language modelling: each token of a text is predicted from those before it (Radford et al. "

@@ -14,13 +14,14 @@
 #include <string>
 #include <vector>
 
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 #include "masking.hpp"
 
 namespace encore::mlm {
 
-class Mlm final : public Task {
+class Mlm final : public Task, public ReadsWindows {
  public:
   static constexpr const char* summary =
       "masked language modelling: the model predicts tokens that are drawn again in every epoch; 80 % of "

@@ -12,6 +12,7 @@
 
 #include "label_scores.hpp"
 #include "measures.hpp"
+#include "window_shares.hpp"
 
 namespace encore::multilabel {
 namespace {
@@ -38,7 +39,7 @@ std::string rounded(float probability) {
 }  // namespace
 
 Schema Multilabel::options() {
-  return Schema()
+  return tasks::TextInput::with_options({})
       .number("threshold", 0.5,
               {.help = "a text gets the labels whose probability is above this number",
                .min = 0.0,
@@ -52,7 +53,7 @@ Schema Multilabel::options() {
 Multilabel::Multilabel(const Options& options, const TaskContext& context)
     : threshold_(static_cast<float>(options.number("threshold"))),
       tunes_(options.flag("tune_thresholds")),
-      texts_(context.max_length) {}
+      texts_(options, context.max_length) {}
 
 std::vector<Measure> Multilabel::measures() {
   return multilabel::measures();
@@ -108,24 +109,28 @@ std::vector<OutputRule> Multilabel::outputs() const {
 
 void Multilabel::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                         EncodedExample& to) const {
-  texts_.encode(records, record, tokenizer, to, of_texts);
-  if (!records.has("labels")) return;
+  const bool has_labels = records.has("labels");
   std::set<std::int32_t> numbers;
-  for (const std::string& label : records.lists("labels")[record]) numbers.insert(names_.number(label));
-  std::vector<float>& wanted = to.numbers(targets);
-  wanted.assign(names_.labels().size(), 0.0F);
-  for (const std::int32_t number : numbers) {
-    to.integers(truth).push_back(number);
-    if (names_.is_label(number)) wanted[static_cast<std::size_t>(number)] = 1.0F;
-  }
-  to.integers(known).push_back(0);
+  if (has_labels)
+    for (const std::string& label : records.lists("labels")[record]) numbers.insert(names_.number(label));
+  texts_.encode(records, record, tokenizer, to, of_texts, [&] {
+    if (!has_labels) return;
+    std::vector<float>& wanted = to.numbers(targets);
+    const std::size_t begin = wanted.size();
+    wanted.resize(begin + names_.labels().size(), 0.0F);
+    for (const std::int32_t number : numbers) {
+      to.integers(truth).push_back(number);
+      if (names_.is_label(number)) wanted[begin + static_cast<std::size_t>(number)] = 1.0F;
+    }
+    to.integers(known).push_back(0);
+  });
 }
 
 SetDescription Multilabel::describe(const ExampleSet& set) const {
   std::map<std::int32_t, std::int64_t> texts;  // by label; empty if the truth is unknown
   std::int64_t given = 0, without = 0, unseen = 0;
   for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i) {
-    const auto numbers = set.integers(set.column("truth"), i);
+    const auto numbers = set.integers(set.column("truth"), tasks::first_window(set, i));
     for (const std::int32_t number : numbers) {
       ++texts[number];
       unseen += names_.is_label(number) ? 0 : 1;
@@ -158,15 +163,17 @@ void Multilabel::measure(const ExampleSet& set, const Outputs& outputs, Statisti
   const std::vector<std::string> labels = names_.labels();
   const std::size_t truths = set.column("truth");
   for (std::size_t i = 0; i < set.size(); ++i) {
-    Labelling text{.predicted = predicted(set, outputs, i), .scores = outputs.numbers(scores_output, set, i)};
-    for (const std::int32_t number : set.integers(truths, i)) text.truth.push_back(names_.name(number));
+    const std::vector<float> scores = scores_of(set, outputs, i);
+    Labelling text{.predicted = above_thresholds(scores), .scores = scores};
+    for (const std::int32_t number : set.integers(truths, tasks::first_window(set, i)))
+      text.truth.push_back(names_.name(number));
     measure_text(labels, text, statistics);
   }
 }
 
 Records Multilabel::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
   Records::TextLists lists;
-  for (std::size_t i = 0; i < set.size(); ++i) lists.push_back(predicted(set, outputs, i));
+  for (std::size_t i = 0; i < set.size(); ++i) lists.push_back(above_thresholds(scores_of(set, outputs, i)));
   Records labelled;
   labelled.add("labels", std::move(lists));
   return labelled;
@@ -178,11 +185,13 @@ std::string Multilabel::tune(const ExampleSet& dev, const Outputs& outputs) cons
   if (!tunes_) return "";
   const std::vector<std::string> labels = names_.labels();
   const std::size_t wanted = dev.column(targets_column);
+  std::vector<std::vector<float>> scores;  // by text, then by label
+  for (std::size_t i = 0; i < dev.size(); ++i) scores.push_back(scores_of(dev, outputs, i));
   std::vector<float> thresholds;
   for (std::size_t k = 0; k < labels.size(); ++k) {
     std::vector<Judged> texts;
     for (std::size_t i = 0; i < dev.size(); ++i)
-      texts.emplace_back(outputs.numbers(scores_output, dev, i)[k], dev.numbers(wanted, i)[k] > 0.5F);
+      texts.emplace_back(scores[i][k], dev.numbers(wanted, tasks::first_window(dev, i))[k] > 0.5F);
     thresholds.push_back(best_threshold(std::move(texts), threshold_));
   }
   return thresholds_text(thresholds, labels);
@@ -202,7 +211,7 @@ Records Multilabel::answer(const Records& records, const ExampleSet& set, const 
   const std::vector<std::string> labels = names_.labels();
   Records::Texts shown;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const auto scores = outputs.numbers(scores_output, set, i);
+    const std::vector<float> scores = scores_of(set, outputs, i);
     std::string line;
     for (std::size_t k = 0; k < labels.size(); ++k)
       if (scores[k] > threshold_of(k))
@@ -221,7 +230,7 @@ Records Multilabel::scored_answer(const Records& records, const ExampleSet& set,
   Records::NumberLists given;
   Records::NumberMaps all;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const auto scores = outputs.numbers(scores_output, set, i);
+    const std::vector<float> scores = scores_of(set, outputs, i);
     given.emplace_back();
     for (std::size_t k = 0; k < labels.size(); ++k)
       if (scores[k] > threshold_of(k)) given.back().push_back(static_cast<double>(scores[k]));
@@ -232,13 +241,21 @@ Records Multilabel::scored_answer(const Records& records, const ExampleSet& set,
   return answers;
 }
 
-std::string Multilabel::left_out(const ExampleSet& set, std::size_t sequence) const {
-  return texts_.left_out(set, sequence, "what labels it gets");
+std::string Multilabel::left_out(const ExampleSet& set, std::size_t example) const {
+  return texts_.left_out(set, example, "what labels it gets");
 }
 
-std::vector<std::string> Multilabel::predicted(const ExampleSet& set, const Outputs& outputs,
-                                               std::size_t sequence) const {
-  const auto scores = outputs.numbers(scores_output, set, sequence);
+std::vector<float> Multilabel::scores_of(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
+  const Run windows = set.sequences(example);
+  const auto of_window = [&](std::size_t sequence) { return outputs.numbers(scores_output, set, sequence); };
+  const std::span<const float> first = of_window(windows.first);
+  std::vector<float> scores(first.begin(), first.end());
+  for (std::size_t s = windows.first + 1; s < windows.first + windows.count; ++s)
+    for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = std::max(scores[k], of_window(s)[k]);
+  return scores;
+}
+
+std::vector<std::string> Multilabel::above_thresholds(std::span<const float> scores) const {
   std::vector<std::string> labels;
   for (std::size_t k = 0; k < scores.size(); ++k)
     if (scores[k] > threshold_of(k)) labels.push_back(names_.name(static_cast<std::int32_t>(k)));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <encore/adopts_fields.hpp>
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 #include "label_names.hpp"
@@ -20,7 +21,7 @@
 
 namespace encore::multilabel {
 
-class Multilabel final : public Task, public AdoptsFields {
+class Multilabel final : public Task, public AdoptsFields, public ReadsWindows {
  public:
   static constexpr const char* summary =
       "any number of labels for each text or text pair; each label has a probability of its own, predicted "
@@ -53,6 +54,8 @@ class Multilabel final : public Task, public AdoptsFields {
   std::vector<OutputRule> outputs() const override;
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
+  bool separates_sequences() const override { return texts_.stride() > 0; }
+  std::size_t stride_of_vectors() const override { return texts_.stride(); }
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
@@ -66,12 +69,13 @@ class Multilabel final : public Task, public AdoptsFields {
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override { return {}; }
   Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
-  std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
+  std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:
+  /// Returns the probability of each label; of several windows the largest of theirs.
+  static std::vector<float> scores_of(const ExampleSet& set, const Outputs& outputs, std::size_t example);
   /// Returns the labels above their thresholds, in the order of the label ids.
-  std::vector<std::string> predicted(const ExampleSet& set, const Outputs& outputs,
-                                     std::size_t sequence) const;
+  std::vector<std::string> above_thresholds(std::span<const float> scores) const;
 
   float threshold_of(std::size_t label) const { return tuned_.empty() ? threshold_ : tuned_[label]; }
 

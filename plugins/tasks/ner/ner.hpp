@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 #include "word_labels.hpp"
 
 namespace encore::ner {
 
-class Ner final : public Task {
+class Ner final : public Task, public ReadsWindows {
  public:
   static constexpr const char* summary =
       "entity recognition: one IOB2 tag for each word, such as B-PER, I-PER or O; an entity counts as "
@@ -41,6 +42,7 @@ class Ner final : public Task {
   std::vector<OutputRule> outputs() const override { return {words_.output()}; }
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
+  std::size_t stride_of_vectors() const override { return words_.stride(); }
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;

@@ -13,13 +13,14 @@
 #include <string_view>
 #include <vector>
 
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 #include "answers.hpp"
 
 namespace encore::qa {
 
-class Qa final : public Task {
+class Qa final : public Task, public ReadsWindows {
  public:
   static constexpr const char* summary =
       "extractive question answering: the model finds the part of a context that answers a question; exact "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of a context, and the best span in a window. best_span() tries all spans: the limit on their length
+// The best span in a window of a context. best_span() tries all spans: the limit on their length
 // keeps them few. A list of the n best ends, as other programs use, could miss the best pair. qa.cpp and
 // answers.cpp call it. Read spans.hpp first.
 #include "spans.hpp"
@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <encore/error.hpp>
 
 namespace encore::qa {
 namespace {
@@ -26,15 +24,6 @@ double share_of(std::span<const float> scores, std::size_t channel, std::size_t 
 }
 
 }  // namespace
-
-std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride) {
-  ENCORE_REQUIRE(stride < room, "every window shows something new");
-  std::vector<Window> windows;
-  for (std::size_t first = 0;; first += room - stride) {
-    windows.push_back({.first = first, .count = std::min(room, tokens - first)});
-    if (first + windows.back().count == tokens) return windows;
-  }
-}
 
 std::optional<std::pair<std::size_t, std::size_t>> tokens_of(const std::vector<ByteRange>& tokens,
                                                              ByteRange part) {

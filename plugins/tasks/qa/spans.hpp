@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of a long context, and the best span of rows in a window. Qa::encode cuts contexts into windows
-// here; answers.cpp searches the model's scores of each window. Scores of stored runs depend on the windows
-// and on the order of equal spans, so neither must change.
+// The best span of rows in a window of a long context. Qa::encode cuts contexts into windows (windows_of of
+// the SDK); answers.cpp searches the model's scores of each window. Scores of stored runs depend on the order
+// of equal spans, so it must not change.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include <encore/reads_windows.hpp>
 #include <encore/tokenizer.hpp>
 
 #include "text_places.hpp"
 
 namespace encore::qa {
 
-/// Consecutive tokens of a context.
-struct Window {
-  std::size_t first = 0, count = 0;
-
-  friend bool operator==(const Window&, const Window&) = default;
-};
-
-/// Returns windows of at most `room` tokens, each beginning room - stride tokens after the previous one; the
-/// last is the first that reaches the end. So Hugging Face's tokenizers cut with `stride` and "only_second".
-/// A context without tokens has one empty window. stride < room.
-std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride);
+using Window = TextWindow;  ///< consecutive tokens of a context; windows_of() cuts them
 
 /// Returns the first and the last token that share a byte with `part`, or nothing if none does.
 std::optional<std::pair<std::size_t, std::size_t>> tokens_of(const std::vector<ByteRange>& tokens,

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "number_bits.hpp"
+#include "window_shares.hpp"
 
 namespace encore::regress {
 namespace {
@@ -35,7 +36,7 @@ std::string written(double number) {
 
 }  // namespace
 
-Regress::Regress(const Options&, const TaskContext& context) : texts_(context.max_length) {}
+Regress::Regress(const Options& options, const TaskContext& context) : texts_(options, context.max_length) {}
 
 std::vector<Measure> Regress::measures() {
   const std::vector<std::string> pair = {"prediction", "truth"};
@@ -109,12 +110,14 @@ std::vector<OutputRule> Regress::outputs() const {
 
 void Regress::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                      EncodedExample& to) const {
-  texts_.encode(records, record, tokenizer, to, of_texts);
-  if (!records.has("number")) return;
-  const double number = checked(records.numbers("number")[record]);
-  to.numbers(targets).push_back(static_cast<float>(number));
-  to.integers(known).push_back(0);
-  tasks::put_number(number, to.integers(bits));
+  const bool has_number = records.has("number");
+  const double number = has_number ? checked(records.numbers("number")[record]) : 0.0;
+  texts_.encode(records, record, tokenizer, to, of_texts, [&] {
+    if (!has_number) return;
+    to.numbers(targets).push_back(static_cast<float>(number));
+    to.integers(known).push_back(0);
+    tasks::put_number(number, to.integers(bits));
+  });
 }
 
 SetDescription Regress::describe(const ExampleSet& set) const {
@@ -124,10 +127,13 @@ SetDescription Regress::describe(const ExampleSet& set) const {
   const std::size_t column = set.column(tasks::number_bits_column);
   const double count = static_cast<double>(set.size());
   double sum = 0.0, squares = 0.0;
-  for (std::size_t i = 0; i < set.size(); ++i) sum += tasks::number_in(set.integers(column, i));
+  const auto number = [&](std::size_t i) {
+    return tasks::number_in(set.integers(column, tasks::first_window(set, i)));
+  };
+  for (std::size_t i = 0; i < set.size(); ++i) sum += number(i);
   const double mean = sum / count;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const double distance = tasks::number_in(set.integers(column, i)) - mean;
+    const double distance = number(i) - mean;
     squares += distance * distance;
   }
   description.notes.push_back("the numbers have the mean " + written(mean) + " and the standard deviation " +
@@ -140,11 +146,11 @@ SetDescription Regress::describe(const ExampleSet& set) const {
 void Regress::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const std::size_t truths = set.column(tasks::number_bits_column);
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const double truth = tasks::number_in(set.integers(truths, i)),
-                 predicted = static_cast<double>(outputs.numbers(numbers_output, set, i).front());
-    const double error = predicted - truth;
+    const double truth = tasks::number_in(set.integers(truths, tasks::first_window(set, i))),
+                 prediction = predicted(set, outputs, i);
+    const double error = prediction - truth;
     statistics.begin_example();
-    statistics.add("prediction", predicted);
+    statistics.add("prediction", prediction);
     statistics.add("truth", truth);
     statistics.add("squared_error", error * error);
     statistics.add("absolute_error", std::abs(error));
@@ -154,8 +160,7 @@ void Regress::measure(const ExampleSet& set, const Outputs& outputs, Statistics&
 
 Records Regress::label(const Records&, const ExampleSet& set, const Outputs& outputs) const {
   Records::Numbers numbers;
-  for (std::size_t i = 0; i < set.size(); ++i)
-    numbers.push_back(static_cast<double>(outputs.numbers(numbers_output, set, i).front()));
+  for (std::size_t i = 0; i < set.size(); ++i) numbers.push_back(predicted(set, outputs, i));
   Records labelled;
   labelled.add("number", std::move(numbers));
   return labelled;
@@ -173,8 +178,18 @@ Records Regress::answer(const Records& records, const ExampleSet& set, const Out
   return answers;
 }
 
-std::string Regress::left_out(const ExampleSet& set, std::size_t sequence) const {
-  return texts_.left_out(set, sequence, "its number");
+std::string Regress::left_out(const ExampleSet& set, std::size_t example) const {
+  return texts_.left_out(set, example, "its number");
+}
+
+/// Returns the number of an example, of several windows the mean of theirs.
+double Regress::predicted(const ExampleSet& set, const Outputs& outputs, std::size_t example) const {
+  return tasks::mean_of_windows(tasks::window_shares(set, example),
+                                [&](std::size_t sequence) {
+                                  return std::vector<double>{static_cast<double>(
+                                      outputs.numbers(numbers_output, set, sequence).front())};
+                                })
+      .front();
 }
 
 }  // namespace encore::regress

@@ -39,7 +39,7 @@ class Relation final : public Task {
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
-  std::vector<OutputRule> outputs() const override { return {class_.output()}; }
+  std::vector<OutputRule> outputs() const override { return class_.outputs(false); }
   /// Encodes [CLS] text [SEP]. The column `spans` has the first and last row of e1, then those of e2. If the
   /// text is too long, it is cut after the spans, then before them, between them, and last in the spans.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,

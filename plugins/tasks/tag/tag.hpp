@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include <encore/reads_windows.hpp>
 #include <encore/task.hpp>
 
 #include "word_labels.hpp"
 
 namespace encore::tag {
 
-class Tag final : public Task {
+class Tag final : public Task, public ReadsWindows {
  public:
   static constexpr const char* summary =
       "one label for each word, such as its part of speech, predicted from the first token of the word; "
@@ -44,6 +45,7 @@ class Tag final : public Task {
               EncodedExample& to) const override {
     words_.encode(records, record, tokenizer, to);
   }
+  std::size_t stride_of_vectors() const override { return words_.stride(); }
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;

@@ -75,7 +75,7 @@ class EngineAllocation : public EngineTest, public ::testing::WithParamInterface
   /// Returns what embedding takes. The vectors themselves, one block, do not count.
   Taken embedded(const std::vector<int>& lengths) {
     const EncodedTexts texts = engine_->encode_texts(texts_of(lengths));
-    Taken taken = taken_by([&] { engine_->embed(texts.set); });
+    Taken taken = taken_by([&] { engine_->embed(texts); });
     if (lengths.size() * 128 * sizeof(float) >= large) --taken.blocks;
     return taken;
   }

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include <encore/class_probabilities.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tasks/prediction_file.hpp"
 #include "unit/infer/engine_fixture.hpp"
@@ -117,6 +118,53 @@ TEST_F(EngineTest, VectorsDependNeitherOnTheOrderNorOnEachOther) {
     }
   }
   EXPECT_EQ(engine.embed(texts).values, all.values);
+}
+
+std::string joined(std::span<const std::string> words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// Windows of 8 tokens that share 3: a text of 14 tokens has [0, 8), [5, 13) and [10, 14), of which 7, 5 and
+/// 2 tokens count.
+TEST_F(EngineTest, TheVectorOfALongTextIsTheMeanOfItsWindows) {
+  train({"task.stride=3", "data.max_length=10"});
+  Engine engine = this->engine();
+  engine.make_batch_invariant();
+  std::vector<std::string> words;
+  for (int i = 0; i < 14; ++i) words.emplace_back(i % 3 == 0 ? "well" : i % 3 == 1 ? "in" : "slept");
+  const std::span<const std::string> all(words);
+  const std::vector<std::string> texts = {joined(all), joined(all.first(8)), joined(all.subspan(5, 8)),
+                                          joined(all.subspan(10))};
+  const EncodedTexts encoded = engine.encode_texts(texts);
+  ASSERT_EQ(encoded.set.sequence_count(), 6U) << "each word is a token";
+  EXPECT_EQ(encoded.use(0).windows, 3U);
+  EXPECT_EQ(encoded.use(0).left_out, "");
+  EXPECT_EQ(encoded.use(1).windows, 1U);
+  EXPECT_EQ(encoded.tokens(0), 8 + 8 + 4 + 3 * 2);
+  const Vectors vectors = engine.embed(encoded);
+  ASSERT_EQ(vectors.size(), 4U);
+  double largest = 0.0;
+  for (std::size_t c = 0; c < vectors.width; ++c) {
+    EXPECT_NEAR(vectors[0][c], (7 * vectors[1][c] + 5 * vectors[2][c] + 2 * vectors[3][c]) / 14.0, 1e-6);
+    largest = std::max(largest, std::abs(double{vectors[0][c]} - double{vectors[1][c]}));
+  }
+  EXPECT_GT(largest, 1e-3) << "the vector depends on the words behind the first window";
+  const Vectors alone = engine.embed(std::span(texts).first(1));
+  for (std::size_t c = 0; c < vectors.width; ++c) EXPECT_EQ(alone[0][c], vectors[0][c]);
+}
+
+TEST_F(EngineTest, WithoutAStrideALongTextIsCutAndSaysSo) {
+  train({"data.max_length=10"});
+  const Engine engine = this->engine();
+  const EncodedTexts encoded = engine.encode_texts(
+      std::vector<std::string>{"well well well well well well well well in slept", "well"});
+  EXPECT_EQ(encoded.set.sequence_count(), 2U);
+  EXPECT_EQ(encoded.use(0).left_out, "its vector does not depend on its last 2 tokens");
+  EXPECT_EQ(tasks::members_of(encoded.use(0)).dump(),
+            R"({"truncated":"its vector does not depend on its last 2 tokens"})");
+  EXPECT_EQ(tasks::members_of(encoded.use(1)).dump(), "{}");
 }
 
 TEST_F(EngineTest, ABatchInvariantTextHasTheSameBitsInAnyCompany) {

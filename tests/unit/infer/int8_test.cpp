@@ -120,7 +120,7 @@ TEST_F(Int8Test, MatricesThatFourBitsHarmGetEight) {
   const auto quantized = [&](int bits, double tolerance) {
     Engine engine = this->engine(Weights::copied);
     const EncodedTexts encoded = engine.encode_texts(texts);
-    return quantize(engine, distance_of(engine, encoded.set), {.bits = bits, .tolerance = tolerance});
+    return quantize(engine, distance_of(engine, encoded), {.bits = bits, .tolerance = tolerance});
   };
   const double four = quantized(4, any_loss).quantized_cost, eight = quantized(8, any_loss).quantized_cost;
   ASSERT_GT(four, eight);
@@ -144,7 +144,7 @@ TEST_F(Int8Test, MatricesThatFourBitsHarmGetEight) {
 
   Engine engine = this->engine(Weights::copied);
   const EncodedTexts encoded = engine.encode_texts(texts);
-  static_cast<void>(quantize(engine, distance_of(engine, encoded.set), {.bits = 4, .tolerance = between}));
+  static_cast<void>(quantize(engine, distance_of(engine, encoded), {.bits = 4, .tolerance = between}));
   save_integer_weights(run_, record::int4_weights_file, engine.model(), mixed.stored(),
                        {.question = record::Specification::load(run_).question,
                         .step = engine.step(),
@@ -222,8 +222,8 @@ TEST_F(Int8Test, AFileWithoutScalesIsRefused) {
 TEST_F(Int8Test, VectorsMeasureTheCostIfThereIsNoSet) {
   train();
   Engine model = engine(Weights::copied);
-  const ExampleSet texts =
-      model.encode_texts(std::vector<std::string>{"in Paris slept", "Mrs Jordan slept"}).set;
+  const EncodedTexts texts =
+      model.encode_texts(std::vector<std::string>{"in Paris slept", "Mrs Jordan slept"});
   const Quantization found = quantize(model, distance_of(model, texts), {.tolerance = 0.5});
   EXPECT_NEAR(found.cost, 0.0, 1e-12);
   EXPECT_GT(found.quantized_cost, 0.0);

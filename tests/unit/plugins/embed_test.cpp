@@ -33,9 +33,10 @@ wordpiece::WordPiece make_tokenizer() {
   return tokenizer;
 }
 
-Embed make_task(std::int64_t candidates = 100, std::int64_t max_length = 16,
-                std::int64_t mined_negatives = 0) {
+Embed make_task(std::int64_t candidates = 100, std::int64_t max_length = 16, std::int64_t mined_negatives = 0,
+                std::int64_t stride = 0) {
   Options options;
+  options.set("stride", stride);
   options.set("candidates", candidates);
   options.set("mined_negatives", mined_negatives);
   return {options, {max_length}};
@@ -272,6 +273,54 @@ TEST(Embed, AnswersATypedText) {
   EXPECT_EQ(answers.texts("shown")[1], "0.5\ta\tc");
   EXPECT_EQ(message_of<Error>([&] { task.from_text(Texts{"a\tb\tc"}); }),
             "\"a\tb\tc\" has more than one tab: expected one text, or two with a tab between");
+}
+
+/// Windows of 4 tokens that share 1: 7 tokens have two windows, 10 have three.
+TEST(Embed, ReadsALongInputInWindows) {
+  const std::string seven = "a a a a c c c", ten = seven + " a a a";
+  Records records = records_of({"c", seven}, {ten, "a"});
+  Embed task = make_task(100, 6, 0, 1), without = make_task(100, 6);
+  task.prepare(records);
+  without.prepare(records);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 6);
+  ASSERT_EQ(set.sequence_count(), 7U);
+  const auto values = [&](const char* name) {
+    const auto all = set.columns()[set.column(name)].integers;
+    return std::vector<std::int32_t>(all.begin(), all.end());
+  };
+  EXPECT_EQ(values("window"), (std::vector<std::int32_t>{0, 0, 1, 2, 0, 1, 0}));
+  EXPECT_EQ(values("own_tokens"), (std::vector<std::int32_t>{1, 4, 3, 3, 4, 3, 1}));
+  EXPECT_EQ(values("first"), (std::vector<std::int32_t>{0, -1, -1, -1, 0, -1, -1}));
+  EXPECT_EQ(values("second"), (std::vector<std::int32_t>{-1, 0, -1, -1, -1, -1, 0}));
+  EXPECT_EQ(task.windows(set, 0), 3U);
+  EXPECT_EQ(task.windows(set, 1), 2U);
+  EXPECT_EQ(task.left_out(set, 0), "");
+  EXPECT_EQ(task.describe(set).notes,
+            (Texts{"inputs that are longer than max_length = 6 are read in windows: 7 windows of 4 inputs"}));
+  // The vectors of the first windows count; those of the others point elsewhere.
+  const Outputs outputs = at_angles(set, {10, 12, 200, 200, 90, 200, 100});
+  EXPECT_EQ(measured(task, set, outputs).at("accuracy"), 1.0);
+  const Records answers = task.answer(records, set, outputs);
+  EXPECT_NEAR(answers.numbers("similarity").at(0), std::cos(2 * std::acos(-1.0) / 180.0), 1e-6);
+  EXPECT_NEAR(answers.numbers("similarity").at(1), std::cos(10 * std::acos(-1.0) / 180.0), 1e-6);
+  const ExampleSet cut = data::encode_records(without, records, make_tokenizer(), 6);
+  EXPECT_EQ(cut.sequence_count(), 4U);
+  EXPECT_FALSE(cut.has_column("window"));
+  EXPECT_EQ(without.left_out(cut, 0), "its vector does not depend on 6 tokens at the ends of both inputs");
+  EXPECT_EQ(message_of<OptionError>([] { make_task(100, 6, 0, 4); }),
+            "stride = 4, but with data.max_length = 6 a window has 4 tokens of the input: expected a smaller "
+            "stride");
+}
+
+TEST(Embed, CountsInputsAndNotWindowsAsNegatives) {
+  Records records = records_of({"c c c c c c c"}, {"a"});
+  records.add("negatives", Records::TextLists{{"a a a a a a a", "c"}});
+  Embed task = make_task(100, 6, 0, 1);
+  task.prepare(records);
+  const ExampleSet set = data::encode_records(task, records, make_tokenizer(), 6);
+  EXPECT_EQ(set.sequence_count(), 6U);
+  const SetDescription description = task.describe(set);
+  EXPECT_EQ(description.counts.back(), (std::pair<std::string, std::int64_t>{"hard negatives", 2}));
 }
 
 }  // namespace

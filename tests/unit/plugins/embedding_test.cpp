@@ -25,6 +25,7 @@ struct EmbeddingCase {
   Values first, second;
   Values similarity = {};  ///< empty: contrastive
   Settings settings = {};
+  Values windows = {}, own_tokens = {};  ///< empty: each sequence is an input
 };
 
 struct EmbeddingRun {
@@ -43,12 +44,19 @@ EmbeddingRun run_embedding(const EmbeddingCase& one, const Values& states, DType
   HeadContext context{.width = one.width};
   if (!one.similarity.empty())
     context.columns = {{.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers}};
+  if (!one.windows.empty())
+    for (const char* name : {"window", "own_tokens"})
+      context.columns.push_back({.name = name, .space = Space::sequences});
   const auto head = make_built_in<Kind::head>("embedding_head", "embedding", one.settings, context);
   contract::HeadMemory memory(device, *head, one.width, batch, type, 1, 0.0);
   memory.inputs()[0].set(states);
   memory.columns()[0].set(one.first);
   memory.columns()[1].set(one.second);
   if (!one.similarity.empty()) memory.columns()[2].set(one.similarity);
+  if (!one.windows.empty()) {
+    memory.columns()[memory.columns().size() - 2].set(one.windows);
+    memory.columns().back().set(one.own_tokens);
+  }
   memory.memory().poison();
   head->score(memory.step(true, true));
   head->loss(memory.step(true, true));
@@ -58,6 +66,24 @@ EmbeddingRun run_embedding(const EmbeddingCase& one, const Values& states, DType
   device.fence();
   return {memory.losses().front().values(), memory.outputs()[0].values(),
           memory.input_gradients()[0].values()};
+}
+
+/// Returns for the first window of each input the mean of the vectors of its windows, weighted by their own
+/// tokens, and zeros for other sequences.
+std::vector<Values> merged(const EmbeddingCase& one, const std::vector<Values>& vectors) {
+  std::vector<Values> all(vectors.size(), Values(static_cast<std::size_t>(one.width), 0.0));
+  std::vector<double> tokens(vectors.size());
+  std::size_t first = 0;
+  for (std::size_t s = 0; s < vectors.size(); ++s) {
+    if (one.windows[s] < 0) continue;
+    if (one.windows[s] == 0) first = s;
+    tokens[first] += one.own_tokens[s];
+    for (std::size_t c = 0; c < all[s].size(); ++c) all[first][c] += one.own_tokens[s] * vectors[s][c];
+  }
+  for (std::size_t s = 0; s < vectors.size(); ++s)
+    for (double& value : all[s])
+      if (one.windows[s] == 0) value /= tokens[s];
+  return all;
 }
 
 /// Returns the mean of the rows of each sequence. Without `mean` the states hold only the first row of each
@@ -75,7 +101,7 @@ std::vector<Values> pooled(const EmbeddingCase& one, const Values& states, bool 
     all.push_back(std::move(vector));
     row += mean ? static_cast<std::size_t>(length) : 1;
   }
-  return all;
+  return one.windows.empty() ? all : merged(one, all);
 }
 
 double cosine(const Values& a, const Values& b) {
@@ -174,6 +200,47 @@ TEST(EmbeddingHead, NegativesAreWrongForEveryFirstText) {
 TEST(EmbeddingHead, LearnsTheSimilarityOfAPair) {
   expect_reference(pairs({}, {0.25, 0, 1, 0, 0, 0, 0, 0}), true, 0.05);
   expect_reference(pairs({{"pooling", std::string("cls")}}, {0.25, 0, 1, 0, 0, 0, 0.5, 0}), false, 0.05);
+}
+
+/// Returns pairs() with windows: the first input has two, the last second input has two with padding between.
+EmbeddingCase windows(const Settings& settings = {}, const Values& similarity = {}) {
+  return {.lengths = {3, 1, 2, 2, 5, 1, 4, 2},
+          .width = 5,
+          .first = {0, none, none, 0, none, none, none, none},
+          .second = {none, none, 0, none, 0, none, none, none},
+          .similarity = similarity,
+          .settings = settings,
+          .windows = {0, 1, 0, 0, 0, none, 1, 2},
+          .own_tokens = {1, 2, 4, 1, 3, none, 5, 2}};
+}
+
+TEST(EmbeddingHead, MergesTheWindowsOfAnInput) {
+  const Values numbers = {0.25, 0, 0, 1, 0, 0, 0, 0};
+  expect_reference(windows(), true, 0.05);
+  expect_reference(windows({{"temperature", 0.5}, {"pooling", std::string("cls")}}), false, 0.5);
+  expect_reference(windows({}, numbers), true, 0.05);
+  expect_reference(windows({{"pooling", std::string("cls")}}, numbers), false, 0.05);
+  const Values states = contract::normal_values(20 * 5, 11);
+  const std::vector<Values> expected = pooled(windows(), states, true);
+  const Values embedding = run_embedding(windows(), states).embedding;
+  for (const std::size_t first : {0, 2, 3, 4})
+    for (std::size_t c = 0; c < 5; ++c) EXPECT_NEAR(embedding[5 * first + c], expected[first][c], 1e-6);
+}
+
+TEST(EmbeddingHead, AnInputOfOneWindowKeepsItsBits) {
+  EmbeddingCase single = pairs();
+  single.windows = {0, 0, 0, none, 0, none, 0, 0};
+  single.own_tokens = {3, 0, 7, none, 5, none, 11, 3};
+  const Values states = contract::normal_values(20 * 5, 11);
+  for (const DType type : {DType::float64, DType::float32, DType::bfloat16}) {
+    const EmbeddingRun with = run_embedding(single, states, type),
+                       without = run_embedding(pairs(), states, type);
+    EXPECT_EQ(with.losses, without.losses) << name_of(type);
+    EXPECT_EQ(with.gradients, without.gradients) << name_of(type);
+    for (const std::size_t input : {0, 1, 2, 4, 6, 7})
+      for (std::size_t c = 5 * input; c < 5 * (input + 1); ++c)
+        EXPECT_EQ(with.embedding[c], without.embedding[c]) << name_of(type);
+  }
 }
 
 TEST(EmbeddingHead, LearnsNothingWithoutPairs) {

@@ -24,6 +24,8 @@ using testing::message_of;
 using Texts = Records::Texts;
 using Numbers = Records::Numbers;
 
+const Options defaults = default_options<Regress>();
+
 wordpiece::WordPiece make_tokenizer() {
   wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
@@ -48,7 +50,7 @@ Outputs outputs_of(const Regress& task, const ExampleSet& set, const std::vector
 }
 
 TEST(Regress, LearnsNumbers) {
-  Regress task({}, {16});
+  Regress task(defaults, {16});
   const Records records = records_of({"a", "c", "ab"}, {0.5, 4.0, -1.5});
   task.prepare(records);
   EXPECT_EQ(task.knowledge(), "numbers\n");
@@ -59,7 +61,7 @@ TEST(Regress, LearnsNumbers) {
 }
 
 TEST(Regress, RemembersThatExamplesArePairs) {
-  Regress task({}, {16}), again({}, {16});
+  Regress task(defaults, {16}), again(defaults, {16});
   Records records = records_of({"a", "c"}, {1, 2});
   records.add("text2", Texts{"c", "a"});
   task.prepare(records);
@@ -72,7 +74,7 @@ TEST(Regress, RemembersThatExamplesArePairs) {
 
 TEST(Regress, RefusesWhatItCannotLearnFrom) {
   const auto refusal = [](const Numbers& numbers) {
-    Regress task({}, {16});
+    Regress task(defaults, {16});
     return message_of<Error>([&] { task.prepare(records_of(Texts(numbers.size(), "a"), numbers)); });
   };
   EXPECT_EQ(refusal({}), "the training set has no text to learn from");
@@ -84,7 +86,7 @@ TEST(Regress, RefusesWhatItCannotLearnFrom) {
 }
 
 TEST(Regress, MeasuresErrorsAndCorrelations) {
-  Regress task({}, {16});
+  Regress task(defaults, {16});
   const Records records = records_of({"a", "c", "ab", "a"}, {1, 2, 3, 4});
   task.prepare(records);
   const ExampleSet set = encode(task, records);
@@ -103,7 +105,7 @@ TEST(Regress, MeasuresErrorsAndCorrelations) {
 /// The expected correlation is scipy.stats.spearmanr of these numbers. With labels rounded to float32, which
 /// cannot hold odd numbers of this size, it would be 0.79.
 TEST(Regress, MeasuresTheNumbersThatWereRead) {
-  Regress task({}, {16});
+  Regress task(defaults, {16});
   const Records records =
       records_of({"a", "c", "ab", "a", "c"}, {16777216, 16777217, 16777218, 16777219, 16777220});
   task.prepare(records);
@@ -120,7 +122,7 @@ TEST(Regress, MeasuresTheNumbersThatWereRead) {
 }
 
 TEST(Regress, AnswersATypedText) {
-  Regress task({}, {16});
+  Regress task(defaults, {16});
   task.restore("numbers\n");
   const std::vector<std::string> lines = {"a c"};
   const Records records = task.from_text(lines);

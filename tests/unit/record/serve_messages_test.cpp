@@ -34,7 +34,8 @@ const std::vector<ServeMessage>& samples() {
                  .band = "decide.band",
                  .proposal = "intent.label"},
       ServeAnswers{{{.id = 2, .outcome = ServeOutcome::refused, .tokens = 9, .text = "why"},
-                    {.id = 3, .outcome = ServeOutcome::part, .text = std::string(70000, 'x')}}}};
+                    {.id = 3, .outcome = ServeOutcome::part, .text = std::string(70000, 'x')},
+                    {.id = 4, .text = "vector", .facts = "{}", .members = R"({"windows":2})"}}}};
   return all;
 }
 

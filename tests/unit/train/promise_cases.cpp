@@ -38,6 +38,27 @@ std::string number(int i) {
   return review(i) + "\t" + std::to_string(3 - i % 4) + ".5";
 }
 
+/// Returns a text with words around it that say nothing, so that it is longer than max_length: 20 of them in
+/// front of it, or behind it, or none.
+std::string among_others(const std::string& text, int i) {
+  std::string others;
+  for (int k = 0; k < 5; ++k) others += " it was so long";
+  return i % 3 == 0 ? "yes" + others + " " + text : i % 3 == 1 ? text + others + " yes" : text;
+}
+std::string long_label(int i) {
+  return among_others(review(i), i) + "\t" + (i % 4 < 2 ? "positive" : "negative");
+}
+std::string long_labels(int i) {
+  const std::string line = several_labels(i);
+  return among_others(line.substr(0, line.find('\t')), i) + line.substr(line.find('\t'));
+}
+std::string long_number(int i) {
+  return among_others(review(i), i % 2) + "\t" + std::to_string(3 - i % 4) + ".5";
+}
+std::string long_texts(int i) {
+  return among_others(review(i), i) + "\t" + things[i % 5] + " , " + words[i % 4];
+}
+
 /// Returns a case with a task that any encoder learns and a model with this attention.
 PromiseCase case_with_attention(const std::string& name, const std::string& attention,
                                 const std::vector<std::string>& overrides = {}) {
@@ -72,6 +93,9 @@ std::string counting(int i) {
   for (int k = 0; k < (i % 8 == 0 ? 40 : 5 + i % 7); ++k) line += std::string(numbers[(i + k) % 7]) + " ";
   return line;
 }
+
+constexpr const char* windows_of_16 =
+    R"(train = "train.tsv", dev = "dev.tsv", test = "test.tsv", max_length = 16)";
 
 /// Returns a case with a model that predicts the next word.
 PromiseCase language_case(const std::string& name, const std::vector<std::string>& overrides = {}) {
@@ -251,6 +275,44 @@ const std::vector<PromiseCase>& promise_cases() {
        .measure = "test/spearman",
        .at_least = 0.8,
        .overrides = {"train.select=\"max dev/spearman\""}},
+      // Long texts are read in windows of at most 14 tokens.
+      {.name = "classify_windows",
+       .task = "classify",
+       .task_options = ", stride = 3",
+       .data = "type = \"tsv\"",
+       .head = "linear",
+       .line = long_label,
+       .measure = "test/accuracy",
+       .at_least = 0.9,
+       .sets = windows_of_16},
+      {.name = "multilabel_windows",
+       .task = "multilabel",
+       .task_options = ", stride = 3, tune_thresholds = true",
+       .data = "type = \"tsv\", label_type = \"list\"",
+       .head = "sigmoid",
+       .line = long_labels,
+       .measure = "test/micro_f1",
+       .at_least = 0.9,
+       .sets = windows_of_16},
+      {.name = "regress_windows",
+       .task = "regress",
+       .task_options = ", stride = 3",
+       .data = "type = \"tsv\", label_type = \"number\"",
+       .head = "regression",
+       .line = long_number,
+       .measure = "test/spearman",
+       .at_least = 0.9,
+       .sets = windows_of_16},
+      {.name = "embed_windows",
+       .task = "embed",
+       .task_options = ", stride = 3",
+       .data = "type = \"tsv\", text2_column = \"2\", label_column = \"\"",
+       .head = "embedding",
+       .line = long_texts,
+       .measure = "test/accuracy",
+       .at_least = 0.8,
+       .sets = windows_of_16,
+       .couples_batches = true},
       language_case("lm"),
       masked_language_case("mlm", ", whole_word = true", counting, "test/accuracy", 0.8),
       masked_language_case("mlm_pairs", ", next_sentence = true", of_one_thing, "test/next_accuracy", 0.7),

@@ -20,6 +20,8 @@
 #include "kernels/host_threads.hpp"
 #include "support/child_threads.hpp"
 #include "support/training_runs.hpp"
+#include "tasks/input_use.hpp"
+#include "tasks/prediction_file.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "unit/train/promise_cases.hpp"
 
@@ -249,6 +251,80 @@ TEST(LanguageModel, LearnsFromTheWindowsOfATextOneByOne) {
   }
   EXPECT_NEAR(std::log(recorded.result.at("test/perplexity")), recorded.result.at("test/loss"), 1e-4);
 }
+
+/// Returns the first text of each line of a file.
+std::vector<std::string> texts_in(const fs::path& file) {
+  std::vector<std::string> texts;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) texts.push_back(line.substr(0, line.find('\t')));
+  return texts;
+}
+
+/// Returns the answers as JSON, with the number of windows.
+std::vector<std::string> answers_to(infer::Engine& engine, std::span<const std::string> texts) {
+  const Records records = engine.task().from_text(texts);
+  const tasks::EncodedSet set = engine.encode(records);
+  const infer::Scores scores = engine.no_scores().empty() ? infer::Scores::with : infer::Scores::without;
+  const Records answers = engine.answer(records, set, scores).answers;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    lines.push_back(
+        tasks::answer_json(answers, i, tasks::members_of(tasks::input_use(engine.task(), set.set, i))));
+  return lines;
+}
+
+class Windows : public ::testing::TestWithParam<std::string> {};
+
+/// The text of a case without long texts is encoded as without the option, so no bit may differ.
+TEST_P(Windows, ChangeNoBitOfTextsThatFit) {
+  const CaseFolder place(case_of(GetParam()));
+  const Recorder without = place.run("without"), with = place.run("with", {"task.stride=3"});
+  ASSERT_EQ(with.ending, record::Ending::completed) << with.reason;
+  ASSERT_FALSE(with.digests.empty());
+  EXPECT_EQ(with.digests, without.digests);
+  EXPECT_EQ(with.result, without.result);
+  const Device device;
+  std::vector<std::vector<std::string>> answers;
+  for (const char* run : {"without", "with"}) {
+    const fs::path folder = place.folder() / run;
+    infer::Engine engine(folder, record::Specification::load(folder).plugin_folders, device);
+    answers.push_back(answers_to(engine, texts_in(place.folder() / "test.tsv")));
+  }
+  EXPECT_EQ(answers[0], answers[1]);
+}
+
+/// A text of several windows has the same answer alone and among others, and the answer says how many there
+/// were. Without the option, it says what the model did not read.
+TEST_P(Windows, AnswerALongTextAloneAsAmongOthers) {
+  const CaseFolder place(case_of(GetParam() + "_windows"));
+  const Device device;
+  for (const bool windows : {true, false}) {
+    const std::string run = windows ? "whole" : "cut";
+    const Recorder recorded = place.run(run, {windows ? "task.stride=3" : "task.stride=0"});
+    ASSERT_EQ(recorded.ending, record::Ending::completed) << recorded.reason;
+    const fs::path folder = place.folder() / run;
+    infer::Engine engine(folder, record::Specification::load(folder).plugin_folders, device);
+    engine.make_batch_invariant();
+    const std::vector<std::string> texts = texts_in(place.folder() / "test.tsv");
+    const std::vector<std::string> together = answers_to(engine, texts);
+    ASSERT_EQ(together.size(), 20U);
+    std::size_t too_long = 0;
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      if (std::string(ENCORE_BACKEND_NAME) == "openmp") {
+        EXPECT_EQ(answers_to(engine, std::span(texts).subspan(i, 1)).at(0), together[i]);
+      }
+      const bool is_long = std::ranges::count(texts[i], ' ') >= 14;  // more words than a window has tokens
+      too_long += is_long ? 1 : 0;
+      const auto says = [&](const char* what) { return together[i].find(what) != std::string::npos; };
+      EXPECT_EQ(says("\"windows\":2"), is_long && windows) << together[i];
+      EXPECT_EQ(says("\"truncated\":\""), is_long && !windows) << together[i];
+    }
+    EXPECT_GT(too_long, 10U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfATask, Windows, ::testing::Values("classify", "multilabel", "regress", "embed"),
+                         [](const auto& info) { return info.param; });
 
 class PromisesChild : public ::testing::TestWithParam<PromiseCase> {};
 
