@@ -4,20 +4,12 @@
 #include "index/passages.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+
+#include <encore/sentence_ends.hpp>
 
 namespace encore::index {
 namespace {
-
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
-/// Characters that may stand behind the end of a sentence: quotes and brackets.
-constexpr std::array<std::string_view, 8> closers = {"\"",           "'",       ")", "]", "}", "\xE2\x80\x9D",
-                                                     "\xE2\x80\x99", "\xC2\xBB"};
-/// Characters that end a sentence: . ! ? the ellipsis, and the ideographic full stop, ! and ?
-constexpr std::array<std::string_view, 7> ends = {
-    ".", "!", "?", "\xE2\x80\xA6", "\xE3\x80\x82", "\xEF\xBC\x81", "\xEF\xBC\x9F"};
 
 /// A sentence, or a part of one that is too long.
 struct Sentence {
@@ -26,43 +18,21 @@ struct Sentence {
   bool is_whole = true;
 };
 
-bool ends_sentence(std::string_view word) {
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view closer : closers)
-      if (word.ends_with(closer)) {
-        word.remove_suffix(closer.size());
-        again = true;
-      }
-  }
-  for (const std::string_view end : ends)
-    if (word.ends_with(end)) return true;
-  return false;
-}
-
-/// Returns whether white space between two words has an empty line.
-bool has_empty_line(std::string_view space) {
-  std::size_t line_ends = 0;
-  for (std::size_t i = 0; i < space.size(); ++i)
-    line_ends += space[i] == '\n' || (space[i] == '\r' && space.substr(i + 1, 1) != "\n") ? 1 : 0;
-  return line_ends > 1;
-}
-
 /// Returns the sentences of a text, each of at most `most` words.
 std::vector<Sentence> sentences_of(std::string_view text, std::size_t most) {
   std::vector<Sentence> sentences;
   Sentence now;
-  std::size_t begin = text.find_first_not_of(white_space);
+  std::size_t begin = text.find_first_not_of(word_space);
   while (begin != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(white_space, begin), text.size());
-    const std::size_t next = text.find_first_not_of(white_space, end);
+    const std::size_t end = std::min(text.find_first_of(word_space, begin), text.size());
+    const std::size_t next = text.find_first_not_of(word_space, end);
     if (now.words == 0) now.begin = begin;
     now.end = end;
     ++now.words;
     const bool is_last = next == std::string_view::npos;
     const bool ends_here =
-        is_last || has_empty_line(text.substr(end, next - end)) ||
-        (ends_sentence(text.substr(begin, end - begin)) && !(text[next] >= 'a' && text[next] <= 'z'));
+        is_last || line_ends_in(text.substr(end, next - end)) > 1 ||
+        (ends_sentence(text.substr(begin, end - begin)) && begins_sentence(text.substr(next)));
     if (ends_here || now.words == most) {
       if (!ends_here) now.is_whole = false;
       sentences.push_back(now);

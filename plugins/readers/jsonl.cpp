@@ -157,9 +157,10 @@ Schema JsonlReader::options() {
                        "a JSON array of such labels, the field \"labels\" instead; number: a JSON number, "
                        "the field \"number\" instead"})
       .text("answers_key", "",
-            {.help = "key of a list with the true answers to the text, which is a question. The list is "
-                     "the field \"answers\", which the step `answer` of an application reads (the task `qa` "
-                     "needs the reader `squad`). An empty list: the question has no answer; \"\": no "
+            {.help = "key of the true answers to the text: a list, or one text. They are the field "
+                     "\"answers\", which steps of an application read: `answer`, for which the text is a "
+                     "question (the task `qa` needs the reader `squad`), and the steps of summaries, for "
+                     "which each answer is a summary. An empty list: there is no answer; \"\": no "
                      "answers"})
       .text("negatives_key", "",
             {.help = "key of a list of inputs that do not belong to the text, in contrast to that of "
@@ -248,9 +249,9 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
   }
   std::vector<std::string> answers, negatives;
   if (sight == Sight::everything) {
-    if (std::string problem = take_list(object, answers_key_, "an answer", answers); !problem.empty())
+    if (std::string problem = take_list(object, answers_key_, "an answer", true, answers); !problem.empty())
       return problem;
-    if (std::string problem = take_list(object, negatives_key_, "a text", negatives); !problem.empty())
+    if (std::string problem = take_list(object, negatives_key_, "a text", false, negatives); !problem.empty())
       return problem;
   }
   if (!label_key_.empty() && sight == Sight::everything) {
@@ -294,14 +295,19 @@ std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
   return "";
 }
 
-/// Reads the entries of a list; without a key there are none. `entry` says what each is. Returns what is
-/// wrong with the list, or "".
+/// Reads the entries of a list; without a key there are none. `entry` says what each is; with `takes_one` one
+/// text is a list of this text. Returns what is wrong with the list, or "".
 std::string JsonlReader::take_list(const Json& object, const std::string& key, const char* entry,
-                                   std::vector<std::string>& entries) {
+                                   bool takes_one, std::vector<std::string>& entries) {
   if (key.empty()) return "";
   const Json* found = member_of(object, key);
   if (found == nullptr) return "this object lacks the key " + key_text(key);
-  if (!found->is_array()) return key_text(key) + " is " + found->type_name() + ", not a list";
+  if (takes_one && found->is_string()) {
+    entries.push_back(found->get<std::string>());
+    return is_blank(entries.back()) ? "the text of " + key_text(key) + " is empty" : "";
+  }
+  if (!found->is_array())
+    return key_text(key) + " is " + found->type_name() + ", not a list" + (takes_one ? " or a text" : "");
   for (const Json& value : *found) {
     if (!value.is_string() || is_blank(value.get_ref<const std::string&>()))
       return "the list of " + key_text(key) + " holds " + value.dump() + ", which is not " + entry;

@@ -68,7 +68,7 @@ class JsonlReader final : public Reader {
   const char* second_field() const { return pairs_ ? "target" : "text2"; }
   std::string take_label(const nlohmann::json& value, Taken& taken) const;
   static std::string take_list(const nlohmann::json& object, const std::string& key, const char* entry,
-                               std::vector<std::string>& entries);
+                               bool takes_one, std::vector<std::string>& entries);
 
   std::string text_key_, second_key_, label_key_, answers_key_, negatives_key_;
   LabelType type_;

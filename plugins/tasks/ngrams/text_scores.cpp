@@ -5,6 +5,7 @@
 // first.
 #include "text_scores.hpp"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
@@ -96,19 +97,38 @@ std::vector<Measure> summary_measures() {
   return measures;
 }
 
-void add_summary(std::string_view written, std::string_view reference, Statistics& statistics,
-                 RougeTokenizer tokenizer) {
+SummaryScores score_summary(std::string_view written, std::string_view reference, RougeTokenizer tokenizer) {
   const std::vector<std::string> words = split(written, tokenizer),
                                  reference_words = split(reference, tokenizer);
   const Units units = Units::of_words(words), reference_units = Units::of_words(reference_words);
   const auto f1_of_ngrams = [&](std::size_t n) {
     return f1_of(common_ngrams(units, reference_units, n), units.ngrams(n), reference_units.ngrams(n));
   };
+  return {.rouge_1 = f1_of_ngrams(1),
+          .rouge_2 = f1_of_ngrams(2),
+          .rouge_l = f1_of(longest_common_subsequence(words, reference_words), words.size(),
+                           reference_words.size())};
+}
+
+SummaryScores score_summary(std::string_view written, std::span<const std::string> references,
+                            RougeTokenizer tokenizer) {
+  SummaryScores best;
+  for (const std::string& reference : references) {
+    const SummaryScores scores = score_summary(written, std::string_view(reference), tokenizer);
+    best.rouge_1 = std::max(best.rouge_1, scores.rouge_1);
+    best.rouge_2 = std::max(best.rouge_2, scores.rouge_2);
+    best.rouge_l = std::max(best.rouge_l, scores.rouge_l);
+  }
+  return best;
+}
+
+void add_summary(std::string_view written, std::string_view reference, Statistics& statistics,
+                 RougeTokenizer tokenizer) {
+  const SummaryScores scores = score_summary(written, reference, tokenizer);
   statistics.add("texts", 1.0);
-  statistics.add("rouge_1", f1_of_ngrams(1));
-  statistics.add("rouge_2", f1_of_ngrams(2));
-  statistics.add("rouge_l", f1_of(longest_common_subsequence(words, reference_words), words.size(),
-                                  reference_words.size()));
+  statistics.add("rouge_1", scores.rouge_1);
+  statistics.add("rouge_2", scores.rouge_2);
+  statistics.add("rouge_l", scores.rouge_l);
 }
 
 }  // namespace encore::ngrams

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scores of generated text against a reference: BLEU and chrF as in sacreBLEU, ROUGE as in rouge-score. The
-// tasks translate and summarize add each example with add_translation() or add_summary();
-// base/ngram_measures.hpp computes the values. Runs store the names of measures and columns, and published
-// scores are those of the two packages, so neither may change. Column names are literals of text_scores.cpp
-// only.
+// tasks translate and summarize add each example with add_translation() or add_summary(), the steps of
+// summaries (steps/summary) with score_summary(); base/ngram_measures.hpp computes the values. Runs store the
+// names of measures and columns, and published scores are those of the two packages, so neither may change.
+// Column names are literals of text_scores.cpp only.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,5 +30,16 @@ void add_translation(std::string_view written, std::string_view reference, Stati
 std::vector<Measure> summary_measures();
 void add_summary(std::string_view written, std::string_view reference, Statistics& statistics,
                  RougeTokenizer tokenizer = RougeTokenizer::ascii);
+
+/// The values of these measures for one example.
+struct SummaryScores {
+  double rouge_1 = 0.0, rouge_2 = 0.0, rouge_l = 0.0;
+};
+SummaryScores score_summary(std::string_view written, std::string_view reference,
+                            RougeTokenizer tokenizer = RougeTokenizer::ascii);
+/// Returns for each measure the highest value of all references, as rouge-score's score_multi does; zeros if
+/// there is none.
+SummaryScores score_summary(std::string_view written, std::span<const std::string> references,
+                            RougeTokenizer tokenizer = RougeTokenizer::ascii);
 
 }  // namespace encore::ngrams

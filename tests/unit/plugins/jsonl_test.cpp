@@ -123,7 +123,12 @@ TEST(Jsonl, ReadsTheAnswersToAQuestion) {
   };
   EXPECT_NE(said("").find("train.jsonl:1: this object lacks the key \"answers\""), std::string::npos)
       << said("");
-  EXPECT_NE(said(", \"answers\": \"b\"").find("\"answers\" is string, not a list"), std::string::npos);
+  EXPECT_EQ(read("{\"text\": \"a\", \"answers\": \"b\"}\n", alone).spans("answers")[0],
+            std::vector<TextSpan>{(TextSpan{.label = {}, .text = "b"})})
+      << "one text is a list of one";
+  EXPECT_NE(said(", \"answers\": \" \"").find("the text of \"answers\" is empty"), std::string::npos);
+  for (const char* wrong : {"3", "null"})
+    EXPECT_NE(said(std::string(", \"answers\": ") + wrong).find(", not a list or a text"), std::string::npos);
   EXPECT_NE(said(", \"answers\": [3]").find("holds 3, which is not an answer"), std::string::npos);
   EXPECT_NE(message_of<OptionError>([&] { make({.answers = "text"}); }).find("is also the key"),
             std::string::npos);

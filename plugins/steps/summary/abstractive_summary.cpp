@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The step "abstractive_summary": its options, pieces of a text, and the rounds in which their summaries are
+// summarized again. The worker calls it through AppStep (encore/step.hpp). A released default never changes,
+// because runs are identified without values that equal their default. Read abstractive_summary.hpp first.
+#include "abstractive_summary.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <encore/error.hpp>
+#include <encore/lines.hpp>
+
+#include "text_parts.hpp"
+
+namespace encore::summary {
+namespace {
+
+constexpr const char *source_field = "source", *target_field = "target";
+constexpr std::size_t sources_at_once = 256;  // the model generates, so a batch of sources takes long
+
+/// A text on its way to one summary.
+struct Work {
+  std::vector<std::string> pieces;   ///< what the model summarizes next
+  std::vector<std::string> of_text;  ///< the summaries of the pieces of the text, if there are several
+  std::size_t rounds = 0;
+  bool is_done = false;
+};
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts)
+    if (!text.empty()) all += (all.empty() ? "" : " ") + text;
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> joined_pieces(const std::vector<std::string>& parts, std::size_t words) {
+  std::vector<std::string> pieces;
+  std::size_t in_piece = 0;
+  for (const std::string& part : parts) {
+    const std::size_t more = count_words(part);
+    if (more == 0) continue;
+    if (!pieces.empty() && in_piece + more <= words) {
+      pieces.back() += " " + part;
+      in_piece += more;
+    } else {
+      pieces.push_back(part);
+      in_piece = more;
+    }
+  }
+  return pieces;
+}
+
+Schema AbstractiveSummary::options() {
+  return common_options().integer(
+      "piece_words", 200,
+      {.help = "most words of a piece of the text that the model reads at once; a longer sentence is a piece "
+               "of its own. A word is usually more than one token, so choose a number well below the "
+               "data.max_length of the model",
+       .min = 1,
+       .max = 100000});
+}
+
+AbstractiveSummary::AbstractiveSummary(const Options& options, const StepContext& context)
+    : SummaryStep(options, context, {"parts", "rounds"}),
+      model_(context.model),
+      piece_words_(static_cast<std::size_t>(options.integer("piece_words"))) {
+  if (model_ == nullptr) return;  // the experiment file is only checked
+  if (model_->fields().structure != std::vector<std::string>{source_field} ||
+      model_->fields().truth != std::vector<std::string>{target_field})
+    throw OptionError("model", "the model of step \"" + context.name +
+                                   "\" does not write a target for a source: expected a model of the task "
+                                   "summarize");
+}
+
+Records::Texts AbstractiveSummary::written_for(const Records::Texts& sources) {
+  ENCORE_REQUIRE(model_ != nullptr, "a step that answers has a model");
+  Records::Texts summaries(sources.size());
+  for (std::size_t first = 0; first < sources.size(); first += sources_at_once) {
+    const std::size_t end = std::min(sources.size(), first + sources_at_once);
+    Records questions;
+    questions.add(source_field, Records::Texts(sources.begin() + static_cast<std::ptrdiff_t>(first),
+                                               sources.begin() + static_cast<std::ptrdiff_t>(end)));
+    const Records answers = model_->answer(questions);
+    const Records::Texts& some = answers.texts(target_field);
+    for (std::size_t i = first; i < end; ++i) summaries[i] = std::string(trimmed(some[i - first]));
+  }
+  return summaries;
+}
+
+Records AbstractiveSummary::apply(const Records& records) {
+  std::vector<Work> works;
+  for (const std::vector<std::string>& parts : parts_of(records)) {
+    works.push_back({.pieces = joined_pieces(parts, piece_words_), .of_text = {}});
+    works.back().is_done = works.back().pieces.empty();
+  }
+  const auto is_open = [](const Work& work) { return !work.is_done; };
+  while (std::ranges::any_of(works, is_open)) {
+    Records::Texts sources;
+    for (const Work& work : works)
+      if (is_open(work)) sources.insert(sources.end(), work.pieces.begin(), work.pieces.end());
+    const Records::Texts summaries = written_for(sources);
+    std::size_t next = 0;
+    for (Work& work : works) {
+      if (work.is_done) continue;
+      const std::size_t before = work.pieces.size();
+      std::vector<std::string> own(summaries.begin() + static_cast<std::ptrdiff_t>(next),
+                                   summaries.begin() + static_cast<std::ptrdiff_t>(next + before));
+      next += before;
+      if (work.rounds++ == 0 && before > 1) work.of_text = own;
+      work.pieces = joined_pieces(own, piece_words_);
+      // Summaries as long as their pieces do not become fewer; they are then the summary, one after the
+      // other.
+      work.is_done = before == 1 || work.pieces.empty() || work.pieces.size() >= before;
+    }
+  }
+  Records::Texts summaries;
+  Records::TextLists parts;
+  Records::Numbers rounds;
+  for (Work& work : works) {
+    summaries.push_back(joined(work.pieces));
+    parts.push_back(std::move(work.of_text));
+    rounds.push_back(static_cast<double>(work.rounds));
+  }
+  Records given = answer_with(records, std::move(summaries));
+  given.add("parts", std::move(parts));
+  given.add("rounds", std::move(rounds));
+  return given;
+}
+
+}  // namespace encore::summary
