@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "contract/sample_records.hpp"
@@ -228,10 +229,15 @@ SampleModel::SampleModel(SampleTask task, std::vector<std::string> labels)
     fields_ = {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
     labels_.clear();
   }
+  if (task == SampleTask::write) {
+    fields_ = {.structure = {"source"}, .truth = {"target"}};
+    labels_.clear();
+  }
 }
 
 Records SampleModel::answer(const Records& questions) {
   if (task_ == SampleTask::classify) return classes_of(questions.texts("text"));
+  if (task_ == SampleTask::write) return targets_of(questions.texts("source"));
   const bool answers = task_ == SampleTask::answer;
   const Records::Texts &first = questions.texts(answers ? "question" : "text"),
                        &second = questions.texts(answers ? "context" : "text2");
@@ -253,6 +259,23 @@ Records SampleModel::answer(const Records& questions) {
   given.add("answers", std::move(spans));
   given.add("score", std::move(scores));
   given.add("shown", both);
+  return given;
+}
+
+/// Returns about half of the words of each source, which may be none.
+Records SampleModel::targets_of(const Records::Texts& sources) {
+  Records::Texts targets;
+  for (const std::string& source : sources) {
+    Draws draws(source);
+    std::istringstream words(source);
+    std::string target;
+    for (std::string word; words >> word;)
+      if (draws.below(2) == 0) target += (target.empty() ? "" : " ") + word;
+    targets.push_back(std::move(target));
+  }
+  Records given;
+  given.add("target", targets);
+  given.add("shown", std::move(targets));
   return given;
 }
 
@@ -335,7 +358,9 @@ std::unique_ptr<AppStep> StepTrial::make(const std::string& folder) const {
 /// it takes none, throws what it throws for the first one, or NotChecked if it refuses the model itself.
 StepFields StepTrial::fields_with_model(const std::vector<std::string>& labels) {
   std::optional<OptionError> refusal;
-  for (const SampleTask task : {SampleTask::classify, SampleTask::classify_pairs, SampleTask::answer}) try {
+  for (const SampleTask task :
+       {SampleTask::classify, SampleTask::classify_pairs, SampleTask::answer, SampleTask::write})
+    try {
       model_ = std::make_unique<SampleModel>(task, labels);
       return make()->fields();
     } catch (const OptionError& error) {
@@ -361,8 +386,8 @@ std::unique_ptr<AppStep> make_only_checked(const Offer& offer, const Options& op
 
 std::string refused_models(const std::string& why) {
   return "it cannot work with the models of the suite, which give \"label\", \"score\" and \"scores\" of "
-         "\"text\" or "
-         "of \"text\" and \"text2\", or answers to \"question\" and \"context\": " +
+         "\"text\" or of \"text\" and \"text2\", answers to \"question\" and \"context\", or \"target\" for "
+         "\"source\": " +
          why + "; a test of your own can pass another StepModel";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// review_items(): reads band, label, confidence and scope from the answers of an application. service.cpp
-// calls it on the loop before a request is answered. Names of fields are those of steps; none is known here
-// but those of the rule in encore/step.hpp. Read review_items.hpp first.
+// review_items(): reads band, label, item, confidence and scope from the answers of an application.
+// service.cpp calls it on the loop before a request is answered. Names of fields are those of steps; none is
+// known here but those of the rule in encore/step.hpp. Read review_items.hpp first.
 #include "serve/review_items.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,6 +13,10 @@ namespace encore::serve {
 namespace {
 
 using nlohmann::json;
+
+/// The name of a text field in which a step gives what people see of a request in place of its input, such as
+/// the input and its summary (docs/guides/review.md).
+constexpr const char* review_text_field = "item";
 
 std::string text_in(const json& answer, const std::string& field) {
   const auto found = answer.find(field);
@@ -48,6 +52,8 @@ ReviewIntake review_items(const ReviewedRequest& request, const Job& job, double
     if (!is_review && !is_audited(id, audit)) continue;
     std::string proposed = text_in(answer, step + "label");
     if (proposed.empty()) proposed = text_in(answer, request.model.proposal);
+    std::string text = text_in(answer, step + review_text_field);
+    if (text.empty()) text = job.texts[i];
     intake.items.push_back({.id = std::move(id),
                             .run = request.run,
                             .digest = request.model.digest,
@@ -56,7 +62,7 @@ ReviewIntake review_items(const ReviewedRequest& request, const Job& job, double
                             .proposed = std::move(proposed),
                             .confidence = number_in(answer, step + "confidence"),
                             .scope = number_in(answer, step + "scope"),
-                            .text = job.texts[i]});
+                            .text = std::move(text)});
   }
   return intake;
 }

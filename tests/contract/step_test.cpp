@@ -405,9 +405,36 @@ class AskingAboutTwo final : public AppStep {
   StepModel* model_;
 };
 
+/// Counts the letters that a model writes for a text.
+class AskingForText final : public AppStep {
+ public:
+  static constexpr bool asks_model = true;
+  static Schema options() { return {}; }
+  AskingForText(const Options&, const StepContext& context) : model_(context.model) {
+    if (model_ != nullptr && model_->fields().structure != std::vector<std::string>{"source"})
+      throw OptionError("model", "it reads no source");
+  }
+  StepFields fields() const override { return {.reads = {"text"}, .truth = {}, .gives = {"length"}}; }
+  Records apply(const Records& records) override {
+    Records sources;
+    sources.add("source", records.texts("text"));
+    Records::Numbers lengths;
+    const Records answers = model_->answer(sources);
+    for (const std::string& target : answers.texts("target"))
+      lengths.push_back(static_cast<double>(target.size()));
+    Records given;
+    given.add("length", std::move(lengths));
+    return given;
+  }
+
+ private:
+  StepModel* model_;
+};
+
 TEST(StepSuite, GivesAStepTheModelThatItTakes) {
   EXPECT_EQ(said_of<AskingAboutTwo<false>>(), "");
   EXPECT_EQ(said_of<AskingAboutTwo<true>>(), "");
+  EXPECT_EQ(said_of<AskingForText>(), "");
 }
 
 /// Needs one of two options, neither of which has a default.

@@ -168,7 +168,7 @@ void ExtractiveSummary::fit(const StepSets& sets) {
                 "learned: give some in the field \"answers\" (data.answers_key), or set method");
   if (method_) {
     ranker_.weights = fit_weights(judged);
-    notes_ = {"the weights of the features are learned from " + std::to_string(judged.size()) + " texts"};
+    notes_ = {"the weights of the features are learned from " + std::to_string(judged.size()) + " documents"};
   } else {
     RankerChoice choice = choose_ranker(judged, limits(), seed_);
     ranker_ = std::move(choice.ranker);

@@ -42,8 +42,8 @@ struct Document {
   std::vector<Part> parts;
   std::vector<double> likeness;  ///< cosine of each part with the centroid; empty without vectors
 };
-/// Makes a document: leaves out blank and repeated parts, scales vectors to length 1, and computes the cosines.
-/// `vectors` is empty or has one vector for each part.
+/// Makes a document: leaves out blank and repeated parts, scales vectors to length 1, and computes the
+/// cosines. `vectors` is empty or has one vector for each part.
 Document make_document(const std::vector<std::string>& parts, std::vector<std::vector<double>> vectors = {});
 
 /// The settings of a method. The others ignore `position`, `diversity` and `weights`.

@@ -131,7 +131,7 @@ RankerChoice choose_ranker(const std::vector<JudgedDocument>& documents, const L
   std::string means;
   for (const Chosen& each : all)
     means += (means.empty() ? "" : ", ") + described(each.ranker) + " " + written(100.0 * mean_of(each));
-  choice.notes = {"ROUGE-L on " + std::to_string(documents.size()) + " texts: " + means,
+  choice.notes = {"ROUGE-L on " + std::to_string(documents.size()) + " documents: " + means,
                   described(best->ranker) + " gains " + written(100.0 * gain.mean, "%+.2f") + " over " +
                       described(simple.ranker) + " (95 % interval " + written(100.0 * gain.low, "%+.2f") +
                       " to " + written(100.0 * gain.high, "%+.2f") + "): the method is " +

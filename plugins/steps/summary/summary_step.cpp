@@ -30,7 +30,7 @@ std::string in_one_line(std::string text) {
 Schema SummaryStep::common_options() {
   return Schema()
       .text("from", "",
-            {.help = "step whose field `texts` has the parts of the text, such as split; \"\" is the step "
+            {.help = "step that cuts the text into parts, such as split; \"\" is the step "
                      "before"})
       .boolean("rated", false,
                {.help = "leave every request to people, who rate its summary: the band is `review`, and an "
@@ -44,7 +44,7 @@ SummaryStep::SummaryStep(const Options& options, const StepContext& context, std
       gives_(std::move(gives)) {
   if (from_.empty())
     throw OptionError("from", "no step stands before \"" + name_ +
-                                  "\": expected a step that cuts texts into parts, such as split; put it in "
+                                  "\": expected a step that cuts a text into parts, such as split; put it in "
                                   "front in app.steps");
 }
 
@@ -89,17 +89,17 @@ std::vector<Measure> SummaryStep::measures() {
                         .title = title,
                         .help = "F1 of the " + std::string(what) +
                                 ", compared with the true summary that gives the highest F1; mean over "
-                                "texts, as rouge-score computes it without its stemmer",
+                                "documents, as rouge-score computes it without its stemmer",
                         .fraction = true,
                         .reducer = Reducer::ratio,
-                        .columns = {name, "texts"}});
+                        .columns = {name, "documents"}});
   measures.push_back({.name = "words",
                       .title = "Words",
                       .help = "mean number of words of a summary",
                       .unit = "words",
                       .better = Better::neither,
                       .reducer = Reducer::ratio,
-                      .columns = {"words", "texts"}});
+                      .columns = {"words", "documents"}});
   return measures;
 }
 
@@ -110,7 +110,7 @@ void SummaryStep::measure(const Records& records, const Records& given, Statisti
     statistics.begin_example();
     if (references[i].empty()) continue;
     const ngrams::SummaryScores scores = ngrams::score_summary(summaries[i], references[i]);
-    statistics.add("texts", 1.0);
+    statistics.add("documents", 1.0);
     statistics.add("rouge_1", scores.rouge_1);
     statistics.add("rouge_2", scores.rouge_2);
     statistics.add("rouge_l", scores.rouge_l);

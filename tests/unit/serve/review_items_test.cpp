@@ -56,6 +56,18 @@ TEST(ReviewItems, AreTheAnswersOfTheBandReviewWithTheirProposal) {
             (std::map<Band, std::int64_t>{{Band::answer, 1}, {Band::review, 1}, {Band::refuse, 1}}));
 }
 
+TEST(ReviewItems, HaveTheTextOfTheStepInPlaceOfTheInput) {
+  const std::string of_step = R"({"decide.band":"review","decide.item":"text 0 and its summary","text":"a"})",
+                    empty = R"({"decide.band":"review","decide.item":"","text":"a"})",
+                    of_other = R"({"decide.band":"review","other.item":"b","text":"a"})";
+  const ReviewIntake intake = items_of(job_with({of_step, empty, of_other}), 0.0);
+  ASSERT_EQ(intake.items.size(), 3u);
+  EXPECT_EQ(intake.items[0].text, "text 0 and its summary");
+  EXPECT_EQ(intake.items[0].proposed, "");
+  EXPECT_EQ(intake.items[1].text, "text 1");
+  EXPECT_EQ(intake.items[2].text, "text 2") << "only the step with the band says what people see";
+}
+
 TEST(ReviewItems, OfTheAuditAreARandomShareOfTheOthers) {
   int audited = 0;
   constexpr int requests = 4000;

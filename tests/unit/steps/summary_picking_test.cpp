@@ -160,7 +160,7 @@ TEST(RankerChoice, StaysWithTheFirstSentence) {
   const RankerChoice choice = choose_ranker(judged(40, [](std::size_t) { return 0; }), {.parts = 1}, 1);
   EXPECT_EQ(choice.ranker.method, Method::lead) << "no method is better than a perfect one";
   ASSERT_EQ(choice.notes.size(), 2U);
-  EXPECT_TRUE(choice.notes[0].starts_with("ROUGE-L on 40 texts: lead 100.00, longest 0.00"))
+  EXPECT_TRUE(choice.notes[0].starts_with("ROUGE-L on 40 documents: lead 100.00, longest 0.00"))
       << choice.notes[0];
 }
 
@@ -178,7 +178,7 @@ TEST(RankerChoice, LearnsAPlace) {
 
 TEST(RankerChoice, NeedsEnoughTexts) {
   const RankerChoice choice = choose_ranker(judged(10, [](std::size_t) { return 1; }), {.parts = 1}, 1);
-  EXPECT_EQ(choice.ranker.method, Method::lead) << "10 texts show no difference beyond chance";
+  EXPECT_EQ(choice.ranker.method, Method::lead) << "10 documents show no difference beyond chance";
   EXPECT_EQ(choose_ranker(judged(1, [](std::size_t) { return 4; }), {.parts = 1}, 1).ranker.method,
             Method::longest);
 }

@@ -154,7 +154,7 @@ TEST_F(SummaryTest, PicksByVectors) {
             "diversity is for method = \"mmr\", but method is \"centroid\": remove one of the two");
 }
 
-/// Returns many texts; the second sentence is the summary.
+/// Returns many documents; the second sentence is the summary.
 std::vector<Sample> many(std::size_t count) {
   std::vector<Sample> samples;
   for (std::size_t i = 0; i < count; ++i) {
@@ -190,7 +190,7 @@ TEST_F(SummaryTest, LearnsOnTheDevelopmentSetAndRemembers) {
   ExtractiveSummary learned = step<ExtractiveSummary>({{"method", std::string("learned")}});
   learned.fit({.train = nullptr, .dev = dev});
   EXPECT_EQ(learned.knowledge(), fitted.knowledge()) << "with the same weights";
-  EXPECT_EQ(learned.notes(), Names{"the weights of the features are learned from 60 texts"});
+  EXPECT_EQ(learned.notes(), Names{"the weights of the features are learned from 60 documents"});
 
   const std::string good = fitted.knowledge();
   for (std::string damaged :
@@ -227,7 +227,7 @@ TEST_F(SummaryTest, AnswersARecordByItself) {
   const std::vector<Sample> samples = many(700);
   ExtractiveSummary picks = step<ExtractiveSummary>(
       {{"method", std::string("mmr")}, {"diversity", 0.4}, {"position", 0.2}, {"words", std::int64_t{9}}});
-  AbstractiveSummary writes = step<AbstractiveSummary>({{"piece_words", std::int64_t{5}}});
+  AbstractiveSummary writes = step<AbstractiveSummary>({{"segment_words", std::int64_t{5}}});
   const Records picked = picks.apply(records_of(samples)), written = writes.apply(records_of(samples));
   EXPECT_EQ(model_.largest, 1024U) << "the model is asked in parts";
   for (std::size_t i = 0; i < samples.size(); i += 23) {
@@ -242,17 +242,17 @@ TEST_F(SummaryTest, AnswersARecordByItself) {
 }
 
 TEST_F(SummaryTest, WritesASummaryOfSummaries) {
-  EXPECT_EQ(joined_pieces({"a b", "c", " ", "d e f g", "h"}, 3), (Names{"a b c", "d e f g", "h"}));
-  EXPECT_TRUE(joined_pieces({}, 3).empty());
-  AbstractiveSummary writes = step<AbstractiveSummary>({{"piece_words", std::int64_t{4}}});
+  EXPECT_EQ(joined_segments({"a b", "c", " ", "d e f g", "h"}, 3), (Names{"a b c", "d e f g", "h"}));
+  EXPECT_TRUE(joined_segments({}, 3).empty());
+  AbstractiveSummary writes = step<AbstractiveSummary>({{"segment_words", std::int64_t{4}}});
   EXPECT_EQ(writes.fields().gives, (Names{"text", "parts", "rounds"}));
   const Records given = writes.apply(records_of({{"", {"one two", "three"}, {}},
                                                  {"", {"a b c", "d e f", "g h i", "j k l", "m n o"}, {}},
                                                  {"", {}, {}}}));
   EXPECT_EQ(given.texts("text"), (Names{"one two", "a b", ""}));
   EXPECT_EQ(given.lists("parts"), (Lists{{}, {"a b", "d e", "g h", "j k", "m n"}, {}}));
-  EXPECT_EQ(given.numbers("rounds"), (Records::Numbers{1.0, 4.0, 0.0})) << "5 pieces, then 3, 2 and 1";
-  model_.kept = 4;  // summaries as long as their pieces
+  EXPECT_EQ(given.numbers("rounds"), (Records::Numbers{1.0, 4.0, 0.0})) << "5 segments, then 3, 2 and 1";
+  model_.kept = 4;  // summaries as long as their segments
   const Records long_ones = writes.apply(records_of({{"", {"a b c d", "e f g h"}, {}}}));
   EXPECT_EQ(long_ones.texts("text"), Names{"a b c d e f g h"});
   EXPECT_EQ(long_ones.numbers("rounds"), Records::Numbers{1.0});
