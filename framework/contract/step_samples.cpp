@@ -237,7 +237,7 @@ SampleModel::SampleModel(SampleTask task, std::vector<std::string> labels)
 
 Records SampleModel::answer(const Records& questions) {
   if (task_ == SampleTask::classify) return classes_of(questions.texts("text"));
-  if (task_ == SampleTask::write) return targets_of(questions.texts("source"));
+  if (task_ == SampleTask::write) return summaries_of(questions.texts("source"));
   const bool answers = task_ == SampleTask::answer;
   const Records::Texts &first = questions.texts(answers ? "question" : "text"),
                        &second = questions.texts(answers ? "context" : "text2");
@@ -263,19 +263,19 @@ Records SampleModel::answer(const Records& questions) {
 }
 
 /// Returns about half of the words of each source, which may be none.
-Records SampleModel::targets_of(const Records::Texts& sources) {
-  Records::Texts targets;
+Records SampleModel::summaries_of(const Records::Texts& sources) {
+  Records::Texts summaries;
   for (const std::string& source : sources) {
     Draws draws(source);
     std::istringstream words(source);
-    std::string target;
+    std::string summary;
     for (std::string word; words >> word;)
-      if (draws.below(2) == 0) target += (target.empty() ? "" : " ") + word;
-    targets.push_back(std::move(target));
+      if (draws.below(2) == 0) summary += (summary.empty() ? "" : " ") + word;
+    summaries.push_back(std::move(summary));
   }
   Records given;
-  given.add("target", targets);
-  given.add("shown", std::move(targets));
+  given.add("summary", summaries);
+  given.add("shown", std::move(summaries));
   return given;
 }
 
@@ -386,7 +386,7 @@ std::unique_ptr<AppStep> make_only_checked(const Offer& offer, const Options& op
 
 std::string refused_models(const std::string& why) {
   return "it cannot work with the models of the suite, which give \"label\", \"score\" and \"scores\" of "
-         "\"text\" or of \"text\" and \"text2\", answers to \"question\" and \"context\", or \"target\" for "
+         "\"text\" or of \"text\" and \"text2\", answers to \"question\" and \"context\", or \"summary\" of "
          "\"source\": " +
          why + "; a test of your own can pass another StepModel";
 }

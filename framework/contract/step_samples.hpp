@@ -35,7 +35,7 @@ enum class SampleTask : std::uint8_t {
   classify,        ///< the field "text"; gives label, score and scores
   classify_pairs,  ///< the same for "text" and "text2", both of which it needs
   answer,          ///< "question" and "context"; gives answers and score
-  write,           ///< "source"; gives target: text, as the tasks translate and summarize
+  write,           ///< "source"; gives summary: text, as the task summarize
 };
 
 /// A model whose answers and vectors (of width 8) follow from a hash of its input, so the answer to a record
@@ -52,7 +52,7 @@ class SampleModel final : public StepModel {
 
  private:
   Records classes_of(const Records::Texts& inputs) const;
-  static Records targets_of(const Records::Texts& sources);
+  static Records summaries_of(const Records::Texts& sources);
 
   SampleTask task_;
   TaskFields fields_;

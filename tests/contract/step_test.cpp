@@ -420,7 +420,7 @@ class AskingForText final : public AppStep {
     sources.add("source", records.texts("text"));
     Records::Numbers lengths;
     const Records answers = model_->answer(sources);
-    for (const std::string& target : answers.texts("target"))
+    for (const std::string& target : answers.texts("summary"))
       lengths.push_back(static_cast<double>(target.size()));
     Records given;
     given.add("length", std::move(lengths));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The step "abstractive_summary": its options, segments of a text, and the rounds in which their summaries are
-// summarized again. The worker calls it through AppStep (encore/step.hpp). A released default never changes,
-// because runs are identified without values that equal their default. Read abstractive_summary.hpp first.
+// The step "abstractive_summary": its options, segments of a text, and the rounds in which their summaries
+// are summarized again. The worker calls it through AppStep (encore/step.hpp). A released default never
+// changes, because runs are identified without values that equal their default. Read abstractive_summary.hpp
+// first.
 #include "abstractive_summary.hpp"
 
 #include <algorithm>
@@ -15,13 +16,14 @@
 namespace encore::summary {
 namespace {
 
-constexpr const char *source_field = "source", *target_field = "target";
+/// What the model reads and learns, and the field of its answer (plugins/tasks/summarize).
+constexpr const char *source_field = "source", *target_field = "target", *written_field = "summary";
 constexpr std::size_t sources_at_once = 256;  // the model generates, so a batch of sources takes long
 
 /// A text on its way to one summary.
 struct Work {
-  std::vector<std::string> segments;   ///< what the model summarizes next
-  std::vector<std::string> of_text;  ///< the summaries of the segments of the text, if there are several
+  std::vector<std::string> segments;  ///< what the model summarizes next
+  std::vector<std::string> of_text;   ///< the summaries of the segments of the text, if there are several
   std::size_t rounds = 0;
   bool is_done = false;
 };
@@ -55,9 +57,10 @@ std::vector<std::string> joined_segments(const std::vector<std::string>& parts, 
 Schema AbstractiveSummary::options() {
   return common_options().integer(
       "segment_words", 200,
-      {.help = "most words of a segment of the text that the model reads at once; a longer sentence is a segment "
-               "of its own. A word is usually more than one token, so choose a number well below the "
-               "data.max_length of the model",
+      {.help =
+           "most words of a segment of the text that the model reads at once; a longer sentence is a segment "
+           "of its own. A word is usually more than one token, so choose a number well below the "
+           "data.max_length of the model",
        .min = 1,
        .max = 100000});
 }
@@ -83,7 +86,11 @@ Records::Texts AbstractiveSummary::written_for(const Records::Texts& sources) {
     questions.add(source_field, Records::Texts(sources.begin() + static_cast<std::ptrdiff_t>(first),
                                                sources.begin() + static_cast<std::ptrdiff_t>(end)));
     const Records answers = model_->answer(questions);
-    const Records::Texts& some = answers.texts(target_field);
+    if (!answers.has(written_field))
+      throw Error("the model of step \"" + name() +
+                  "\" writes no summary: expected a model of the task summarize, not of another task that "
+                  "writes text");
+    const Records::Texts& some = answers.texts(written_field);
     for (std::size_t i = first; i < end; ++i) summaries[i] = std::string(trimmed(some[i - first]));
   }
   return summaries;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fits and chooses how the step `extractive_summary` scores sentences, by the ROUGE-L of summaries of
-// documents whose true summaries are known. extractive_summary.cpp calls it in fit(). Stored runs have the choice, so a
-// change of its rules needs a new version of the step.
+// documents whose true summaries are known. extractive_summary.cpp calls it in fit(). Stored runs have the
+// choice, so a change of its rules needs a new version of the step.
 #pragma once
 
 #include <cstdint>

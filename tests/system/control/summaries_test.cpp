@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests applications that summarize documents (plugins/steps/summary) with the real worker: sentences that the
-// vectors of a small model choose, a summary that another model writes, and summaries that people rate in a
-// review queue. The models are trained first, on a few examples. Names of fields and measures are stored and
-// must stay.
+// Tests applications that summarize documents (plugins/steps/summary) with the real worker: sentences that
+// the vectors of a small model choose, a summary that another model writes, and summaries that people rate in
+// a review queue. The models are trained first, on a few examples. Names of fields and measures are stored
+// and must stay.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -46,7 +46,7 @@ class Summaries : public Serve {
       const std::string name = names[i % 5], place = places[i % 4], day = std::to_string(i % 28 + 1);
       const std::string trip = name + " went to " + place + " on day " + day + ".";
       trips +=
-          json{{"text", "Good day. Ä " + trip + "\nIt was late."}, {"summary", "Ä " + trip}}.dump() + "\n";
+          json{{"text", "Hello all. Ä " + trip + "\nIt was late."}, {"summary", "Ä " + trip}}.dump() + "\n";
       (i < 48 ? pairs : pairs_dev) += name + " went to " + place + "\twhere is " + name + "\n";
       sources += json{{"source", trip}, {"target", name + " " + place}}.dump() + "\n";
     }
@@ -74,19 +74,20 @@ class Summaries : public Serve {
 
 TEST_F(Summaries, AreSentencesWithTheirPlaces) {
   output_of({"run", "trips.toml", "-q"});
-  EXPECT_NE(output_of({"logs", "trips"}).find("summary: ROUGE-L on 30 documents: lead 0.00"), std::string::npos);
+  EXPECT_NE(output_of({"logs", "trips"}).find("summary: ROUGE-L on 30 documents: lead 0.00"),
+            std::string::npos);
   EXPECT_EQ(measure("rouge_l"), 1.0) << "the second sentence is the summary, and that can be learned";
   EXPECT_EQ(measure("words"), 8.0);
-  const std::string text = "Good day. Ä dan went to rome on day 3. It was late.";
+  const std::string text = "Hello all. Ä dan went to rome on day 3. It was late.";
   const json line = json::parse(output_of({"predict", "trips", "--json", text}));
   EXPECT_EQ(line.at("text"), text);
   EXPECT_EQ(line.at("summary.text"), "Ä dan went to rome on day 3.");
   EXPECT_EQ(
       line.at("summary.sentences"),
-      json::array({{{"type", ""}, {"text", "Ä dan went to rome on day 3."}, {"start", 10}, {"end", 38}}}));
+      json::array({{{"type", ""}, {"text", "Ä dan went to rome on day 3."}, {"start", 11}, {"end", 39}}}));
   EXPECT_EQ(line.at("summary.scores").size(), 1U);
   EXPECT_FALSE(line.contains("parts.texts")) << "a later step reads them: " << line;
-  EXPECT_EQ(output_of({"predict", "trips", text}), "Ä dan went to rome on day 3.\n");
+  EXPECT_EQ(output_of({"predict", "trips", text}), "Ä dan went to rome on day 3.\t" + text + "\n");
 
   sandbox_.write("lines.txt", text + "\n\n" + text + " Bye.\n");
   std::string alone = output_of({"predict", "trips", "--json", text});
@@ -125,7 +126,7 @@ TEST_F(Summaries, AreWrittenByAModelInRounds) {
   sandbox_.write("trips.toml", application);
   output_of({"run", "trips.toml", "-q"});
   const auto written_for = [&](const std::string& source) {
-    return json::parse(output_of({"predict", "days", "--json", source})).at("target").get<std::string>();
+    return json::parse(output_of({"predict", "days", "--json", source})).at("summary").get<std::string>();
   };
   sandbox_.write("long.jsonl", json{{"text", "monday tuesday\nfriday\nthursday monday"}}.dump() + "\n" +
                                    json{{"text", "tuesday"}}.dump() + "\n");

@@ -36,7 +36,7 @@ class LetterModel final : public StepModel {
       targets.push_back(" " + source.substr(0, end));
     }
     Records given;
-    given.add("target", std::move(targets));
+    given.add(written, std::move(targets));
     return given;
   }
   Records::NumberLists vectors(const Records::Texts& texts) override {
@@ -50,7 +50,7 @@ class LetterModel final : public StepModel {
   }
 
   TaskFields fields_ = {.structure = {"source"}, .truth = {"target"}};
-  std::string problem;
+  std::string problem, written = "summary";
   std::size_t largest = 0, kept = 2;
 };
 
@@ -290,6 +290,12 @@ TEST_F(SummaryTest, RefusesWhatItCannotUse) {
       test::refusal([&] { step<ExtractiveSummary>({}); }),
       "the model of step \"summary\" gives no vectors: it has no head; take a model that has them, or a "
       "step of the type baseline_summary");
+  model_.written = "translation";
+  EXPECT_EQ(test::refusal([&] {
+              step<AbstractiveSummary>({}).apply(records_of({{"", {"a"}, {}}}));
+            }),
+            "the model of step \"summary\" writes no summary: expected a model of the task summarize, not of "
+            "another task that writes text");
   model_.fields_ = {.structure = {"text"}, .truth = {"label"}};
   EXPECT_EQ(
       test::refusal([&] { step<AbstractiveSummary>({}); }),
